@@ -13,6 +13,7 @@ import {
 import { CallsModule } from './modules/calls/index.js';
 import { ContactsModule } from './modules/contacts/index.js';
 import { ChatModule } from './modules/chat/index.js';
+import { DavModule } from './modules/dav/index.js';
 import { DirectoryModule } from './modules/directory/index.js';
 import { FormsModule } from './modules/forms/index.js';
 import { HolidaysModule } from './modules/holidays/index.js';
@@ -103,6 +104,7 @@ export class AppModule {
         CalendarPlanningModule,
         CalendarSchedulingModule,
         CalendarModule,
+        DavModule,
       ],
       providers: [
         // The order matters: authentication, rate limits, body, shares.

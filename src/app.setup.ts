@@ -7,6 +7,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import { API_PREFIX, type Config } from './config/config.js';
 import { serveDocs } from './docs/serve-docs.js';
+import { DAV_PATH, DavServer, WELL_KNOWN } from './modules/dav/index.js';
 import { SCIM_ERRORS } from './modules/scim/index.js';
 import { OIDC_PATH, SignInServer } from './modules/sign-in/index.js';
 import { ApiExceptionFilter } from './platform/http/server/exception.filter.js';
@@ -64,6 +65,9 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
   serveDocs(nest, config);
   const signIn = nest.get(SignInServer);
   if (signIn.enabled) nest.use(OIDC_PATH, signIn.handle);
+  const dav = nest.get(DavServer);
+  nest.use(DAV_PATH, dav.handle);
+  for (const path of WELL_KNOWN) nest.use(path, dav.redirect);
   await nest.init();
   nest.use(notFoundOutsidePrefix);
 

@@ -3,6 +3,7 @@ import { platformSchema } from './platform/platform.schema.js';
 import { accountSecuritySchema } from './modules/account-security/account-security.schema.js';
 import { accessSchema } from './modules/access/access.schema.js';
 import { calendarSchema } from './modules/calendar/calendar.schema.js';
+import { davSchema } from './modules/dav/dav.schema.js';
 import { formsSchema } from './modules/forms/forms.schema.js';
 import { contactsSchema } from './modules/contacts/contacts.schema.js';
 import { callsSchema } from './modules/calls/calls.schema.js';
@@ -45,5 +46,6 @@ export const schema = wholeSchema([
   chatSchema,
   notificationsSchema,
   callsSchema,
+  davSchema,
   personalDataSchema,
 ]);

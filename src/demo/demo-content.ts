@@ -126,7 +126,7 @@ async function createSettings(client: DemoClient): Promise<void> {
   }>('GET', '/settings/security');
   if (protocols.length > 0)
     await client.post('/settings/application-passwords', {
-      description: 'Mail on the phone',
+      description: 'Programs on the phone',
       scopes: protocols,
     });
   await client.put('/calendar/holiday-subscriptions', {

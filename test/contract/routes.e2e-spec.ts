@@ -137,6 +137,7 @@ const OUR_ADDITIONS = new Map([
   ['POST /apis/v1/calendar/{calendar_id}/feeds', 'the same'],
   ['DELETE /apis/v1/calendar/{calendar_id}/feeds/{id}', 'the same'],
   ['GET /apis/v1/calendar/feeds/{file}', 'the same'],
+  ['GET /apis/v1/dav/profile', 'the accounts of calendars and contacts for iOS and macOS'],
   ['DELETE /apis/v1/forms/{id}/responses/{response_id}', 'a response that its respondent withdraws'],
   ['POST /apis/v1/forms/{id}/start', 'the starts of respondents, for the analytics'],
   ['GET /apis/v1/forms/{id}/access', 'members and groups with a role on a form'],

@@ -6,7 +6,11 @@ export {
   type Scope,
   ProviderLimitError,
 } from './application-passwords/application-password-provider.js';
-export { ApplicationPasswordSignIn } from './application-passwords/application-password-sign-in.js';
+export {
+  ApplicationPasswordSignIn,
+  type ProgramSignIn,
+  type SignedInProgram,
+} from './application-passwords/application-password-sign-in.js';
 export { PasswordSignIn, type SignInOutcome } from './passwords/password-sign-in.js';
 export { SecondFactors } from './two-factor/second-factors.js';
 export { isPasskeyName, MAX_PASSKEY_NAME } from './two-factor/passkeys/passkey.dto.js';

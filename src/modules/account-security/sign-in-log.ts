@@ -13,7 +13,7 @@ const MAX_WORKSPACES = 20;
 export interface FailedSignIn {
   /** Null: no account has the address. The address itself is not stored: users type passwords into the field. */
   accountId: string | null;
-  factor: 'password' | 'second_factor' | 'passkey';
+  factor: 'password' | 'second_factor' | 'passkey' | 'application_password';
   ip: string | null;
   /** The scope of the lock that the failure caused; null: none. */
   lock: 'network' | 'address' | 'browser' | 'account' | null;
@@ -33,7 +33,7 @@ export class SignInLog {
   ) {
     this.failures = new Counter({
       name: 'sign_in_failures_total',
-      help: 'Failed sign-ins by the factor that failed: password, second_factor, passkey.',
+      help: 'Failed sign-ins by the factor that failed: password, second_factor, passkey, application_password.',
       labelNames: ['factor'],
       registers: [registry],
     });

@@ -20,6 +20,10 @@ import { EventWindowRepository } from './events/event-window.repository.js';
 import { EventListsService } from './events/event-lists.service.js';
 import { EventsController } from './events/events.controller.js';
 import { EventsService } from './events/events.service.js';
+import { AttendeeWrites } from './events/resources/attendee-writes.js';
+import { EventResources } from './events/resources/event-resources.js';
+import { EventResourcesRepository } from './events/resources/event-resources.repository.js';
+import { ResourceWrites } from './events/resources/resource-writes.js';
 import { IcsImport } from './events/ics-import.service.js';
 import { RsvpService } from './events/rsvp.service.js';
 import { CalendarsOfMembers } from './calendars/calendars-of-members.js';
@@ -66,6 +70,10 @@ import { CalendarSyncService } from './sync/calendar-sync.service.js';
     EventBatch,
     EventBatchService,
     IcsImport,
+    EventResourcesRepository,
+    EventResources,
+    AttendeeWrites,
+    ResourceWrites,
     CalendarSyncRepository,
     CalendarSyncService,
     EventIndexer,
@@ -75,6 +83,15 @@ import { CalendarSyncService } from './sync/calendar-sync.service.js';
     CalendarsOfMembers,
     ReminderClock,
   ],
-  exports: [EventsRepository, EventBatch, EventOperations, EventRemovals, EventWriter],
+  exports: [
+    EventsRepository,
+    EventBatch,
+    EventOperations,
+    EventRemovals,
+    EventWriter,
+    CalendarsService,
+    EventResources,
+    ResourceWrites,
+  ],
 })
 export class CalendarModule {}

@@ -1,3 +1,10 @@
 export { CalendarModule } from './calendar.module.js';
+export { CalendarsService } from './calendars/calendars.service.js';
+export { CreateCalendar, DeleteCalendar, UpdateCalendar } from './calendars/calendars.dto.js';
+export { EventResources, type EventText } from './events/resources/event-resources.js';
+export { ResourceWrites, type VersionCheck } from './events/resources/resource-writes.js';
+export { FreeBusyQuery } from './free-busy/free-busy.dto.js';
+export { FreeBusyService } from './free-busy/free-busy.service.js';
 export { CalendarPlanningModule } from './planning.module.js';
+export type { CalendarResponse } from './responses/calendar.response.js';
 export { CalendarSchedulingModule } from './scheduling/scheduling.module.js';

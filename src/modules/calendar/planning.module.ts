@@ -58,5 +58,6 @@ import { CalendarPersonalData } from './calendar-personal-data.js';
     CalendarPersonalData,
     FeedsService,
   ],
+  exports: [FreeBusyService],
 })
 export class CalendarPlanningModule {}

@@ -52,6 +52,9 @@ import { ImportUndo } from './phone/import-undo.js';
 import { ImportsRepository } from './phone/imports.repository.js';
 import { ImportsService } from './phone/imports.service.js';
 import { PhoneController } from './phone/phone.controller.js';
+import { ContactCards } from './phone/cards/contact-cards.js';
+import { ContactCardsRepository } from './phone/cards/contact-cards.repository.js';
+import { CardChanges } from './sync/card-changes.js';
 import { ContactsPersonalData } from './contacts-personal-data.js';
 
 @Module({
@@ -109,8 +112,11 @@ import { ContactsPersonalData } from './contacts-personal-data.js';
     ExportService,
     SelfCardService,
     ContactFormatsService,
+    ContactCardsRepository,
+    ContactCards,
+    CardChanges,
   ],
-  exports: [ContactsApi],
+  exports: [ContactsApi, AddressbooksService, ContactCards, CardChanges],
 })
 export class ContactsModule implements OnModuleInit {
   constructor(private readonly deployment: Deployment) {}

@@ -54,6 +54,7 @@ export const TABLE_GROWTH: Record<string, Growth> = {
   ...each({ cleanedBy: 'collect-blobs' }, 'blobs'),
   ...each({ cleanedBy: 'recount-files' }, 'user_file_usage'),
   ...each({ cleanedBy: 'contacts.collect-photos' }, 'contact_photos'),
+  ...each({ cleanedBy: 'dav.forget-names' }, 'dav_names'),
   ...each({ cleanedBy: 'encode-tenant-logos' }, 'tenant_logos'),
   ...each({ cleanedBy: 'forget-feed-removals' }, 'contacts note_folders note_members task_folders'),
   ...each({ cleanedBy: 'forms-cleanup' }, 'forms form_responses'),

@@ -43,17 +43,29 @@ export interface ApplicationPasswordProvider {
   }): Promise<void>;
 }
 
-/** The registered provider, if any. */
+/** The registered provider, if any, and the protocols that this application serves itself. */
 @Injectable()
 export class ApplicationPasswordProviders {
   private registered: ApplicationPasswordProvider | undefined;
+  private readonly own = new Set<Scope>();
 
   register(provider: ApplicationPasswordProvider): void {
     if (this.registered) throw new Error('a provider of application passwords is already registered');
     this.registered = provider;
   }
 
+  /** Names protocols of a server of this application. It verifies the passwords by `ApplicationPasswordSignIn`. */
+  serve(...scopes: readonly Scope[]): void {
+    for (const scope of scopes) this.own.add(scope);
+  }
+
   get provider(): ApplicationPasswordProvider | undefined {
     return this.registered;
+  }
+
+  /** The protocols whose servers accept application passwords in this deployment. */
+  get protocols(): readonly Scope[] {
+    const served = new Set([...this.own, ...(this.registered?.protocols ?? [])]);
+    return SCOPES.filter((scope) => served.has(scope));
   }
 }

@@ -67,7 +67,7 @@ export class ApplicationPasswords {
 
   /** The protocols whose servers accept application passwords in this deployment. */
   get protocols(): readonly Scope[] {
-    return this.providers.provider?.protocols ?? [];
+    return this.providers.protocols;
   }
 
   async count(tenantId: string, userId: string): Promise<number> {

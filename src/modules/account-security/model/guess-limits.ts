@@ -27,3 +27,17 @@ export const CONFIRMATION: GuessLimit = { purpose: 'confirmation', allowed: 5, l
 
 /** Maximum length of a password, in UTF-16 code units. */
 export const MAX_PASSWORD = 1_000;
+
+/** Application passwords of programs; per e-mail address and network. A program sends a wrong password with each of its requests. */
+export const APPLICATION_SIGN_IN: GuessLimit = {
+  purpose: 'application-sign-in',
+  allowed: 30,
+  lockSeconds: LOCK_SECONDS,
+};
+
+/** Application passwords of programs; per e-mail address, from all networks together. */
+export const APPLICATION_SIGN_IN_ANYWHERE: GuessLimit = {
+  purpose: 'application-sign-in-anywhere',
+  allowed: 150,
+  lockSeconds: LOCK_SECONDS,
+};

@@ -39,7 +39,7 @@ export const sameTimes = (a: EventTimes, b: EventTimes): boolean =>
   TIME_FIELDS.every((field) => a[field] === b[field]);
 
 /** The rules without COUNT and UNTIL. */
-const pattern = (rules: readonly string[]): string[] =>
+export const pattern = (rules: readonly string[]): string[] =>
   rules.map((text) => formatRule({ ...parseRule(text), count: null, until: null }));
 
 /** Names of the members of `after` that differ from `before`. */
@@ -54,7 +54,7 @@ function differences(before: object, after: object): string[] {
  * Resets the responses of all attendees but the organizer after a change of the times. Invitations to single instances, and
  * absences from them, stay.
  */
-function resetResponses(rows: readonly ParticipantRow[], organizerEmail: string): ParticipantRow[] {
+export function resetResponses(rows: readonly ParticipantRow[], organizerEmail: string): ParticipantRow[] {
   return rows
     .filter((row) => row.recurrence_key === '' || isOwnInvitation(row, wholeOf(rows, row.email)))
     .map((row) => (row.email === organizerEmail ? row : { ...row, ...UNANSWERED }));

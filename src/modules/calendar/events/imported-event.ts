@@ -57,7 +57,7 @@ export function replaced(record: EventRecord, read: ReadEvent): EventRecord {
 }
 
 /** The event as an import of its own export reads it. */
-function asExported(record: EventRecord): ReadEvent {
+export function asExported(record: EventRecord): ReadEvent {
   const [master, ...instances] = veventsOf(record, { seesDetails: true });
   const clock = new EventClock(new CalendarZones(component('VCALENDAR')), null);
   return readEvent(master as Component, instances, clock);

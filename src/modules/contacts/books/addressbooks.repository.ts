@@ -136,9 +136,13 @@ export class AddressbooksRepository {
   }
 
   /** @returns its id */
-  async insert(tx: Tx, ctx: RequestContext, values: ColumnValues<Addressbook>): Promise<string> {
+  async insert(
+    tx: Tx,
+    ctx: RequestContext,
+    values: ColumnValues<Addressbook>,
+    id: string = uuidv7(),
+  ): Promise<string> {
     const { tenantId, userId: ownerId } = ctx;
-    const id = uuidv7();
     if (values.isDefault) await this.clearDefault(tx, ctx, id);
     const times = { createdAt: NOW, updatedAt: NOW };
     await rowsOf(tx, Addressbook).insert({ kind: 'personal', ...values, ...times, id, tenantId, ownerId });

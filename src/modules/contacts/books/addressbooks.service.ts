@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
 import { Audit } from '../../../platform/audit/audit.js';
 import type { ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
@@ -89,6 +90,7 @@ export class AddressbooksService {
     ctx: RequestContext,
     key: IdempotencyKey | null,
     input: CreateAddressbook,
+    bookId: string = uuidv7(),
   ): Promise<JsonReply> {
     const { description = '', color = null, default_country = null, is_default = false, shares = [] } = input;
     const roles = await this.roles(ctx, shares);
@@ -103,7 +105,7 @@ export class AddressbooksService {
         defaultCountry: default_country,
         isDefault: is_default,
       };
-      const id = await this.books.insert(tx, ctx, values);
+      const id = await this.books.insert(tx, ctx, values, bookId);
       await this.books.share(tx, ctx.tenantId, id, roles);
       await this.log(tx, ctx, 'addressbook.created', id, {
         name: input.name,

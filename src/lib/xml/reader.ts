@@ -1,0 +1,81 @@
+import { SaxesParser } from 'saxes';
+
+/** An element with the expanded names of XML namespaces. */
+export interface XmlElement {
+  /** The namespace; empty without one. */
+  space: string;
+  /** The local name. */
+  name: string;
+  /** Values of attributes without a namespace, by name. */
+  attributes: Readonly<Record<string, string>>;
+  children: XmlElement[];
+  /** The character data of the element itself, without that of its children. */
+  text: string;
+}
+
+export type XmlErrorCode = 'malformed' | 'doctype' | 'too_deep' | 'too_many_nodes';
+
+/** The text is no XML, or is beyond a limit. */
+export class XmlError extends Error {
+  constructor(
+    readonly code: XmlErrorCode,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface XmlLimits {
+  /** Levels of elements. */
+  depth: number;
+  /** Elements and attributes. */
+  nodes: number;
+}
+
+/**
+ * Reads a document into elements. A document type, and with it every entity that a document could declare, is an error. The length of
+ * the text is the caller's limit.
+ * @throws XmlError
+ */
+export function readXml(text: string, { depth, nodes }: XmlLimits): XmlElement {
+  const parser = new SaxesParser({ xmlns: true });
+  const open: XmlElement[] = [];
+  let root: XmlElement | undefined;
+  let count = 0;
+  parser.on('doctype', () => {
+    throw new XmlError('doctype', 'The document has a document type.');
+  });
+  parser.on('opentag', ({ uri, local, attributes }) => {
+    const own = Object.values(attributes);
+    count += 1 + own.length;
+    if (count > nodes)
+      throw new XmlError('too_many_nodes', `The document has more than ${nodes} elements and attributes.`);
+    if (open.length >= depth) throw new XmlError('too_deep', `The document has more than ${depth} levels.`);
+    const plain = own.filter((attribute) => attribute.uri === '');
+    const element: XmlElement = {
+      space: uri,
+      name: local,
+      attributes: Object.fromEntries(plain.map((attribute) => [attribute.local, attribute.value])),
+      children: [],
+      text: '',
+    };
+    if (open.length === 0) root = element;
+    else open.at(-1)?.children.push(element);
+    open.push(element);
+  });
+  const append = (part: string): void => {
+    const current = open.at(-1);
+    if (current) current.text += part;
+  };
+  parser.on('text', append);
+  parser.on('cdata', append);
+  parser.on('closetag', () => void open.pop());
+  try {
+    parser.write(text).close();
+  } catch (error) {
+    if (error instanceof XmlError) throw error;
+    throw new XmlError('malformed', 'The body is no well-formed XML.');
+  }
+  if (!root) throw new XmlError('malformed', 'The document has no element.');
+  return root;
+}

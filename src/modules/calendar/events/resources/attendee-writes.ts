@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../../platform/context/request-context.js';
+import type { Tx } from '../../../../platform/database/tx.js';
+import { CalendarErrors } from '../../calendar.errors.js';
+import { withResponse } from '../../changes/event-change.js';
+import { entryIn } from '../../changes/event-operations.js';
+import { replyTo } from '../../changes/event-removals.js';
+import type { EventMessage } from '../../changes/event-write.js';
+import { EventWriter } from '../../changes/event-writer.js';
+import type { LockedEvent } from '../../events.repository.js';
+import { recordIn } from '../../model/attendance.js';
+import { participantOf, responseAt } from '../../model/event-policy.js';
+import type { CalendarContext, EventRecord, ParticipantRow } from '../../model/event-record.js';
+import type { ReadEvent } from '../../model/vevent-reader.js';
+import { differing, replaced } from '../imported-event.js';
+import { concernsAttendees, sameReminders, serverMessages } from './resource-changes.js';
+
+interface Job {
+  tx: Tx;
+  ctx: RequestContext;
+  calendar: CalendarContext;
+  locked: LockedEvent;
+  /** Null: the text has instances only. */
+  read: ReadEvent | null;
+  now: string;
+}
+
+const ANSWERS: ReadonlySet<string> = new Set(['accepted', 'declined', 'tentative']);
+
+/**
+ * Writes of a user who is not the organizer (RFC 6638, 3.2.2): the own response and the own reminders. What programs add for themselves
+ * is not stored.
+ */
+@Injectable()
+export class AttendeeWrites {
+  constructor(private readonly writer: EventWriter) {}
+
+  /** @throws ApiError 403 `not_organizer` for a change of what the organizer states */
+  async write({ tx, ctx, calendar, locked, read, now }: Job): Promise<void> {
+    if (!read) throw CalendarErrors.notOrganizer.with();
+    const { record, entries } = locked;
+    const own = recordIn(record, calendar);
+    const next = replaced(own, read);
+    if (concernsAttendees(own, next, differing(own, next))) throw CalendarErrors.notOrganizer.with();
+    const before = entryIn(entries, calendar.id);
+    const reminders = read.reminders ?? [];
+    const isReminded = !sameReminders(before.reminders ?? [], reminders);
+    const placed = isReminded ? { ...before, reminders } : before;
+    const attendee = participantOf(record, ctx.userId);
+    const responses = attendee ? responsesOf(own, attendee, read) : [];
+    if (!attendee || responses.length === 0) {
+      if (isReminded) await this.writer.commitEntry(tx, ctx, record, placed);
+      return;
+    }
+    let after: EventRecord = record;
+    const messages: EventMessage[] = [];
+    for (const { key, response } of responses) {
+      after = withResponse(after, attendee.email, key, { response, comment: '', responded_at: now });
+      messages.push(...replyTo(record, attendee, key, ''));
+    }
+    await this.writer.commitOne(
+      tx,
+      ctx,
+      {
+        before: record,
+        record: after,
+        entries: entries.map((each) => (each === before ? placed : each)),
+        proposals: [],
+        action: 'responded',
+        fields: ['response'],
+        key: responses[0]?.key ?? '',
+        messages: serverMessages(messages, read),
+      },
+      now,
+    );
+  }
+}
+
+/** The responses that differ from the stored ones: to the whole event, and to instances. */
+function responsesOf(
+  record: EventRecord,
+  { email }: ParticipantRow,
+  read: ReadEvent,
+): { key: string; response: ParticipantRow['response'] }[] {
+  const stored = record.participants.filter((row) => row.email === email);
+  const given = read.participants.filter((row) => row.email === email && !row.uninvited);
+  const whole = given.find(({ recurrence_key: key }) => key === '');
+  const found: { key: string; response: ParticipantRow['response'] }[] = [];
+  const isNew = (response: string, current: string | undefined): boolean =>
+    response !== current && ANSWERS.has(response);
+  if (whole && isNew(whole.response, responseAt(stored, null)?.response))
+    found.push({ key: '', response: whole.response });
+  for (const { recurrence_key: key, response } of given) {
+    if (key === '') continue;
+    const current = found.length > 0 && found[0]?.key === '' ? found[0].response : undefined;
+    if (isNew(response, current ?? responseAt(stored, key)?.response)) found.push({ key, response });
+  }
+  return found;
+}

@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from 'node:util';
+import { parameterOf } from '../../../../lib/icalendar/index.js';
+import { addressOfUri } from '../../../../lib/itip/index.js';
+import type { Reminder } from '../../calendar.entity.js';
+import { pattern, resetResponses, sameTimes } from '../../changes/event-change.js';
+import type { EventMessage } from '../../changes/event-write.js';
+import type { EventRecord, OverrideRow, ParticipantRow } from '../../model/event-record.js';
+import type { ReadEvent } from '../../model/vevent-reader.js';
+
+/** Fields that a message to attendees states. Programs write the others for themselves, as when a user dismisses an alarm. */
+const STATED = new Set([
+  'title',
+  'description',
+  'location',
+  'locations',
+  'status',
+  'starts',
+  'ends',
+  'time_zone',
+  'end_time_zone',
+  'exact_duration',
+  'rules',
+  'added',
+  'excluded',
+  'conference',
+  'attendees',
+]);
+
+/** Whether a change concerns the attendees. @param fields names of changed fields, as `differing` returns them */
+export const concernsAttendees = (
+  before: EventRecord,
+  after: EventRecord,
+  fields: readonly string[],
+): boolean =>
+  fields.some((field) => STATED.has(field)) ||
+  (fields.includes('overrides') &&
+    !isDeepStrictEqual(statedPatches(before.overrides), statedPatches(after.overrides)));
+
+const statedPatches = (overrides: readonly OverrideRow[]) =>
+  overrides.flatMap(({ recurrence_key: key, patch }) => {
+    const stated = Object.entries(patch).filter(([name]) => STATED.has(name));
+    return stated.length > 0 ? [[key, Object.fromEntries(stated)]] : [];
+  });
+
+/** Whether a change moves the event, so that attendees have to respond again. */
+export const moves = (before: EventRecord, after: EventRecord): boolean =>
+  !sameTimes(before, after) || !isDeepStrictEqual(pattern(before.rules), pattern(after.rules));
+
+/** The attendees after a move. */
+export const afterMove = (
+  { participants, organizer_email }: EventRecord,
+  isMoved: boolean,
+): ParticipantRow[] =>
+  isMoved && participants.length > 0 ? resetResponses(participants, organizer_email) : participants;
+
+/** What an organizer states about attendees. */
+export const invitations = (rows: readonly ParticipantRow[]) =>
+  rows
+    .map(({ recurrence_key, email, role, kind, uninvited }) =>
+      [recurrence_key, email, role, kind, String(uninvited)].join(' '),
+    )
+    .toSorted();
+
+/** Whether two lists of reminders have the same entries. */
+export const sameReminders = (a: readonly Reminder[], b: readonly Reminder[]): boolean => {
+  const keys = (list: readonly Reminder[]) =>
+    list.map(({ method, minutes }) => `${method} ${minutes}`).toSorted();
+  return isDeepStrictEqual(keys(a), keys(b));
+};
+
+/**
+ * The responses of a new event: attendees of the workspace have not responded yet, whatever the file states.
+ * @param ownerId the owner of the calendar
+ */
+export const withoutForeignResponses = (rows: readonly ParticipantRow[], ownerId: string): ParticipantRow[] =>
+  rows.map((row) =>
+    row.user_id === null || row.user_id === ownerId ? row : { ...row, response: 'needs_action' as const },
+  );
+
+/** The messages without those that the program sends itself, or that nobody sends (SCHEDULE-AGENT, RFC 6638, 7.1). */
+export function serverMessages(messages: EventMessage[], { people }: ReadEvent): EventMessage[] {
+  const others = people.filter(
+    (person) => (parameterOf(person, 'SCHEDULE-AGENT') ?? 'SERVER').toUpperCase() !== 'SERVER',
+  );
+  if (others.some(({ name }) => name === 'ORGANIZER')) return [];
+  const emails = new Set(others.map(({ value }) => addressOfUri(value)));
+  return messages.filter(({ recipient }) => !emails.has(recipient));
+}

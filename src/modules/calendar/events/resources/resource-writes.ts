@@ -1,0 +1,292 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { ICalendarError, type Property } from '../../../../lib/icalendar/index.js';
+import { RecurrenceError } from '../../../../lib/recurrence/index.js';
+import type { RequestContext } from '../../../../platform/context/request-context.js';
+import { ConcurrentChangeError } from '../../../../platform/database/database-errors.js';
+import { Db } from '../../../../platform/database/db.js';
+import type { Tx } from '../../../../platform/database/tx.js';
+import { Errors } from '../../../../platform/http/errors.js';
+import { Checked } from '../../../../platform/http/input.pipe.js';
+import { CalendarErrors, RuleErrors } from '../../calendar.errors.js';
+import { EventBatch } from '../../changes/event-batch.js';
+import { entryIn, EventOperations } from '../../changes/event-operations.js';
+import { EventRemovals } from '../../changes/event-removals.js';
+import type { EventChange } from '../../changes/event-write.js';
+import { EventWriter, messagesFor } from '../../changes/event-writer.js';
+import { EventsRepository } from '../../events.repository.js';
+import { DeleteEvent } from '../../input/event.dto.js';
+import { attendeesAt } from '../../model/attendance.js';
+import { permissionsOf } from '../../model/event-policy.js';
+import type { CalendarContext, EventRecord, ParticipantRow } from '../../model/event-record.js';
+import { readEvent, type ReadEvent } from '../../model/vevent-reader.js';
+import { asExported, createdEvent, differing, orphan, replaced, withInstances } from '../imported-event.js';
+import { type FileEvent, IcsFile, TooManyEventsError } from '../ics-file.js';
+import { AttendeeWrites } from './attendee-writes.js';
+import { EventResourcesRepository } from './event-resources.repository.js';
+import {
+  afterMove,
+  concernsAttendees,
+  invitations,
+  moves,
+  sameReminders,
+  serverMessages,
+  withoutForeignResponses,
+} from './resource-changes.js';
+
+/** Decides about a write under the lock of the event. @param version null: the calendar has no such event. @throws to stop the write */
+export type VersionCheck = (version: number | null) => void;
+
+/** A write of one event in a transaction. */
+interface Job {
+  tx: Tx;
+  ctx: RequestContext;
+  calendar: CalendarContext;
+  event: FileEvent;
+  now: string;
+}
+
+/** Writes of whole events with their instances, as CalDAV programs send them. */
+@Injectable()
+export class ResourceWrites {
+  constructor(
+    private readonly events: EventsRepository,
+    private readonly resources: EventResourcesRepository,
+    private readonly operations: EventOperations,
+    private readonly batch: EventBatch,
+    private readonly writer: EventWriter,
+    private readonly attendee: AttendeeWrites,
+    private readonly removals: EventRemovals,
+    private readonly db: Db,
+  ) {}
+
+  /**
+   * Creates or replaces an event. Invitations, cancellations and replies follow as after a request of the HTTP API. An event that
+   * differs in nothing is not written.
+   * @param text iCalendar with one event
+   * @param expectedUid the UID that the event must have; null: any
+   * @param created runs in the transaction of a new event
+   * @returns whether the event is new
+   * @throws ApiError 404; 403 `forbidden`, `not_organizer`; 422 `invalid_ics`, `unknown_user` and those of rules
+   */
+  async put(
+    ctx: RequestContext,
+    calendarId: string,
+    text: Uint8Array,
+    expectedUid: string | null,
+    check: VersionCheck,
+    created?: (tx: Tx, uid: string) => Promise<void>,
+  ): Promise<boolean> {
+    const calendar = await this.events.calendar(this.db, ctx, calendarId);
+    this.operations.assertWriter(calendar);
+    const event = await single(text, calendar.time_zone);
+    const { uid } = event;
+    if (expectedUid !== null && uid !== expectedUid)
+      throw CalendarErrors.invalidIcs.with({ message: 'The UID of an event cannot change.' });
+    return this.db.tx(async (tx) => {
+      const isNew = await this.write(tx, ctx, calendarId, event, check);
+      if (isNew) await created?.(tx, uid);
+      return isNew;
+    });
+  }
+
+  /** Those of the UIDs whose events the calendar contains. */
+  async knownUids(tenantId: string, calendarId: string, uids: readonly string[]): Promise<Set<string>> {
+    return new Set((await this.events.idsOfUids(this.db, tenantId, calendarId, uids)).keys());
+  }
+
+  /**
+   * Deletes an event; an attendee declines it.
+   * @throws ApiError 404, 403
+   */
+  async remove(ctx: RequestContext, calendarId: string, uid: string, check: VersionCheck): Promise<void> {
+    await this.db.tx(async (tx) => {
+      const found = await this.resources.version(tx, ctx.tenantId, calendarId, uid);
+      if (!found) throw CalendarErrors.eventNotFound.with();
+      await this.batch.lock(tx, ctx, calendarId, [{ op: 'delete', event_id: found.id }]);
+      const current = await this.resources.version(tx, ctx.tenantId, calendarId, uid);
+      check(current?.version ?? null);
+      const ref = { id: found.id, instance: null };
+      await this.removals.remove(tx, ctx, calendarId, ref, null, Checked.of(DeleteEvent, {}));
+    });
+  }
+
+  private async write(
+    tx: Tx,
+    ctx: RequestContext,
+    calendarId: string,
+    event: FileEvent,
+    check: VersionCheck,
+  ): Promise<boolean> {
+    const ids = await this.events.idsOfUids(tx, ctx.tenantId, calendarId, [event.uid]);
+    const eventId = ids.get(event.uid);
+    const attendees = addressesOf(event);
+    const calendar = await this.batch.lock(tx, ctx, calendarId, [
+      { op: 'create', ...(eventId !== undefined && { event_id: eventId }), event: { attendees } },
+    ]);
+    this.operations.assertWriter(calendar);
+    // Another request may have written the UID before the lock: the transaction is repeated.
+    if (!isDeepStrictEqual(await this.events.idsOfUids(tx, ctx.tenantId, calendarId, [event.uid]), ids))
+      throw new ConcurrentChangeError('uids');
+    const current = await this.resources.version(tx, ctx.tenantId, calendarId, event.uid);
+    check(current?.version ?? null);
+    const job = { tx, ctx, calendar, event, now: new Date().toISOString() };
+    if (eventId === undefined) await this.create(job);
+    else await this.update(job, eventId);
+    return eventId === undefined;
+  }
+
+  private async create({ tx, ctx, calendar, event, now }: Job): Promise<void> {
+    const read = readOf(event) ?? readOf({ ...event, master: orphan(event) });
+    if (!read) throw CalendarErrors.invalidIcs.with();
+    const emails = [...read.participants.map(({ email }) => email), read.organizer?.email ?? ''];
+    const rows = await this.events.members(tx, ctx.tenantId, [], [...new Set(emails.filter(Boolean))]);
+    const members = new Map(rows.map(({ email, user_id }) => [email, user_id]));
+    const made = checked(() => createdEvent(ctx.userId, calendar, members, read, now));
+    const { record } = made;
+    if (record.origin !== 'internal') {
+      await this.writer.commitOne(tx, ctx, made, now);
+      return;
+    }
+    record.participants = withoutForeignResponses(record.participants, calendar.owner_id);
+    const placements = await this.writer.placements(tx, ctx, record, made.entries, calendar.owner_id);
+    const messages = serverMessages(messagesFor(null, record, ''), read);
+    await this.writer.commitOne(tx, ctx, { ...made, ...placements, messages }, now);
+  }
+
+  private async update(job: Job, eventId: string): Promise<void> {
+    const { tx, ctx, calendar } = job;
+    const locked = await this.events.lock(tx, ctx, calendar.id, eventId);
+    if (!locked?.record) throw new ConcurrentChangeError('event');
+    const { record, entries } = locked;
+    if (entryIn(entries, calendar.id).hidden) throw CalendarErrors.eventNotFound.with();
+    const permissions = permissionsOf(record, calendar, ctx.userId);
+    if (!permissions.see_details) throw Errors.forbidden.with();
+    const read = readOf(job.event);
+    if (!permissions.edit) return this.attendee.write({ ...job, locked, read });
+    const next = checked(() => (read ? replaced(record, read) : withInstances(record, job.event)));
+    if (read) next.participants = await this.participants(job, record, read);
+    const fields = differing(record, next);
+    if (next.participants !== record.participants) fields.push('attendees');
+    const before = entryIn(entries, calendar.id);
+    const reminders = read?.reminders ?? [];
+    const isReminded = read !== null && !sameReminders(before.reminders ?? [], reminders);
+    const own = isReminded ? { ...before, reminders } : before;
+    if (fields.length === 0) {
+      if (isReminded) await this.writer.commitEntry(tx, ctx, record, own);
+      return;
+    }
+    await this.replace(job, read, {
+      record,
+      next,
+      fields,
+      entries: entries.map((each) => (each === before ? own : each)),
+    });
+  }
+
+  private async replace(
+    { tx, ctx, calendar, now }: Job,
+    read: ReadEvent | null,
+    change: { record: EventRecord; next: EventRecord; fields: string[]; entries: EventChange['entries'] },
+  ): Promise<void> {
+    const { record, next, fields } = change;
+    const isStated = concernsAttendees(record, next, fields);
+    const after: EventRecord = {
+      ...next,
+      participants: afterMove(next, moves(record, next)),
+      sequence: isStated ? Math.max(next.sequence, record.sequence + 1) : record.sequence,
+      dtstamp: now,
+    };
+    const placements = await this.writer.placements(tx, ctx, after, change.entries, calendar.owner_id);
+    const messages = isStated && read ? serverMessages(messagesFor(record, after, ''), read) : [];
+    await this.writer.commitOne(
+      tx,
+      ctx,
+      { before: record, record: after, ...placements, action: 'updated', fields, messages },
+      now,
+    );
+  }
+
+  /** The attendees after a write. Those who stay keep their responses: only they change them. */
+  private async participants(
+    { tx, ctx }: Job,
+    record: EventRecord,
+    read: ReadEvent,
+  ): Promise<ParticipantRow[]> {
+    const exported = asExported(record).participants;
+    if (isDeepStrictEqual(invitations(exported), invitations(read.participants))) return record.participants;
+    const whole = (rows: readonly ParticipantRow[]) => rows.filter(({ recurrence_key: key }) => key === '');
+    const isSame = isDeepStrictEqual(invitations(whole(exported)), invitations(whole(read.participants)));
+    let { participants } = record;
+    if (!isSame)
+      participants = await this.writer.participants(
+        tx,
+        ctx,
+        fieldsOf(whole(read.participants)),
+        record,
+        participants,
+      );
+    const file = { ...record, participants: read.participants };
+    for (const key of keysOf([...exported, ...read.participants])) {
+      const at = (rows: readonly ParticipantRow[]) => rows.filter((row) => row.recurrence_key === key);
+      if (isDeepStrictEqual(invitations(at(exported)), invitations(at(read.participants)))) continue;
+      const wanted = fieldsOf(attendeesAt(file, key));
+      participants = await this.writer.participantsAt(tx, ctx, wanted, { ...record, participants }, key);
+    }
+    return participants;
+  }
+}
+
+const keysOf = (rows: readonly ParticipantRow[]): Set<string> =>
+  new Set(rows.flatMap(({ recurrence_key: key }) => (/^\d/.test(key) ? [key] : [])));
+
+const fieldsOf = (rows: readonly ParticipantRow[]) =>
+  rows.map(({ email, name, role, kind, rsvp }) => ({ email, name, role, kind, rsvp }));
+
+/** Addresses of ORGANIZER and ATTENDEE, for the locks of their calendars. */
+const addressesOf = ({ master, instances }: FileEvent): string[] =>
+  [master, ...instances].flatMap((event) =>
+    (event?.properties ?? [])
+      .filter(({ name }: Property) => name === 'ATTENDEE')
+      .map(({ value }) => value.replace(/^mailto:/i, '')),
+  );
+
+const readOf = ({ master, instances, clock }: FileEvent): ReadEvent | null =>
+  master && checked(() => readEvent(master, instances, clock));
+
+/** @throws ApiError 422 for errors of the libraries */
+function checked<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw asApiError(error);
+  }
+}
+
+function asApiError(error: unknown): unknown {
+  if (error instanceof RecurrenceError) return RuleErrors[error.code].with({ message: error.message });
+  if (!(error instanceof ICalendarError)) return error;
+  const { code, message, property = '' } = error;
+  return CalendarErrors.invalidIcs.with({ message, details: [{ field: property, code, message }] });
+}
+
+/** The only event of a text. @throws ApiError 422 */
+async function single(text: Uint8Array, zone: string): Promise<FileEvent> {
+  const open = () => Promise.resolve(piecesOf(text));
+  try {
+    const file = await IcsFile.read(open, zone);
+    const events: FileEvent[] = [];
+    for await (const event of file.events()) events.push(event);
+    const [event] = events;
+    if (event && events.length === 1) return event;
+  } catch (error) {
+    if (error instanceof TooManyEventsError) throw CalendarErrors.tooManyEvents.with();
+    throw asApiError(error);
+  }
+  throw CalendarErrors.invalidIcs.with({ message: 'The text must have exactly one event.' });
+}
+
+// oxlint-disable-next-line typescript/require-await -- the reader of files takes an asynchronous source
+async function* piecesOf(text: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield text;
+}

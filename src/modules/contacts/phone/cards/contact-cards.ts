@@ -1,0 +1,191 @@
+import { Injectable } from '@nestjs/common';
+import { differences } from '../../../../lib/contact-card/index.js';
+import { type CardVersion, readCard, VcardError } from '../../../../lib/vcard/index.js';
+import { revisionTag } from '../../../../platform/concurrency/expected-revision.js';
+import type { RequestContext } from '../../../../platform/context/request-context.js';
+import { ConcurrentChangeError } from '../../../../platform/database/database-errors.js';
+import { Db } from '../../../../platform/database/db.js';
+import type { Tx } from '../../../../platform/database/tx.js';
+import { Errors, fieldError } from '../../../../platform/http/errors.js';
+import { QUOTAS } from '../../../../platform/quotas/quotas.js';
+import { type AccessedBook, AddressbookAccess } from '../../addressbook-access.js';
+import { ContactErrors } from '../../contacts.errors.js';
+import { ContactsRepository } from '../../contacts.repository.js';
+import { CONTACTS } from '../../contacts.resource.js';
+import { ContactPhotos } from '../../contact-photos.js';
+import { phoneCountry } from '../../input/contact.dto.js';
+import { contactInsert, contactUpdate } from '../../model/contact-values.js';
+import {
+  canEdit,
+  cardOf,
+  type ContactRow,
+  duplicateError,
+  photoOf,
+  vcardText,
+} from '../../responses/contact.presenter.js';
+import { fromVcard, type ImportedCard } from '../import-cards.js';
+import { ImportPhotos } from '../import-photos.js';
+import { ContactCardsRepository, type ContactName } from './contact-cards.repository.js';
+
+/** A contact of an address book as a resource of its own. */
+export interface NamedCard {
+  externalId: string;
+  etag: string;
+}
+
+export interface CardText extends NamedCard {
+  text: string;
+}
+
+/** Decides about a write. @param etag null: the book has no such contact. @throws to stop the write */
+export type TagCheck = (etag: string | null) => void;
+
+const NAMES = 1_000;
+/** Contacts of one query. */
+const BATCH = 50;
+
+/** The contacts of address books as vCards: what CardDAV serves. */
+@Injectable()
+export class ContactCards {
+  constructor(
+    private readonly nameRows: ContactCardsRepository,
+    private readonly contacts: ContactsRepository,
+    private readonly access: AddressbookAccess,
+    private readonly photos: ContactPhotos,
+    private readonly newPhotos: ImportPhotos,
+    private readonly db: Db,
+  ) {}
+
+  /** All contacts without their content, in pages. @throws ApiError 404 */
+  async *names(ctx: RequestContext, bookId: string): AsyncGenerator<NamedCard[]> {
+    await this.access.readable(ctx, bookId);
+    for (let after: ContactName | null = null; ;) {
+      const rows: ContactName[] = await this.nameRows.names(ctx.tenantId, bookId, after, NAMES);
+      yield rows.map((row) => ({ externalId: row.external_id, etag: cardTag(row) }));
+      if (rows.length < NAMES) return;
+      after = rows.at(-1) ?? null;
+    }
+  }
+
+  /** The contacts with these ids, in pages. @throws ApiError 404 for the book */
+  async *ofIds(
+    ctx: RequestContext,
+    bookId: string,
+    externalIds: readonly string[],
+    version: CardVersion,
+  ): AsyncGenerator<CardText[]> {
+    await this.access.readable(ctx, bookId);
+    for (let at = 0; at < externalIds.length; at += BATCH) {
+      const ids = externalIds.slice(at, at + BATCH);
+      const rows = await this.contacts.find(this.db, ctx, bookId, 'external_id', ids);
+      const texts: CardText[] = [];
+      for (const row of rows) texts.push(await this.textOf(ctx, row, version));
+      yield texts;
+    }
+  }
+
+  /**
+   * Creates or replaces a contact. One that differs in nothing is not written.
+   * @param text a vCard
+   * @returns whether the contact is new
+   * @throws ApiError 404, 403, 409 `duplicate_uid`, 422
+   */
+  async put(
+    ctx: RequestContext,
+    bookId: string,
+    externalId: string,
+    text: string,
+    check: TagCheck,
+  ): Promise<boolean> {
+    const book = await this.access.writable(ctx, bookId);
+    const card = read(text, phoneCountry(book.default_country));
+    const stored = await this.newPhotos.store(ctx.tenantId, [card]);
+    const photoId = (card.photo && stored.get(card.photo.hash)) ?? null;
+    return this.db.tx((tx) => this.write(tx, ctx, book, externalId, card, photoId, check));
+  }
+
+  /** @throws ApiError 404, 403 */
+  async remove(ctx: RequestContext, bookId: string, externalId: string, check: TagCheck): Promise<void> {
+    const book = await this.access.writable(ctx, bookId);
+    await this.db.tx(async (tx) => {
+      await this.contacts.lockBook(tx, ctx, bookId);
+      const [row] = await this.contacts.find(tx, ctx, bookId, 'external_id', [externalId]);
+      check(row ? cardTag(row) : null);
+      if (!row) throw CONTACTS.notFound.with();
+      if (!canEdit(book.role, row)) throw Errors.forbidden.with();
+      await this.contacts.remove(tx, ctx, bookId, [row.id]);
+    });
+  }
+
+  private async write(
+    tx: Tx,
+    ctx: RequestContext,
+    book: AccessedBook,
+    externalId: string,
+    card: ImportedCard,
+    photoId: string | null,
+    check: TagCheck,
+  ): Promise<boolean> {
+    const count = await this.contacts.lockBook(tx, ctx, book.id);
+    if (count === undefined) throw ContactErrors.bookNotFound.with();
+    const [row] = await this.contacts.find(tx, ctx, book.id, 'external_id', [externalId]);
+    check(row ? cardTag(row) : null);
+    if (!row) {
+      if (count >= QUOTAS.item.contacts_of_addressbook) throw ContactErrors.bookFull.with();
+      await this.insert(tx, ctx, book, externalId, card, photoId);
+      return true;
+    }
+    if (!canEdit(book.role, row)) throw Errors.forbidden.with();
+    const changed = differences(cardOf(row), card.card);
+    const photo = samePhoto(row, card) ? row.photo_id : photoId;
+    if (changed.length === 0 && photo === row.photo_id) return false;
+    const [after] = await this.contacts.update(tx, ctx, book.id, [
+      contactUpdate(row, card.card, changed, photo),
+    ]);
+    if (!after) throw new ConcurrentChangeError('the contact has changed');
+    return false;
+  }
+
+  private async insert(
+    tx: Tx,
+    ctx: RequestContext,
+    book: AccessedBook,
+    externalId: string,
+    { card, uid }: ImportedCard,
+    photoId: string | null,
+  ): Promise<void> {
+    const values = contactInsert(card, { externalId, uid, photoId });
+    const [made] = await this.contacts.insert(tx, ctx, book.id, [values]);
+    if (made) return;
+    const [same] = await this.contacts.find(tx, ctx, book.id, 'uid', [uid]);
+    if (!same) throw new ConcurrentChangeError('the contact with this external_id or uid was deleted');
+    throw duplicateError(ContactErrors.duplicateUid, same, book.role);
+  }
+
+  private async textOf(ctx: RequestContext, row: ContactRow, version: CardVersion): Promise<CardText> {
+    const photo = await this.photos.forCard(ctx.tenantId, row.photo_id);
+    return { externalId: row.external_id, etag: cardTag(row), text: vcardText(row, version, photo) };
+  }
+}
+
+/** The tag of a contact, the same as in JSON. */
+export const cardTag = ({ id, revision }: Pick<ContactRow, 'id' | 'revision'>): string =>
+  revisionTag(CONTACTS.kind, id, revision);
+
+/** @throws ApiError 422 */
+function read(text: string, country: string | null): ImportedCard {
+  try {
+    const entry = fromVcard({ index: 0, card: readCard(text) }, country);
+    if (!('error' in entry)) return entry;
+    throw fieldError('', entry.error, entry.message);
+  } catch (error) {
+    if (!(error instanceof VcardError)) throw error;
+    throw fieldError('', error.code, error.message);
+  }
+}
+
+/** Whether a card has the photo of the contact, as it was stored. */
+function samePhoto(row: ContactRow, { photo }: ImportedCard): boolean {
+  const stored = photoOf(row);
+  return stored === null ? photo === null : photo?.hash === stored.sha256;
+}

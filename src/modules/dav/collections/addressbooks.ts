@@ -1,0 +1,242 @@
+import { v5 as uuidv5 } from 'uuid';
+import { Injectable } from '@nestjs/common';
+import { xmlText, type XmlElement } from '../../../lib/xml/index.js';
+import { ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { ApiError } from '../../../platform/http/api-error.js';
+import { isUuid } from '../../../platform/http/id.pipe.js';
+import { Checked, validated } from '../../../platform/http/input.pipe.js';
+import { isStorable } from '../../../platform/http/storable-text.js';
+import {
+  type AddressbookResponse,
+  AddressbooksService,
+  CardChanges,
+  type CardText,
+  ContactCards,
+  ContactErrors,
+  CreateAddressbook,
+  UpdateAddressbook,
+} from '../../contacts/index.js';
+import { MAX_RESOURCE, utf8Of } from '../model/body.js';
+import { matchesCard } from '../model/card-filter.js';
+import { cardName, externalIdOf } from '../model/card-names.js';
+import { DavError, notFound } from '../model/dav-error.js';
+import { childOf, type PropertyValue } from '../model/multistatus.js';
+import { paths } from '../model/paths.js';
+import { carddav, dav, element, href, infIt, type XmlName } from '../model/xml-names.js';
+import type {
+  Collection,
+  Collections,
+  ContentOptions,
+  EtagCheck,
+  Member,
+  PropertyChanges,
+} from '../model/collection.js';
+import { collectionProperties, privileges, reports } from '../model/common-properties.js';
+
+const NAME = dav('displayname');
+const DESCRIPTION = carddav('addressbook-description');
+const COLOR = infIt('addressbook-color');
+/** Characters of a name in a path: those of an external_id, with its extension. */
+const MAX_NAME = 250;
+
+/** Paths of the HTTP API that are no contacts. */
+const RESERVED: ReadonlySet<string> = new Set(['sync', '.', '..']);
+
+const DATA = ['3.0', '4.0']
+  .map((version) => `<A:address-data-type content-type="text/vcard" version="${version}"/>`)
+  .join('');
+const COLLATIONS = ['i;ascii-casemap', 'i;octet', 'i;unicode-casemap']
+  .map((name) => element(carddav('supported-collation'), name))
+  .join('');
+const REPORTS = reports([
+  dav('sync-collection'),
+  carddav('addressbook-multiget'),
+  carddav('addressbook-query'),
+]);
+
+/** Address books as collections of contacts. */
+@Injectable()
+export class AddressbookCollections implements Collections {
+  readonly space = 'addressbooks';
+  readonly contentProperty = carddav('address-data');
+  readonly contentType = 'text/vcard; charset=utf-8';
+
+  constructor(
+    private readonly books: AddressbooksService,
+    private readonly cards: ContactCards,
+    private readonly feed: CardChanges,
+  ) {}
+
+  async list(ctx: RequestContext): Promise<Collection[]> {
+    const found: AddressbookResponse[] = [];
+    let cursor: string | undefined;
+    do {
+      const { json } = await this.books.all(ctx, cursor === undefined ? {} : { cursor });
+      const page = JSON.parse(json.toString()) as {
+        addressbooks: AddressbookResponse[];
+        next: string | null;
+      };
+      found.push(...page.addressbooks);
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined);
+    return found.map((book) => this.shown(ctx, book, book.id));
+  }
+
+  async find(ctx: RequestContext, segment: string): Promise<Collection> {
+    const ids = isUuid(segment) ? [segment.toLowerCase(), idOf(ctx, segment)] : [idOf(ctx, segment)];
+    for (const id of ids) {
+      try {
+        const { json } = await this.books.read(ctx, id);
+        const { addressbook } = JSON.parse(json.toString()) as { addressbook: AddressbookResponse };
+        return this.shown(ctx, addressbook, segment);
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.kind.status !== 404) throw error;
+      }
+    }
+    throw notFound();
+  }
+
+  open(ctx: RequestContext, segment: string): Promise<Collection> {
+    return this.find(ctx, segment);
+  }
+
+  async *members(ctx: RequestContext, { id }: Collection): AsyncGenerator<Member[]> {
+    for await (const page of this.cards.names(ctx, id))
+      yield page.map(({ externalId, etag }) => ({ name: cardName(externalId), etag }));
+  }
+
+  async *read(
+    ctx: RequestContext,
+    { id }: Collection,
+    names: readonly string[],
+    { version }: ContentOptions,
+  ): AsyncGenerator<Member[]> {
+    const ids = names.filter(isStorable).map(externalIdOf);
+    const wanted = new Set(names);
+    for await (const page of this.cards.ofIds(ctx, id, [...new Set(ids)], version))
+      yield page.map(memberOf).filter(({ name }) => wanted.has(name));
+  }
+
+  async *query(
+    ctx: RequestContext,
+    { id }: Collection,
+    report: XmlElement,
+    { version }: ContentOptions,
+  ): AsyncGenerator<Member[]> {
+    const filter = childOf(report, carddav('filter'));
+    for await (const names of this.cards.names(ctx, id)) {
+      const ids = names.map(({ externalId }) => externalId);
+      for await (const page of this.cards.ofIds(ctx, id, ids, version))
+        yield page.filter(({ text }) => matchesCard(filter, text)).map(memberOf);
+    }
+  }
+
+  async changes(ctx: RequestContext, { id }: Collection, token: string | null, limit: number) {
+    const { changes, cursor, hasMore } = await this.feed.since(ctx, id, token, limit);
+    const named = changes.map(({ externalId, etag }) => ({ name: cardName(externalId), etag }));
+    return { changes: named, token: cursor, hasMore };
+  }
+
+  async put(
+    ctx: RequestContext,
+    { id, path }: Collection,
+    name: string,
+    body: Buffer,
+    check: EtagCheck,
+  ): Promise<boolean> {
+    if (name.length > MAX_NAME || !isStorable(name) || RESERVED.has(externalIdOf(name)))
+      throw new DavError(403, null, `A name has at most ${MAX_NAME} characters, and is no reserved word.`);
+    return this.cards.put(ctx, id, externalIdOf(name), utf8Of(body), check).catch((error: unknown) => {
+      throw asDavError(error, path);
+    });
+  }
+
+  async remove(ctx: RequestContext, { id }: Collection, name: string, check: EtagCheck): Promise<void> {
+    if (!isStorable(name)) throw notFound();
+    await this.cards.remove(ctx, id, externalIdOf(name), check);
+  }
+
+  async create(ctx: RequestContext, segment: string, properties: PropertyChanges): Promise<void> {
+    const { values } = fieldsOf(properties);
+    const input = validated(CreateAddressbook, { name: segment, ...values });
+    await this.books.create(ctx, null, input, idOf(ctx, segment));
+  }
+
+  settable(properties: PropertyChanges): Set<XmlName> {
+    return fieldsOf(properties).names;
+  }
+
+  async update(ctx: RequestContext, { id }: Collection, properties: PropertyChanges): Promise<void> {
+    const body = Checked.of(UpdateAddressbook, fieldsOf(properties).values);
+    await this.books.update(ctx, id, body, anyRevision(id));
+  }
+
+  async delete(ctx: RequestContext, { id }: Collection): Promise<void> {
+    await this.books.delete(ctx, id, anyRevision(id));
+  }
+
+  private shown(ctx: RequestContext, book: AddressbookResponse, segment: string): Collection {
+    const isWritable = book.role !== 'reader';
+    const properties: [XmlName, PropertyValue][] = [
+      ...collectionProperties({ name: book.name, ownerId: book.owner?.id ?? null, userId: ctx.userId }, () =>
+        this.feed.cursor(ctx, book.id),
+      ),
+      [dav('resourcetype'), '<D:collection/><A:addressbook/>'],
+      [dav('current-user-privilege-set'), privileges(isWritable)],
+      [dav('supported-report-set'), REPORTS],
+      [DESCRIPTION, xmlText(book.description)],
+      ...(book.color === null ? [] : ([[COLOR, book.color]] as [XmlName, string][])),
+      [carddav('supported-address-data'), DATA],
+      [carddav('supported-collation-set'), COLLATIONS],
+      [carddav('max-resource-size'), String(MAX_RESOURCE)],
+    ];
+    return {
+      id: book.id,
+      segment,
+      path: paths.collection('addressbooks', ctx.userId, segment),
+      properties: new Map(properties),
+      isWritable,
+      isDefault: book.is_default,
+    };
+  }
+}
+
+const memberOf = ({ externalId, etag, text }: CardText): Member => ({
+  name: cardName(externalId),
+  etag,
+  text,
+});
+
+const anyRevision = (id: string): ExpectedRevision =>
+  ExpectedRevision.read('addressbook', id, undefined, undefined, true);
+
+/** The id of a book that a program creates with this segment. */
+const idOf = ({ userId }: RequestContext, segment: string): string =>
+  uuidv5(`addressbook ${segment.toLowerCase()}`, userId);
+
+/** Errors of a card, with the condition that RFC 6352, 6.3.2.1, names. */
+function asDavError(error: unknown, path: string): unknown {
+  if (!(error instanceof ApiError)) return error;
+  if (error.kind === ContactErrors.duplicateUid) {
+    const { contact } = error.extras.body as { contact: { external_id: string } };
+    const detail = href(paths.member(path, cardName(contact.external_id)));
+    return new DavError(409, carddav('no-uid-conflict'), error.message, detail);
+  }
+  return error.kind.status === 422 ? new DavError(403, carddav('valid-address-data'), error.message) : error;
+}
+
+/** The fields of the API that properties set. */
+function fieldsOf(properties: PropertyChanges): { values: Record<string, unknown>; names: Set<XmlName> } {
+  const values: Record<string, unknown> = {};
+  const names = new Set<XmlName>();
+  for (const [name, value] of properties) {
+    const text = value?.text.trim() ?? '';
+    if (name === NAME && text) values['name'] = text;
+    else if (name === DESCRIPTION) values['description'] = text;
+    else if (name === COLOR && /^#[0-9a-f]{6}/i.test(text)) values['color'] = text.slice(0, 7);
+    else continue;
+    names.add(name);
+  }
+  return { values, names };
+}

@@ -1,0 +1,249 @@
+import { v5 as uuidv5 } from 'uuid';
+import { Injectable } from '@nestjs/common';
+import type { XmlElement } from '../../../lib/xml/index.js';
+import { ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { ApiError } from '../../../platform/http/api-error.js';
+import { isUuid } from '../../../platform/http/id.pipe.js';
+import { Checked, validated } from '../../../platform/http/input.pipe.js';
+import {
+  type CalendarResponse,
+  CalendarsService,
+  CreateCalendar,
+  EventResources,
+  type EventText,
+  ResourceWrites,
+  UpdateCalendar,
+} from '../../calendar/index.js';
+import { calendarFilterOf, matchesEvent } from '../model/calendar-filter.js';
+import { DavError, notFound } from '../model/dav-error.js';
+import { childOf } from '../model/multistatus.js';
+import { paths } from '../model/paths.js';
+import { caldav, type XmlName } from '../model/xml-names.js';
+import { DavNames } from '../dav-names.js';
+import type {
+  Collection,
+  Collections,
+  ContentOptions,
+  EtagCheck,
+  Member,
+  PropertyChanges,
+} from '../model/collection.js';
+import { fieldsOf, shown } from './calendar-properties.js';
+
+const PAGE = 200;
+const NO_CONFLICT = caldav('no-uid-conflict');
+
+/** Calendars as collections of events. */
+@Injectable()
+export class CalendarCollections implements Collections {
+  readonly space = 'calendars';
+  readonly contentProperty = caldav('calendar-data');
+  readonly contentType = 'text/calendar; charset=utf-8; component=VEVENT';
+
+  constructor(
+    private readonly calendars: CalendarsService,
+    private readonly events: EventResources,
+    private readonly writes: ResourceWrites,
+    private readonly names: DavNames,
+  ) {}
+
+  async list(ctx: RequestContext): Promise<Collection[]> {
+    return (await this.all(ctx)).map((calendar) => shown(ctx, calendar, calendar.id));
+  }
+
+  async find(ctx: RequestContext, segment: string): Promise<Collection> {
+    const id = idOf(ctx, segment);
+    const found = (await this.all(ctx)).find((calendar) => calendar.id === id);
+    if (!found) throw notFound();
+    return shown(ctx, found, segment);
+  }
+
+  open(ctx: RequestContext, segment: string): Promise<Collection> {
+    const path = paths.collection('calendars', ctx.userId, segment);
+    const rest = { properties: new Map(), isWritable: true, isDefault: false };
+    return Promise.resolve({ id: idOf(ctx, segment), segment, path, ...rest });
+  }
+
+  async *members(ctx: RequestContext, { id }: Collection): AsyncGenerator<Member[]> {
+    for await (const page of this.events.names(ctx, id)) yield this.named(ctx, id, page);
+  }
+
+  async *read(
+    ctx: RequestContext,
+    { id }: Collection,
+    names: readonly string[],
+    options: ContentOptions,
+  ): AsyncGenerator<Member[]> {
+    const uids = await this.names.uidsOf(ctx.tenantId, id, names);
+    // A name that is not the one of its event finds nothing: each event has one path.
+    const wanted = new Set(names);
+    for await (const page of this.events.ofUids(ctx, id, [...uids.values()], options))
+      yield (await this.named(ctx, id, page)).filter(({ name }) => wanted.has(name));
+  }
+
+  async *query(
+    ctx: RequestContext,
+    { id }: Collection,
+    report: XmlElement,
+    options: ContentOptions,
+  ): AsyncGenerator<Member[]> {
+    const { hasEvents, range, rest } = calendarFilterOf(childOf(report, caldav('filter')));
+    if (!hasEvents) return;
+    for await (const page of this.events.occurring(ctx, id, range, options)) {
+      const found = rest ? page.filter(({ text }) => matchesEvent(rest, text)) : page;
+      yield this.named(ctx, id, found);
+    }
+  }
+
+  async changes(ctx: RequestContext, { id }: Collection, token: string | null, limit: number) {
+    const { changes, ...rest } = await this.events.changes(ctx, id, token, limit);
+    const names = await this.names.namesOf(
+      ctx.tenantId,
+      id,
+      changes.map(({ uid }) => uid),
+    );
+    return {
+      ...rest,
+      changes: changes.map(({ uid, version }) => ({
+        name: names.get(uid) as string,
+        etag: version === null ? null : tag(version),
+      })),
+    };
+  }
+
+  async put(
+    ctx: RequestContext,
+    { id }: Collection,
+    name: string,
+    body: Buffer,
+    check: EtagCheck,
+  ): Promise<boolean> {
+    const write = (uid: string | null): Promise<boolean> =>
+      this.writes
+        .put(
+          ctx,
+          id,
+          body,
+          uid,
+          (version) => {
+            // An event with the UID exists under another name.
+            if (version !== null && uid === null) throw uidConflict();
+            check(version === null ? null : tag(String(version)));
+          },
+          (tx, newUid) => this.names.keep(tx, ctx.tenantId, id, name, newUid),
+        )
+        .catch((error: unknown) => {
+          throw asDavError(error);
+        });
+    const uid = await this.knownUid(ctx, id, name);
+    try {
+      return await write(uid);
+    } catch (error) {
+      // Another request may have created the event under this name.
+      const created = uid === null && isConflict(error) ? await this.knownUid(ctx, id, name) : null;
+      if (created === null) throw error;
+      return write(created);
+    }
+  }
+
+  async remove(ctx: RequestContext, { id }: Collection, name: string, check: EtagCheck): Promise<void> {
+    const uid = await this.names.uidOf(ctx.tenantId, id, name);
+    if (uid === null) throw notFound();
+    await this.writes.remove(ctx, id, uid, (version) =>
+      check(version === null ? null : tag(String(version))),
+    );
+  }
+
+  async create(ctx: RequestContext, segment: string, properties: PropertyChanges): Promise<void> {
+    const { values } = fieldsOf(properties);
+    await this.calendars.create(
+      ctx,
+      null,
+      validated(CreateCalendar, { name: segment, ...values, id: idOf(ctx, segment) }),
+    );
+  }
+
+  settable(properties: PropertyChanges): Set<XmlName> {
+    return fieldsOf(properties).names;
+  }
+
+  async update(ctx: RequestContext, { id }: Collection, properties: PropertyChanges): Promise<void> {
+    const body = Checked.of(UpdateCalendar, fieldsOf(properties).values);
+    await this.calendars.update(ctx, id, body, anyRevision(id));
+  }
+
+  async delete(ctx: RequestContext, { id }: Collection): Promise<void> {
+    await this.calendars.delete(ctx, id, anyRevision(id), {});
+  }
+
+  /** The UID of the event with this name; null: the calendar has none. */
+  private async knownUid(
+    { tenantId }: RequestContext,
+    calendarId: string,
+    name: string,
+  ): Promise<string | null> {
+    const uid = await this.names.uidOf(tenantId, calendarId, name);
+    return uid !== null && (await this.writes.knownUids(tenantId, calendarId, [uid])).has(uid) ? uid : null;
+  }
+
+  /** All calendars of the caller, hidden ones included. */
+  private async all(ctx: RequestContext): Promise<CalendarResponse[]> {
+    const found: CalendarResponse[] = [];
+    let cursor: string | undefined;
+    do {
+      const { json } = await this.calendars.list(ctx, {
+        limit: PAGE,
+        include: ['hidden'],
+        ...(cursor !== undefined && { cursor }),
+      });
+      const page = JSON.parse(json.toString()) as { calendars: CalendarResponse[]; next: string | null };
+      found.push(...page.calendars);
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined);
+    return found;
+  }
+
+  private async named(
+    ctx: RequestContext,
+    calendarId: string,
+    page: readonly (Pick<EventText, 'uid' | 'version'> & { text?: string })[],
+  ): Promise<Member[]> {
+    const names = await this.names.namesOf(
+      ctx.tenantId,
+      calendarId,
+      page.map(({ uid }) => uid),
+    );
+    return page.map(({ uid, version, text }) => ({
+      name: names.get(uid) as string,
+      etag: tag(version),
+      ...(text !== undefined && { text }),
+    }));
+  }
+}
+
+const tag = (version: string): string => `"${version}"`;
+
+const anyRevision = (id: string): ExpectedRevision =>
+  ExpectedRevision.read('calendar', id, undefined, undefined, true);
+
+const isConflict = (error: unknown): boolean => error instanceof DavError && error.condition === NO_CONFLICT;
+
+const uidConflict = (): DavError =>
+  new DavError(409, NO_CONFLICT, 'The calendar contains an event with this UID.');
+
+/** Errors of a text, with the condition that RFC 4791, 5.3.2.1, names. */
+function asDavError(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const { code, status } = error.kind;
+  if (code === 'not_organizer')
+    return new DavError(403, caldav('allowed-attendee-scheduling-object-change'), error.message);
+  if (code === 'duplicate_uid') return uidConflict();
+  return status === 422 ? new DavError(403, caldav('valid-calendar-object-resource'), error.message) : error;
+}
+
+/** The id of a calendar: the segment, or one that follows from a name that a program chose. */
+function idOf({ userId }: RequestContext, segment: string): string {
+  const name = segment.toLowerCase();
+  return isUuid(segment) ? name : uuidv5(`calendar ${name}`, userId);
+}

@@ -1,0 +1,114 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Config } from '../../config/config.js';
+import { Db } from '../../platform/database/db.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import { ResourceWrites } from '../calendar/index.js';
+
+const EXTENSION = '.ics';
+const BATCH = 500;
+
+/** The name of an event for which no program has chosen another one. */
+const usualName = (uid: string): string => uid + EXTENSION;
+
+const ofNames = workspace.statement<{ name: string; uid: string }>(
+  'dav.uids_of_names',
+  `SELECT name, uid FROM dav_names WHERE tenant_id = $1 AND calendar_id = $2 AND name = ANY ($3::text[])`,
+);
+
+const ofUids = workspace.statement<{ name: string; uid: string }>(
+  'dav.names_of_uids',
+  `SELECT name, uid FROM dav_names WHERE tenant_id = $1 AND calendar_id = $2 AND uid = ANY ($3::text[])`,
+);
+
+const keep = workspace.statement<never>(
+  'dav.keep_name',
+  `INSERT INTO dav_names (tenant_id, calendar_id, name, uid) VALUES ($1, $2, $3, $4)
+   ON CONFLICT (tenant_id, calendar_id, name) DO UPDATE SET uid = excluded.uid, checked_at = now()`,
+);
+
+const forget = workspace.statement<never>(
+  'dav.forget_name',
+  `DELETE FROM dav_names WHERE tenant_id = $1 AND calendar_id = $2 AND (name = $3 OR uid = $4)`,
+);
+
+const due = workspace.statement<{ tenant_id: string; calendar_id: string; name: string; uid: string }>(
+  'dav.names_to_check',
+  `SELECT tenant_id, calendar_id, name, uid FROM dav_names
+    WHERE checked_at < now() - make_interval(days => $1) ORDER BY checked_at LIMIT $2`,
+  { reach: 'cell' },
+);
+
+const settle = workspace.statement<never>(
+  'dav.settle_names',
+  `WITH gone AS (
+     DELETE FROM dav_names WHERE tenant_id = $1 AND calendar_id = $2 AND name = ANY ($3::text[]))
+   UPDATE dav_names SET checked_at = now() WHERE tenant_id = $1 AND calendar_id = $2 AND name = ANY ($4::text[])`,
+);
+
+/**
+ * Names of events in paths: the UID, or the name that a program chose in its first PUT. A name stays for as long as a program may ask
+ * for the removal of its event.
+ */
+@Injectable()
+export class DavNames implements OnModuleInit {
+  constructor(
+    private readonly db: Db,
+    private readonly jobs: PeriodicJobs,
+    private readonly events: ResourceWrites,
+    private readonly config: Config,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({ name: 'dav.forget-names', everySeconds: 86_400, run: () => this.check() });
+  }
+
+  /** The UIDs of names; names that belong to no event are among them too. */
+  async uidsOf(tenantId: string, calendarId: string, names: readonly string[]): Promise<Map<string, string>> {
+    const rows = await this.db.query(ofNames, [tenantId, calendarId, names]);
+    const chosen = new Map(rows.map(({ name, uid }) => [name, uid]));
+    return new Map(
+      names.map((name) => [
+        name,
+        chosen.get(name) ?? (name.endsWith(EXTENSION) ? name.slice(0, -EXTENSION.length) : name),
+      ]),
+    );
+  }
+
+  async namesOf(tenantId: string, calendarId: string, uids: readonly string[]): Promise<Map<string, string>> {
+    const rows = uids.length === 0 ? [] : await this.db.query(ofUids, [tenantId, calendarId, uids]);
+    const chosen = new Map(rows.map(({ name, uid }) => [uid, name]));
+    return new Map(uids.map((uid) => [uid, chosen.get(uid) ?? usualName(uid)]));
+  }
+
+  /** The UID of the event that has this name; null where the event of the derived UID has another one. */
+  async uidOf(tenantId: string, calendarId: string, name: string): Promise<string | null> {
+    const uid = (await this.uidsOf(tenantId, calendarId, [name])).get(name) as string;
+    const own = (await this.namesOf(tenantId, calendarId, [uid])).get(uid);
+    return own === name ? uid : null;
+  }
+
+  /** Keeps the name under which a program creates an event. */
+  async keep(tx: Tx, tenantId: string, calendarId: string, name: string, uid: string): Promise<void> {
+    await tx.query(forget, [tenantId, calendarId, name, uid]);
+    if (name !== usualName(uid)) await tx.query(keep, [tenantId, calendarId, name, uid]);
+  }
+
+  /** Forgets names whose events are gone for longer than programs may ask for. */
+  private async check(): Promise<void> {
+    for (let count = BATCH; count === BATCH;) {
+      const rows = await this.db.query(due, [this.config.FEED_RETENTION_DAYS, BATCH]);
+      count = rows.length;
+      const byCalendar = Map.groupBy(rows, (row) => `${row.tenant_id} ${row.calendar_id}`);
+      for (const group of byCalendar.values()) {
+        const { tenant_id: tenantId, calendar_id: calendarId } = group[0]!;
+        const uids = group.map(({ uid }) => uid);
+        const known = await this.events.knownUids(tenantId, calendarId, uids);
+        const names = (isKnown: boolean) =>
+          group.filter(({ uid }) => known.has(uid) === isKnown).map(({ name }) => name);
+        await this.db.single((tx) => tx.query(settle, [tenantId, calendarId, names(false), names(true)]));
+      }
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import { Module } from '@nestjs/common';
+import { AccountSecurityModule } from '../account-security/index.js';
+import { CalendarModule, CalendarPlanningModule } from '../calendar/index.js';
+import { ContactsModule } from '../contacts/index.js';
+import { TenantsModule } from '../tenants/index.js';
+import { DavAuthenticator } from './auth/dav-authenticator.js';
+import { AddressbookCollections } from './collections/addressbooks.js';
+import { CalendarCollections } from './collections/calendars.js';
+import { DavProfileController } from './dav-profile.controller.js';
+import { DavServer } from './dav.server.js';
+import { CollectionWrites } from './methods/collection-writes.js';
+import { Principals } from './methods/principals.js';
+import { Propfind } from './methods/propfind.js';
+import { Reports } from './methods/reports.js';
+import { Scheduling } from './methods/scheduling.js';
+import { DavNames } from './dav-names.js';
+
+/** CalDAV and CardDAV on the services of calendar and contacts (adr/0067). */
+@Module({
+  imports: [AccountSecurityModule, CalendarModule, CalendarPlanningModule, ContactsModule, TenantsModule],
+  controllers: [DavProfileController],
+  providers: [
+    DavNames,
+    CalendarCollections,
+    AddressbookCollections,
+    Principals,
+    Propfind,
+    Reports,
+    Scheduling,
+    CollectionWrites,
+    DavAuthenticator,
+    DavServer,
+  ],
+  exports: [DavServer],
+})
+export class DavModule {}

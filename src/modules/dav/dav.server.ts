@@ -1,0 +1,252 @@
+import { Readable } from 'node:stream';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { XmlError, type XmlElement } from '../../lib/xml/index.js';
+import { ClientDisconnectedError } from '../../platform/http/abort-signal.js';
+import { ApiError } from '../../platform/http/api-error.js';
+import { BodyReply } from '../../platform/http/replies/body-reply.js';
+import { writeBody } from '../../platform/http/replies/reply-writer.js';
+import { ApplicationPasswordProviders } from '../account-security/index.js';
+import { type DavCaller, DavAuthenticator } from './auth/dav-authenticator.js';
+import { AddressbookCollections } from './collections/addressbooks.js';
+import { CalendarCollections } from './collections/calendars.js';
+import type { Collection, Collections } from './model/collection.js';
+import { CollectionWrites } from './methods/collection-writes.js';
+import { depthOf, Propfind, single } from './methods/propfind.js';
+import { Reports } from './methods/reports.js';
+import { Scheduling } from './methods/scheduling.js';
+import { MAX_RESOURCE, readBody, readXmlBody, utf8Of, xmlError } from './model/body.js';
+import { rangeOf } from './model/calendar-filter.js';
+import { isUnchanged, preconditionsOf } from './model/conditions.js';
+import { DavError, forbidden, notFound } from './model/dav-error.js';
+import { childOf, HEAD, TAIL } from './model/multistatus.js';
+import { parsePath, paths, type Space, type Target } from './model/paths.js';
+import { caldav, DECLARATIONS, XML_HEAD } from './model/xml-names.js';
+import { DAV_CLASSES, METHODS, PROFILE_PATH, XML_TYPE } from './dav-protocol.js';
+
+type DavRequest = Request & { id?: string };
+
+/** A request of a caller. */
+interface Job extends DavCaller {
+  request: DavRequest;
+  response: Response;
+  target: Target;
+}
+
+/** Serves WebDAV, CalDAV and CardDAV below `DAV_PATH`: an Express handler in front of the routes of the API. */
+@Injectable()
+export class DavServer implements OnModuleInit {
+  private readonly collections: Readonly<Record<Space, Collections>>;
+
+  constructor(
+    private readonly authenticator: DavAuthenticator,
+    private readonly propfind: Propfind,
+    private readonly reports: Reports,
+    private readonly scheduling: Scheduling,
+    private readonly writes: CollectionWrites,
+    private readonly passwords: ApplicationPasswordProviders,
+    calendars: CalendarCollections,
+    addressbooks: AddressbookCollections,
+  ) {
+    this.collections = { calendars, addressbooks };
+  }
+
+  onModuleInit(): void {
+    this.passwords.serve('caldav', 'carddav');
+  }
+
+  /** Redirects `/.well-known/caldav` and `/.well-known/carddav` (RFC 6764, section 5). */
+  readonly redirect = (_request: Request, response: Response): void => {
+    response.redirect(301, paths.root);
+  };
+
+  /** Express handler for `DAV_PATH`. */
+  readonly handle = (request: DavRequest, response: Response, next: NextFunction): void => {
+    const path = request.originalUrl.split('?', 1)[0] as string;
+    if (path === PROFILE_PATH) return next();
+    const target = parsePath(path);
+    // Path without ids, for metrics and log.
+    request.route = { path: `${paths.root}{${target?.kind ?? 'unknown'}}` };
+    this.serve(request, response, target).catch((error: unknown) => fail(error, response, next));
+  };
+
+  private async serve(request: DavRequest, response: Response, target: Target | null): Promise<void> {
+    const caller = await this.authenticator.authenticate(request);
+    if (request.method === 'OPTIONS') return send(response, 200, { Allow: METHODS.join(', ') });
+    if (target === null) throw notFound();
+    const space = 'space' in target ? target.space : 'calendars';
+    const needsSpace = !['root', 'principals', 'principal'].includes(target.kind);
+    if (needsSpace && !caller.spaces.has(space)) throw forbidden();
+    if ('userId' in target && target.kind !== 'principal' && target.userId !== caller.ctx.userId)
+      throw notFound();
+    const job = { ...caller, request, response, target };
+    switch (request.method) {
+      case 'PROPFIND':
+        return this.find(job);
+      case 'PROPPATCH':
+        return this.patch(job);
+      case 'REPORT':
+        return this.report(job);
+      case 'GET':
+      case 'HEAD':
+        return this.get(job);
+      case 'PUT':
+        return this.put(job);
+      case 'DELETE':
+        return this.delete(job);
+      case 'MKCOL':
+      case 'MKCALENDAR':
+        return this.make(job);
+      case 'POST':
+        return this.post(job);
+      default:
+        throw new DavError(405, null, 'The resource does not support this method.');
+    }
+  }
+
+  private async find({ ctx, request, response, target }: Job): Promise<void> {
+    const depth = depthOf(request.headers.depth as string | undefined);
+    const wanted = this.propfind.wanted(await readXmlBody(request), isMinimal(request));
+    const responses = this.propfind.responses(ctx, target, depth, wanted, (space) => this.collections[space]);
+    return stream(response, responses);
+  }
+
+  private async report(job: Job): Promise<void> {
+    const { ctx, request, response, target } = job;
+    const body = await readXmlBody(request);
+    if (!body) throw new DavError(400, null, 'The request needs a body.');
+    if (target.kind !== 'collection') throw unsupportedReport();
+    const collections = this.collections[target.space];
+    const collection = await collections.open(ctx, target.segment);
+    if (target.space === 'calendars' && body.name === 'free-busy-query')
+      return this.freeBusy(job, collection, body);
+    const zones = request.headers['caldav-timezones'] !== 'F';
+    const options = { isMinimal: isMinimal(request), zones };
+    return stream(response, this.reports.responses(ctx, collections, collection, body, options));
+  }
+
+  private async freeBusy({ ctx, response }: Job, { id }: Collection, body: XmlElement): Promise<void> {
+    const range = childOf(body, caldav('time-range'));
+    const { from, to } = range ? rangeOf(range) : { from: null, to: null };
+    if (from === null || to === null)
+      throw new DavError(400, caldav('valid-filter'), 'The query needs a time-range with start and end.');
+    const text = await this.scheduling.ofCalendar(ctx, id, { from, to });
+    writeBody(response, new BodyReply(Buffer.from(text), { contentType: 'text/calendar; charset=utf-8' }));
+  }
+
+  private async get({ ctx, request, response, target }: Job): Promise<void> {
+    if (target.kind !== 'member') throw new DavError(405, null, 'Only events and contacts have content.');
+    const { collections, collection } = await this.containing(ctx, target);
+    const version = /version=4\.0/.test(request.headers.accept ?? '') ? '4.0' : '3.0';
+    const options = { isWanted: true, zones: true, version } as const;
+    const { etag, text } = await single(ctx, collections, collection, target.name, options);
+    const headers = { ...COMMON, ETag: etag };
+    const { contentType } = collections;
+    if (isUnchanged(request, etag))
+      return writeBody(response, new BodyReply(null, { status: 304, contentType, headers }));
+    const body = Buffer.from(text);
+    const content = request.method === 'HEAD' ? null : body;
+    writeBody(response, new BodyReply(content, { contentType, headers, length: body.length }));
+  }
+
+  private async put({ ctx, request, response, target }: Job): Promise<void> {
+    if (target.kind !== 'member') throw new DavError(405, null, 'Only events and contacts have content.');
+    const { collections, collection } = await this.containing(ctx, target);
+    if (!collection.isWritable) throw forbidden();
+    const body = await readBody(request, MAX_RESOURCE);
+    const isNew = await collections.put(ctx, collection, target.name, body, preconditionsOf(request));
+    // Without an ETag: the stored text differs from that of the request (RFC 4791, 5.3.4).
+    send(response, isNew ? 201 : 204);
+  }
+
+  private async delete({ ctx, request, response, target }: Job): Promise<void> {
+    if (target.kind === 'member') {
+      const { collections, collection } = await this.containing(ctx, target);
+      await collections.remove(ctx, collection, target.name, preconditionsOf(request));
+    } else if (target.kind === 'collection') {
+      const { collections, collection } = await this.containing(ctx, target);
+      await collections.delete(ctx, collection);
+    } else throw forbidden();
+    send(response, 204);
+  }
+
+  private async make({ ctx, request, response, target }: Job): Promise<void> {
+    if (target.kind !== 'collection') throw forbidden();
+    const body = await readXmlBody(request);
+    const collections = this.collections[target.space];
+    await this.writes.create(ctx, collections, target.segment, request.method, body);
+    send(response, 201);
+  }
+
+  private async patch({ ctx, request, response, target }: Job): Promise<void> {
+    const body = await readXmlBody(request);
+    if (target.kind !== 'collection') throw forbidden();
+    const { collections, collection } = await this.containing(ctx, target);
+    const text = await this.writes.patch(ctx, collections, collection, body);
+    sendXml(response, 207, text);
+  }
+
+  private async post({ ctx, request, response, target }: Job): Promise<void> {
+    if (target.kind !== 'outbox') throw new DavError(405, null, 'The resource does not support this method.');
+    const text = utf8Of(await readBody(request, MAX_RESOURCE));
+    sendXml(response, 200, await this.scheduling.outbox(ctx, text));
+  }
+
+  private async containing(
+    ctx: DavCaller['ctx'],
+    { space, segment }: Extract<Target, { segment: string }>,
+  ): Promise<{ collections: Collections; collection: Collection }> {
+    const collections = this.collections[space];
+    return { collections, collection: await collections.open(ctx, segment) };
+  }
+}
+
+const COMMON = { DAV: DAV_CLASSES };
+
+const unsupportedReport = (): DavError =>
+  new DavError(403, '{DAV:}supported-report', 'The resource does not support this report.');
+
+/** RFC 8144, and the header that preceded it. */
+const isMinimal = ({ headers }: Request): boolean =>
+  /return=minimal/.test(String(headers['prefer'] ?? '')) || headers['brief'] === 't';
+
+function send(response: Response, status: number, headers: Record<string, string> = {}): void {
+  const options = { status, contentType: XML_TYPE, headers: { ...COMMON, ...headers } };
+  writeBody(response, new BodyReply(status === 204 ? null : Buffer.alloc(0), options));
+}
+
+const sendXml = (response: Response, status: number, text: string): void =>
+  writeBody(response, new BodyReply(Buffer.from(text), { status, contentType: XML_TYPE, headers: COMMON }));
+
+/** Sends a 207 as its parts are read. Errors before the first part become the response. */
+async function stream(response: Response, parts: AsyncGenerator<string>): Promise<void> {
+  const first = await parts.next();
+  const body = Readable.from(document(first, parts), { objectMode: false });
+  writeBody(response, new BodyReply(body, { status: 207, contentType: XML_TYPE, headers: COMMON }));
+}
+
+async function* document(
+  first: IteratorResult<string, unknown>,
+  rest: AsyncGenerator<string>,
+): AsyncGenerator<Buffer> {
+  yield Buffer.from(first.done ? HEAD : HEAD + first.value);
+  if (!first.done) for await (const part of rest) if (part !== '') yield Buffer.from(part);
+  yield Buffer.from(TAIL);
+}
+
+/** Writes the errors of WebDAV, and of conditions that the API names otherwise; the rest is JSON. */
+function fail(thrown: unknown, response: Response, next: NextFunction): void {
+  if (response.headersSent) return next(thrown);
+  const error = thrown instanceof XmlError ? xmlError(thrown) : thrown;
+  if (error instanceof DavError) {
+    const headers = { ...COMMON, ...(error.status === 405 && { Allow: METHODS.join(', ') }) };
+    const body = Buffer.from(error.xml);
+    return writeBody(response, new BodyReply(body, { status: error.status, contentType: XML_TYPE, headers }));
+  }
+  if (error instanceof ClientDisconnectedError) return;
+  if (error instanceof ApiError && error.kind.status === 413) {
+    response.setHeader('Connection', 'close');
+    return sendXml(response, 413, `${XML_HEAD}<D:error ${DECLARATIONS}><C:max-resource-size/></D:error>\n`);
+  }
+  return next(error);
+}

@@ -1,0 +1,4 @@
+export { DavModule } from './dav.module.js';
+export { WELL_KNOWN } from './dav-protocol.js';
+export { DavServer } from './dav.server.js';
+export { DAV_PATH } from './model/paths.js';

@@ -1,0 +1,163 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { type XmlElement, xmlText } from '../../../lib/xml/index.js';
+import type { Collection, Collections, Member } from '../model/collection.js';
+import { DavError, notFound } from '../model/dav-error.js';
+import {
+  assertRoot,
+  type Properties,
+  type PropertyValue,
+  responseOf,
+  type Wanted,
+  wantedOf,
+} from '../model/multistatus.js';
+import { paths, type Target } from '../model/paths.js';
+import { dav, type XmlName } from '../model/xml-names.js';
+import { Principals } from './principals.js';
+
+export type Depth = '0' | '1';
+
+/** The properties of a member. */
+export function memberProperties(collections: Collections, { etag, text }: Member): Properties {
+  const content: [XmlName, PropertyValue][] =
+    text === undefined
+      ? []
+      : [
+          [dav('getcontentlength'), String(Buffer.byteLength(text))],
+          [collections.contentProperty, xmlText(text)],
+        ];
+  return new Map<XmlName, PropertyValue>([
+    [dav('getetag'), xmlText(etag)],
+    [dav('getcontenttype'), collections.contentType],
+    [dav('resourcetype'), ''],
+    ...content,
+  ]);
+}
+
+/** PROPFIND (RFC 4918, 9.1). */
+@Injectable()
+export class Propfind {
+  constructor(private readonly principals: Principals) {}
+
+  /** @param body null: all properties */
+  wanted(body: XmlElement | null, isMinimal: boolean): Wanted {
+    if (!body) return { kind: 'allprop', names: [], isMinimal };
+    assertRoot(body, 'propfind');
+    return wantedOf(body, isMinimal);
+  }
+
+  /** The responses of a target and, with depth 1, of what it contains. @throws DavError 404; ApiError 404 */
+  async *responses(
+    ctx: RequestContext,
+    target: Target,
+    depth: Depth,
+    wanted: Wanted,
+    collectionsOf: (space: 'calendars' | 'addressbooks') => Collections,
+  ): AsyncGenerator<string> {
+    switch (target.kind) {
+      case 'root':
+        yield await responseOf(paths.root, this.principals.root(ctx), wanted);
+        if (depth === '1') yield await responseOf(paths.principals, this.principals.root(ctx), wanted);
+        return;
+      case 'principals':
+        yield await responseOf(paths.principals, this.principals.root(ctx), wanted);
+        if (depth === '1') yield await this.principal(ctx, ctx.userId, wanted);
+        return;
+      case 'principal':
+        yield await this.principal(ctx, target.userId, wanted);
+        return;
+      default:
+    }
+    if (target.userId !== ctx.userId) throw notFound();
+    switch (target.kind) {
+      case 'home': {
+        const list = depth === '1' ? await collectionsOf(target.space).list(ctx) : [];
+        const path = paths.home(target.space, ctx.userId);
+        yield await responseOf(path, this.principals.home(target.space, ctx), wanted);
+        for (const collection of list) yield await responseOf(collection.path, collection.properties, wanted);
+        if (depth === '1' && target.space === 'calendars') {
+          yield await responseOf(`${path}inbox/`, this.principals.inbox(ctx, null), wanted);
+          yield await responseOf(`${path}outbox/`, this.principals.outbox(ctx), wanted);
+        }
+        return;
+      }
+      case 'inbox':
+      case 'outbox': {
+        const path = `${paths.home('calendars', ctx.userId)}${target.kind}/`;
+        const properties =
+          target.kind === 'outbox'
+            ? this.principals.outbox(ctx)
+            : this.principals.inbox(ctx, await defaultPath(ctx, collectionsOf('calendars')));
+        yield await responseOf(path, properties, wanted);
+        return;
+      }
+      case 'collection': {
+        const collections = collectionsOf(target.space);
+        const collection = await collections.find(ctx, target.segment);
+        yield await responseOf(collection.path, collection.properties, wanted);
+        if (depth === '1') yield* memberResponses(ctx, collections, collection, wanted);
+        return;
+      }
+      case 'member': {
+        const collections = collectionsOf(target.space);
+        const collection = await collections.find(ctx, target.segment);
+        const member = await single(ctx, collections, collection, target.name);
+        yield await memberResponse(collections, collection, member, wanted);
+      }
+    }
+  }
+
+  private async principal(ctx: RequestContext, userId: string, wanted: Wanted): Promise<string> {
+    return responseOf(paths.principal(userId), await this.principals.principal(ctx, userId), wanted);
+  }
+}
+
+/** The content as programs of any kind read it. */
+const USUAL = { isWanted: true, zones: true, version: '3.0' } as const;
+
+/** A member with its content. @throws DavError 404 */
+export async function single(
+  ctx: RequestContext,
+  collections: Collections,
+  collection: Collection,
+  name: string,
+  options: Parameters<Collections['read']>[3] = USUAL,
+): Promise<Member & { text: string }> {
+  for await (const page of collections.read(ctx, collection, [name], options))
+    for (const member of page) if (member.text !== undefined) return { ...member, text: member.text };
+  throw notFound();
+}
+
+export const memberResponse = (
+  collections: Collections,
+  { path }: Collection,
+  member: Member,
+  wanted: Wanted,
+): Promise<string> =>
+  responseOf(paths.member(path, member.name), memberProperties(collections, member), wanted);
+
+async function* memberResponses(
+  ctx: RequestContext,
+  collections: Collections,
+  collection: Collection,
+  wanted: Wanted,
+): AsyncGenerator<string> {
+  for await (const page of collections.members(ctx, collection)) {
+    let text = '';
+    for (const member of page) text += await memberResponse(collections, collection, member, wanted);
+    yield text;
+  }
+}
+
+/** The path of the default calendar. */
+async function defaultPath(ctx: RequestContext, calendars: Collections): Promise<string | null> {
+  return (await calendars.list(ctx)).find(({ isDefault }) => isDefault)?.path ?? null;
+}
+
+/** The Depth header. @throws DavError 403 for infinity (RFC 4918, 9.1.1), 400 */
+export function depthOf(header: string | undefined): Depth {
+  if (header === '0' || header === '1') return header;
+  if (header !== undefined && header.toLowerCase() !== 'infinity')
+    throw new DavError(400, null, 'Depth must be 0 or 1.');
+  throw new DavError(403, dav('propfind-finite-depth'), 'Depth must be 0 or 1.');
+}

@@ -1,0 +1,63 @@
+import type { Request } from 'express';
+import { readXml, XmlError, type XmlElement } from '../../../lib/xml/index.js';
+import { ClientDisconnectedError } from '../../../platform/http/abort-signal.js';
+import { Errors } from '../../../platform/http/errors.js';
+import { DavError } from './dav-error.js';
+
+/** Bytes of an XML body: a multiget of 5,000 members has half of it. */
+export const MAX_XML = 1024 * 1024;
+/** Bytes of an event or a contact. */
+export const MAX_RESOURCE = 4 * 1024 * 1024;
+const LIMITS = { depth: 32, nodes: 20_000 };
+
+/**
+ * The bytes of a body.
+ * @throws ApiError 413, 415
+ */
+export async function readBody(request: Request, limit: number): Promise<Buffer> {
+  if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
+    throw Errors.unsupportedMediaType.with({ message: 'The body must not be compressed.' });
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw Errors.bodyTooLarge.with();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  return new Promise<Buffer>((resolve, reject) => {
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= limit) return void chunks.push(chunk);
+      // The rest is not read: the response closes the connection.
+      request.pause();
+      request.removeAllListeners('data');
+      reject(Errors.bodyTooLarge.with());
+    });
+    request.once('end', () => resolve(Buffer.concat(chunks)));
+    request.once('error', reject);
+    request.once('close', () => reject(new ClientDisconnectedError()));
+  });
+}
+
+/** Text of UTF-8. @throws DavError 400 */
+export function utf8Of(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new DavError(400, null, 'The body is not UTF-8.');
+  }
+}
+
+/**
+ * The root element of an XML body; null without a body.
+ * @throws DavError 400, 422 for too many elements; ApiError 413, 415
+ */
+export async function readXmlBody(request: Request): Promise<XmlElement | null> {
+  const bytes = await readBody(request, MAX_XML);
+  if (bytes.length === 0) return null;
+  try {
+    return readXml(utf8Of(bytes), LIMITS);
+  } catch (error) {
+    throw error instanceof XmlError ? xmlError(error) : error;
+  }
+}
+
+/** The error of the response to invalid XML. */
+export const xmlError = ({ code, message }: XmlError): DavError =>
+  new DavError(code === 'too_deep' || code === 'too_many_nodes' ? 422 : 400, null, message);

@@ -1,0 +1,106 @@
+import {
+  type Component,
+  parameterOf,
+  parseCalendars,
+  propertiesOf,
+  unescapeText,
+} from '../../../lib/icalendar/index.js';
+import type { XmlElement } from '../../../lib/xml/index.js';
+import { DavError } from './dav-error.js';
+import { childOf, childrenOf } from './multistatus.js';
+import { matchesText } from './text-match.js';
+import { caldav } from './xml-names.js';
+
+/** Instants in seconds; null: unbounded. */
+export interface TimeRange {
+  from: number | null;
+  to: number | null;
+}
+
+/** What a `calendar-query` asks for (RFC 4791, 9.7). */
+export interface CalendarFilter {
+  /** False: the query is about components that the calendar does not have. */
+  hasEvents: boolean;
+  range: TimeRange;
+  /** Filters of properties of events, and of components inside of them. */
+  rest: XmlElement | null;
+}
+
+const FORM = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
+
+const invalid = (): DavError =>
+  new DavError(400, caldav('valid-filter'), 'A time is not of the form 20260302T080000Z.');
+
+/** @throws DavError 400 */
+function instantOf(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const match = FORM.exec(text);
+  if (!match) throw invalid();
+  const [year, month, day, hour, minute, second] = match.slice(1).map(Number);
+  const time = Date.UTC(year!, month! - 1, day, hour, minute, second);
+  if (Number.isNaN(time)) throw invalid();
+  return time / 1000;
+}
+
+/** The window of a `time-range`, `expand` or `limit-recurrence-set` element. @throws DavError 400 */
+export function rangeOf({ attributes }: XmlElement): TimeRange {
+  const range = { from: instantOf(attributes['start']), to: instantOf(attributes['end']) };
+  if (range.from !== null && range.to !== null && range.to <= range.from) throw invalid();
+  return range;
+}
+
+/** @param filter undefined: all events @throws DavError 400 */
+export function calendarFilterOf(filter: XmlElement | undefined): CalendarFilter {
+  const all = { hasEvents: true, range: { from: null, to: null }, rest: null };
+  const calendar = filter && childOf(filter, caldav('comp-filter'));
+  if (!calendar) return all;
+  if ((calendar.attributes['name'] ?? '').toUpperCase() !== 'VCALENDAR') return { ...all, hasEvents: false };
+  const components = childrenOf(calendar, caldav('comp-filter'));
+  if (components.length === 0) return all;
+  const event = components.find(({ attributes }) => (attributes['name'] ?? '').toUpperCase() === 'VEVENT');
+  const hasOthers = components.some((each) => each !== event && !childOf(each, caldav('is-not-defined')));
+  if (!event || hasOthers || childOf(event, caldav('is-not-defined'))) return { ...all, hasEvents: false };
+  const range = childOf(event, caldav('time-range'));
+  const hasRest = event.children.some(({ name }) => name === 'prop-filter' || name === 'comp-filter');
+  return { hasEvents: true, range: range ? rangeOf(range) : all.range, rest: hasRest ? event : null };
+}
+
+/** Whether one of the events of a text matches. @param filter a `comp-filter` of VEVENT */
+export const matchesEvent = (filter: XmlElement, text: string): boolean =>
+  parseCalendars(text)
+    .flatMap(({ components }) => components)
+    .some((event) => event.name === 'VEVENT' && matchesComponent(filter, event));
+
+const isAll = ({ attributes }: XmlElement): boolean => attributes['test'] !== 'anyof';
+
+function matchesComponent(filter: XmlElement, event: Component): boolean {
+  const results = [
+    ...childrenOf(filter, caldav('prop-filter')).map((each) => matchesProperty(each, event)),
+    ...childrenOf(filter, caldav('comp-filter')).map((each) => matchesNested(each, event)),
+  ];
+  return isAll(filter) ? results.every(Boolean) : results.some(Boolean);
+}
+
+function matchesNested(filter: XmlElement, { components }: Component): boolean {
+  const name = (filter.attributes['name'] ?? '').toUpperCase();
+  const found = components.filter((each) => each.name === name);
+  if (childOf(filter, caldav('is-not-defined'))) return found.length === 0;
+  return found.some((each) => matchesComponent(filter, each));
+}
+
+function matchesProperty(filter: XmlElement, event: Component): boolean {
+  const found = propertiesOf(event, (filter.attributes['name'] ?? '').toUpperCase());
+  if (childOf(filter, caldav('is-not-defined'))) return found.length === 0;
+  const text = childOf(filter, caldav('text-match'));
+  const params = childrenOf(filter, caldav('param-filter'));
+  return found.some(
+    (property) =>
+      (!text || matchesText(text, unescapeText(property.value))) &&
+      params.every((each) => {
+        const value = parameterOf(property, (each.attributes['name'] ?? '').toUpperCase());
+        if (childOf(each, caldav('is-not-defined'))) return value === undefined;
+        const match = childOf(each, caldav('text-match'));
+        return value !== undefined && (!match || matchesText(match, value));
+      }),
+  );
+}

@@ -1,0 +1,197 @@
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { TestApp, type TestUser } from '../../support/app.ts';
+import { DavClient, hrefsOf, valuesOf } from '../../support/dav/dav-client.ts';
+
+const ZOE = 'zoe@far.example';
+const ICS = { 'content-type': 'text/calendar' };
+
+describe('scheduling by CalDAV', () => {
+  let app: TestApp;
+  let ann: TestUser;
+  let bob: TestUser;
+  let anns: DavClient;
+  let bobs: DavClient;
+  let anncal: string;
+  let bobcal: string;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [ann, bob] = await app.tenant('acme', 'ann', 'bob');
+    [anns, bobs] = [await DavClient.of(app, ann), await DavClient.of(app, bob)];
+    [anncal, bobcal] = [await defaultOf(anns), await defaultOf(bobs)];
+  });
+  afterAll(() => app?.stop());
+
+  const defaultOf = async (client: DavClient): Promise<string> => {
+    await client.propfind(client.home('calendars'), '<D:displayname/>', '1');
+    const { text } = await client.propfind(
+      `${client.home('calendars')}inbox/`,
+      '<C:schedule-default-calendar-URL/>',
+    );
+    return valuesOf(text, 'D:href').find((href) => !href.endsWith('inbox/')) as string;
+  };
+  const put = async (client: DavClient, path: string, text: string) => {
+    const { status, text: body } = await client.send('PUT', path, text, ICS);
+    return [status, body];
+  };
+  const meeting = (uid: string, attendees: string[], ...more: string[]): string =>
+    [
+      'BEGIN:VCALENDAR',
+      'VERSION:2.0',
+      'PRODID:-//Test//EN',
+      'BEGIN:VEVENT',
+      `UID:${uid}`,
+      'DTSTAMP:20270301T000000Z',
+      'SUMMARY:Meeting',
+      'DTSTART:20270302T090000Z',
+      'DTEND:20270302T100000Z',
+      `ORGANIZER:mailto:${ann.email}`,
+      `ATTENDEE;PARTSTAT=ACCEPTED:mailto:${ann.email}`,
+      ...attendees,
+      ...more,
+      'END:VEVENT',
+      'END:VCALENDAR',
+      '',
+    ].join('\r\n');
+  const invited = (email: string, more = ''): string =>
+    `ATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE${more}:mailto:${email}`;
+  const unfolded = (text: string) => text.replaceAll('\r\n ', '');
+
+  /** Messages to addresses outside of the workspace, oldest first. */
+  const sent = async (uid: string): Promise<string[]> => {
+    await app.get(OutboxWorker).drain();
+    const rows = await app.sql(
+      `SELECT message.method, delivery.recipient FROM scheduling_messages message
+         JOIN scheduling_deliveries delivery ON delivery.message_id = message.id
+        WHERE message.uid = $1 AND message.direction = 'out' ORDER BY message.id`,
+      [uid],
+    );
+    return rows.map(({ method, recipient }) => `${method} ${recipient}`);
+  };
+
+  test('a PUT of the organizer invites, moves and cancels, each once', async () => {
+    const path = `${anncal}m1.ics`;
+    expect(await put(anns, path, meeting('m1', [invited(bob.email, ';X=1'), invited(ZOE)]))).toEqual([
+      201,
+      '',
+    ]);
+    expect(await sent('m1')).toEqual([`REQUEST ${ZOE}`]);
+    const seen = await bobs.send('GET', `${bobcal}m1.ics`);
+    expect(unfolded(seen.text)).toContain(`PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:${bob.email}`);
+
+    const { text } = await anns.send('GET', path);
+    await put(anns, path, text);
+    await put(anns, path, text.replace('END:VEVENT', 'X-MOZ-LASTACK:20270301T000000Z\r\nEND:VEVENT'));
+    expect(await sent('m1')).toEqual([`REQUEST ${ZOE}`]);
+    expect((await anns.send('GET', path)).text).toContain('X-MOZ-LASTACK');
+
+    const current = (await anns.send('GET', path)).text;
+    await put(anns, path, current.replace('T090000Z', 'T110000Z').replace('T100000Z', 'T120000Z'));
+    expect(await sent('m1')).toEqual([`REQUEST ${ZOE}`, `REQUEST ${ZOE}`]);
+    expect((await bobs.send('GET', `${bobcal}m1.ics`)).text).toContain('DTSTART:20270302T110000Z');
+
+    await anns.send('DELETE', path);
+    expect((await sent('m1')).at(-1)).toBe(`CANCEL ${ZOE}`);
+    expect((await bobs.send('GET', `${bobcal}m1.ics`)).text).toContain('STATUS:CANCELLED');
+  });
+
+  test('a PUT of an attendee responds, and changes nothing else', async () => {
+    await put(anns, `${anncal}m2.ics`, meeting('m2', [invited(bob.email)]));
+    const path = `${bobcal}m2.ics`;
+    const { text } = await bobs.send('GET', path);
+    const accepted = unfolded(text).replace(/(PARTSTAT=)NEEDS-ACTION([^\r]*bob)/, '$1ACCEPTED$2');
+    expect(await put(bobs, path, accepted)).toEqual([204, '']);
+    expect(unfolded((await anns.send('GET', `${anncal}m2.ics`)).text)).toMatch(/PARTSTAT=ACCEPTED[^\r]*bob/);
+    const etag = await bobs.etag(path);
+    await put(bobs, path, (await bobs.send('GET', path)).text);
+    expect(await bobs.etag(path)).toBe(etag);
+    const [status, body] = await put(bobs, path, accepted.replace('SUMMARY:Meeting', 'SUMMARY:Mine'));
+    expect([status, body]).toEqual([
+      403,
+      expect.stringContaining('<C:allowed-attendee-scheduling-object-change/>'),
+    ]);
+    const alarm = 'BEGIN:VALARM\r\nACTION:DISPLAY\r\nDESCRIPTION:R\r\nTRIGGER:-PT5M\r\nEND:VALARM\r\n';
+    const reminded = (await bobs.send('GET', path)).text.replace('END:VEVENT', `${alarm}END:VEVENT`);
+    expect(await put(bobs, path, reminded)).toEqual([204, '']);
+    expect((await bobs.send('GET', path)).text).toContain('TRIGGER:-PT5M');
+    expect((await anns.send('GET', `${anncal}m2.ics`)).text).not.toContain('TRIGGER');
+    await bobs.send('DELETE', path);
+    expect(unfolded((await anns.send('GET', `${anncal}m2.ics`)).text)).toMatch(/PARTSTAT=DECLINED[^\r]*bob/);
+    const { text: list } = await bobs.propfind(bobcal, '<D:getetag/>', '1');
+    expect(hrefsOf(list)).not.toContain(path);
+  });
+
+  test('a response to an instance is one to this instance', async () => {
+    await put(anns, `${anncal}m3.ics`, meeting('m3', [invited(bob.email)], 'RRULE:FREQ=DAILY;COUNT=3'));
+    const path = `${bobcal}m3.ics`;
+    const text = unfolded((await bobs.send('GET', path)).text);
+    const master = text.slice(text.indexOf('BEGIN:VEVENT'), text.indexOf('END:VEVENT') + 12);
+    const instance = master
+      .replace(/RRULE[^\r]*\r\n/, '')
+      .replaceAll('20270302T', '20270303T')
+      .replace('DTSTART', 'RECURRENCE-ID:20270303T090000Z\r\nDTSTART')
+      .replace(/(PARTSTAT=)NEEDS-ACTION([^\r]*bob)/, '$1DECLINED$2');
+    expect(await put(bobs, path, text.replace('END:VCALENDAR', `${instance}END:VCALENDAR`))).toEqual([
+      204,
+      '',
+    ]);
+    const stored = unfolded((await anns.send('GET', `${anncal}m3.ics`)).text);
+    expect(stored.match(/PARTSTAT=DECLINED[^\r]*bob/g)).toHaveLength(1);
+    expect(stored.match(/PARTSTAT=NEEDS-ACTION[^\r]*bob/g)).toHaveLength(1);
+  });
+
+  test('an attendee that the organizer adds or removes gets one message; others keep their responses', async () => {
+    const path = `${anncal}m4.ics`;
+    await put(anns, path, meeting('m4', [invited(bob.email)]));
+    const accepted = unfolded((await bobs.send('GET', `${bobcal}m4.ics`)).text).replace(
+      /(PARTSTAT=)NEEDS-ACTION([^\r]*bob)/,
+      '$1ACCEPTED$2',
+    );
+    await put(bobs, `${bobcal}m4.ics`, accepted);
+    const text = unfolded((await anns.send('GET', path)).text);
+    await put(anns, path, text.replace('END:VEVENT', `${invited(ZOE)}\r\nEND:VEVENT`));
+    expect(await sent('m4')).toEqual([`REQUEST ${ZOE}`]);
+    const both = unfolded((await anns.send('GET', path)).text);
+    expect(both).toMatch(/PARTSTAT=ACCEPTED[^\r]*bob/);
+    await put(anns, path, both.replace(/ATTENDEE[^\r]*zoe@far.example\r\n/, ''));
+    expect(await sent('m4')).toEqual([`REQUEST ${ZOE}`, `CANCEL ${ZOE}`]);
+  });
+
+  test('attendees whom the program informs itself get no message', async () => {
+    const agent = (email: string) => `ATTENDEE;PARTSTAT=NEEDS-ACTION;SCHEDULE-AGENT=CLIENT:mailto:${email}`;
+    await put(anns, `${anncal}m5.ics`, meeting('m5', [agent(ZOE)]));
+    expect(await sent('m5')).toEqual([]);
+  });
+
+  test('the outbox returns when members are busy', async () => {
+    await put(anns, `${anncal}m6.ics`, meeting('m6', []));
+    const request = [
+      'BEGIN:VCALENDAR',
+      'VERSION:2.0',
+      'PRODID:-//Test//EN',
+      'METHOD:REQUEST',
+      'BEGIN:VFREEBUSY',
+      'UID:fb',
+      'DTSTAMP:20270301T000000Z',
+      'DTSTART:20270302T000000Z',
+      'DTEND:20270303T000000Z',
+      `ORGANIZER:mailto:${bob.email}`,
+      `ATTENDEE:mailto:${ann.email}`,
+      'ATTENDEE:mailto:nobody@acme.example',
+      'END:VFREEBUSY',
+      'END:VCALENDAR',
+      '',
+    ].join('\r\n');
+    const { status, text } = await bobs.send('POST', `${bobs.home('calendars')}outbox/`, request, ICS);
+    expect(status).toBe(200);
+    expect(text).toContain('FREEBUSY;FBTYPE=BUSY:20270302T090000Z/20270302T');
+    expect(valuesOf(text, 'C:request-status')).toEqual(['2.0;Success', '3.7;Invalid calendar user']);
+    const report = await anns.report(
+      anncal,
+      'C:free-busy-query',
+      '<C:time-range start="20270302T000000Z" end="20270303T000000Z"/>',
+    );
+    expect(report.text).toContain('BEGIN:VFREEBUSY');
+    expect(report.text).toContain('20270302T090000Z/');
+  });
+});

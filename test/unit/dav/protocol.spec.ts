@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { NOT_XML, readXml, XmlError, xmlText } from '../../../src/lib/xml/index.js';
+import { calendarFilterOf, matchesEvent } from '../../../src/modules/dav/model/calendar-filter.js';
+import { matchesCard } from '../../../src/modules/dav/model/card-filter.js';
+import { cardName, externalIdOf } from '../../../src/modules/dav/model/card-names.js';
+import { isUnchanged, preconditionsOf } from '../../../src/modules/dav/model/conditions.js';
+import { DavError } from '../../../src/modules/dav/model/dav-error.js';
+import { parsePath, pathOfHref, paths } from '../../../src/modules/dav/model/paths.js';
+import { runs } from '../../support/property-runs.ts';
+
+const EXCLUDED = new RegExp(`[${NOT_XML}]|\\p{Surrogate}`, 'gu');
+const LIMITS = { depth: 10, nodes: 100 };
+const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+describe('XML', () => {
+  test('elements have their namespaces, attributes and text', () => {
+    const root = readXml(
+      '<a xmlns="x" xmlns:y="z" y:p="1" q="&lt;"><y:b>t<![CDATA[<u>]]></y:b> v</a>',
+      LIMITS,
+    );
+    expect(root).toEqual({
+      space: 'x',
+      name: 'a',
+      attributes: { q: '<' },
+      text: ' v',
+      children: [{ space: 'z', name: 'b', attributes: {}, text: 't<u>', children: [] }],
+    });
+  });
+
+  test('limits and document types are errors with a code', () => {
+    const codeOf = (text: string) => {
+      try {
+        readXml(text, LIMITS);
+        return null;
+      } catch (error) {
+        return error instanceof XmlError ? error.code : error;
+      }
+    };
+    expect(codeOf('<a>'.repeat(11))).toBe('too_deep');
+    expect(codeOf(`<a>${'<b/>'.repeat(100)}</a>`)).toBe('too_many_nodes');
+    expect(codeOf('<!DOCTYPE a><a/>')).toBe('doctype');
+    for (const text of ['', 'text', '<a>', '<a/><b/>', '<x:a/>', '<a>&b;</a>', '<a b/>'])
+      expect([text, codeOf(text)]).toEqual([text, 'malformed']);
+  });
+
+  test('any text survives as character data and as an attribute', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const root = readXml(`<a b="${xmlText(text)}">${xmlText(text)}</a>`, LIMITS);
+        const kept = text.replaceAll(EXCLUDED, '');
+        expect(root.text).toBe(kept);
+      }),
+      { numRuns: runs(600) },
+    );
+  });
+});
+
+describe('names of contacts', () => {
+  const names = fc
+    .array(fc.constantFrom('a', '.', '.vcf', 'vcf', 'é'), { minLength: 1, maxLength: 8 })
+    .map((parts) => parts.join(''));
+
+  test('each name has an external_id of its own, and each external_id a name', () => {
+    fc.assert(
+      fc.property(names, (text) => {
+        expect(cardName(externalIdOf(text))).toBe(text);
+        expect(externalIdOf(cardName(text))).toBe(text);
+      }),
+      { numRuns: runs(2_000) },
+    );
+    expect([externalIdOf('phone-17.vcf'), cardName('phone-17')]).toEqual(['phone-17', 'phone-17.vcf']);
+  });
+});
+
+describe('paths', () => {
+  test('a member has the name that its path was made from', () => {
+    const name = fc
+      .string({ unit: 'grapheme', minLength: 1, maxLength: 50 })
+      .filter((text) => !/[\p{Cc}\p{Surrogate}]/u.test(text));
+    fc.assert(
+      fc.property(name, (text) => {
+        const path = paths.member(paths.collection('calendars', ID, 'work'), text);
+        expect(parsePath(path)).toEqual({
+          kind: 'member',
+          space: 'calendars',
+          userId: ID,
+          segment: 'work',
+          name: text,
+        });
+      }),
+      { numRuns: runs(400) },
+    );
+  });
+
+  test('an address of any form is a path', () => {
+    expect(pathOfHref('http://example.com:8080/a/b%20c')).toBe('/a/b%20c');
+    expect(pathOfHref(' /a/b ')).toBe('/a/b');
+    expect(pathOfHref('http://[')).toBeNull();
+  });
+});
+
+describe('preconditions', () => {
+  const check = (headers: Record<string, string>, etag: string | null) => {
+    try {
+      preconditionsOf({ headers })(etag);
+      return 'ok';
+    } catch (error) {
+      return error instanceof DavError ? error.status : error;
+    }
+  };
+
+  test('If-Match names the current tag, If-None-Match does not', () => {
+    expect(check({}, null)).toBe('ok');
+    expect(check({ 'if-match': '"a", "b"' }, '"b"')).toBe('ok');
+    expect(check({ 'if-match': '"a"' }, '"b"')).toBe(412);
+    expect(check({ 'if-match': 'W/"b"' }, '"b"')).toBe(412);
+    expect(check({ 'if-match': '*' }, null)).toBe(412);
+    expect(check({ 'if-match': '*' }, '"b"')).toBe('ok');
+    expect(check({ 'if-none-match': '*' }, null)).toBe('ok');
+    expect(check({ 'if-none-match': '*' }, '"b"')).toBe(412);
+    expect(check({ 'if-none-match': '"a"' }, '"b"')).toBe('ok');
+    expect(isUnchanged({ headers: { 'if-none-match': '"b"' } }, '"b"')).toBe(true);
+  });
+});
+
+describe('filters', () => {
+  const xml = (text: string) =>
+    readXml(
+      text.replace('>', ' xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:A="urn:ietf:params:xml:ns:carddav">'),
+      { depth: 20, nodes: 500 },
+    );
+
+  test('parameters, alternatives and negations of contacts', () => {
+    const card = 'BEGIN:VCARD\r\nFN:Ann\\, B\r\nitem1.TEL;TYPE="cell,voice":+42\r\n 0\r\nEND:VCARD\r\n';
+    const matches = (filter: string) => matchesCard(xml(`<A:filter test="allof">${filter}</A:filter>`), card);
+    const prop = (name: string, content: string) =>
+      `<A:prop-filter name="${name}">${content}</A:prop-filter>`;
+    expect(matches(prop('fn', '<A:text-match match-type="equals">ann, b</A:text-match>'))).toBe(true);
+    expect(matches(prop('TEL', '<A:text-match match-type="ends-with">420</A:text-match>'))).toBe(true);
+    expect(
+      matches(prop('TEL', '<A:param-filter name="TYPE"><A:text-match>cell</A:text-match></A:param-filter>')),
+    ).toBe(true);
+    expect(matches(prop('TEL', '<A:param-filter name="X"><A:is-not-defined/></A:param-filter>'))).toBe(true);
+    expect(matches(prop('FN', '<A:text-match negate-condition="yes">ann</A:text-match>'))).toBe(false);
+    expect(matches(prop('FN', '<A:text-match collation="i;octet">ann</A:text-match>'))).toBe(false);
+  });
+
+  test('properties and components of events', () => {
+    const text =
+      'BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:u\r\nSUMMARY:Ann\\, B\r\nATTENDEE;PARTSTAT=ACCEPTED:mailto:a@b\r\nBEGIN:VALARM\r\nACTION:DISPLAY\r\nEND:VALARM\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n';
+    const matches = (content: string) => {
+      const filter = xml(
+        `<C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">${content}</C:comp-filter></C:comp-filter></C:filter>`,
+      );
+      const { rest } = calendarFilterOf(filter);
+      return rest === null || matchesEvent(rest, text);
+    };
+    expect(matches('')).toBe(true);
+    expect(matches('<C:prop-filter name="UID"><C:text-match>U</C:text-match></C:prop-filter>')).toBe(true);
+    expect(matches('<C:prop-filter name="SUMMARY"><C:text-match>ann, b</C:text-match></C:prop-filter>')).toBe(
+      true,
+    );
+    expect(matches('<C:prop-filter name="LOCATION"><C:is-not-defined/></C:prop-filter>')).toBe(true);
+    expect(matches('<C:prop-filter name="LOCATION"/>')).toBe(false);
+    const partstat = (value: string) =>
+      `<C:prop-filter name="ATTENDEE"><C:param-filter name="PARTSTAT"><C:text-match>${value}</C:text-match></C:param-filter></C:prop-filter>`;
+    expect([matches(partstat('ACCEPTED')), matches(partstat('DECLINED'))]).toEqual([true, false]);
+    expect(matches('<C:comp-filter name="VALARM"/>')).toBe(true);
+    expect(matches('<C:comp-filter name="VALARM"><C:is-not-defined/></C:comp-filter>')).toBe(false);
+  });
+});
