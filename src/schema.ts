@@ -21,6 +21,7 @@ import { presenceSchema } from './modules/presence/presence.schema.js';
 import { settingsSchema } from './modules/settings/settings.schema.js';
 import { tasksSchema } from './modules/tasks/tasks.schema.js';
 import { tenantsSchema } from './modules/tenants/tenants.schema.js';
+import { webhooksSchema } from './modules/webhooks/webhooks.schema.js';
 
 /** The whole database: one line for each domain, in dependency order. */
 export const schema = wholeSchema([
@@ -45,5 +46,6 @@ export const schema = wholeSchema([
   chatSchema,
   notificationsSchema,
   callsSchema,
+  webhooksSchema,
   personalDataSchema,
 ]);

@@ -73,6 +73,7 @@ export const platformSchema: SchemaPart = {
     FileUsage1798300000012: '0012-file-usage',
     Cells1798400000001: '0013-cells',
     DirectoryJobs1798500000021: '0014-directory-jobs',
+    OutboxOrder1798808000000: '0015-outbox-order',
   }),
   sql: [
     ...sqlFiles('either', import.meta.url, 'values'),

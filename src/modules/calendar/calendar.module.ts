@@ -20,6 +20,7 @@ import { EventWindowRepository } from './events/event-window.repository.js';
 import { EventListsService } from './events/event-lists.service.js';
 import { EventsController } from './events/events.controller.js';
 import { EventsService } from './events/events.service.js';
+import { EventPublicEvents } from './events/event-public-events.js';
 import { IcsImport } from './events/ics-import.service.js';
 import { RsvpService } from './events/rsvp.service.js';
 import { CalendarsOfMembers } from './calendars/calendars-of-members.js';
@@ -47,6 +48,7 @@ import { CalendarSyncService } from './sync/calendar-sync.service.js';
   ],
   providers: [
     CalendarNotifications,
+    EventPublicEvents,
     CalendarHeads,
     CalendarsRepository,
     CalendarsService,

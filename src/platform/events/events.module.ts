@@ -2,11 +2,12 @@ import { Global, Module } from '@nestjs/common';
 import { Outbox } from './outbox.js';
 import { OutboxMetrics } from './outbox-metrics.js';
 import { OutboxWorker } from './outbox.worker.js';
+import { PublicEvents } from './public-events.js';
 import { TxHooks } from './tx-hooks.js';
 
 @Global()
 @Module({
-  providers: [Outbox, OutboxMetrics, OutboxWorker, TxHooks],
-  exports: [Outbox, OutboxWorker, TxHooks],
+  providers: [Outbox, OutboxMetrics, OutboxWorker, PublicEvents, TxHooks],
+  exports: [Outbox, OutboxWorker, PublicEvents, TxHooks],
 })
 export class EventsModule {}

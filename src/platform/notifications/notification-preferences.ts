@@ -15,6 +15,7 @@ export const NOTIFICATION_PREFERENCES = [
   'task.*',
   'calendar.*',
   'note.shared',
+  'webhook.disabled',
   'security.*',
 ] as const;
 export type NotificationPreference = (typeof NOTIFICATION_PREFERENCES)[number];

@@ -18,6 +18,7 @@ export const QUOTAS = {
     open_invites: 1_000,
     open_polls: 500,
     signatures: 100,
+    webhooks: 50,
   },
   workspace: {
     clients: 200,

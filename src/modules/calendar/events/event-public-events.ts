@@ -1,0 +1,64 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import { type EventFacts, PublicEvents } from '../../../platform/events/public-events.js';
+import { NO_UUID, UUID } from '../../../platform/field-docs/field-docs.js';
+import { CalendarEvents } from '../calendar.events.js';
+import { EventsRepository } from '../events.repository.js';
+import { eventResponse, viewerOf } from '../responses/event.presenter.js';
+import { CalendarEventResponse } from '../responses/event.response.js';
+
+// The calendar of the member with the event; otherwise a shared one. $4: only this calendar, or null.
+const placement = workspace.statement<{ calendar_id: string; deleted: boolean }>(
+  'calendar.placement_of_reader',
+  `SELECT entry.calendar_id, event.deleted_at IS NOT NULL AS deleted
+     FROM calendar_entries entry
+     JOIN calendar_access access
+       ON access.tenant_id = $1 AND access.calendar_id = entry.calendar_id AND access.user_id = $2
+     JOIN calendar_events event ON event.tenant_id = $1 AND event.id = $3
+    WHERE entry.tenant_id = $1 AND entry.event_id = $3 AND NOT entry.hidden
+      AND ($4::uuid IS NULL OR entry.calendar_id = $4)
+    ORDER BY access.role DESC, entry.calendar_id LIMIT 1`,
+);
+
+/** The events of calendars that programs of others receive. */
+@Injectable()
+export class EventPublicEvents implements OnModuleInit {
+  constructor(
+    private readonly publicEvents: PublicEvents,
+    private readonly events: EventsRepository,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.publicEvents.register(
+      {
+        kind: 'event',
+        object: CalendarEventResponse,
+        facts: {
+          event_id: { type: 'string', ...UUID },
+          revision: { type: 'integer', minimum: 1, example: 3 },
+          actor_id: { type: ['string', 'null'], ...NO_UUID },
+        },
+        filters: ['calendar_id'],
+        read: (ctx, facts, { calendar_id: calendarId }) => this.read(ctx, facts, calendarId),
+      },
+      {
+        [CalendarEvents.created]: 'An event was created.',
+        [CalendarEvents.updated]: 'An event, or an instance of it, changed.',
+        [CalendarEvents.deleted]: 'An event was deleted. `event` is null.',
+      },
+    );
+  }
+
+  private async read(ctx: RequestContext, { event_id: id }: EventFacts, calendarId: string | undefined) {
+    const [place] = await this.db.query(placement, [ctx.tenantId, ctx.userId, id, calendarId ?? null]);
+    if (!place) return undefined;
+    if (place.deleted) return null;
+    const found = await this.events.find(this.db, ctx, place.calendar_id, id as string);
+    if (!found?.record) return undefined;
+    const { record, calendar, entry } = found;
+    return eventResponse(record, entry, viewerOf(ctx, calendar));
+  }
+}

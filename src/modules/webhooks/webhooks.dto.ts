@@ -1,0 +1,87 @@
+import { ApiProperty, IntersectionType, OmitType, PartialType } from '@nestjs/swagger';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsString } from 'class-validator';
+import { BaseRevision } from '../../platform/concurrency/base-revision.dto.js';
+import {
+  Distinct,
+  Flag,
+  HttpUrl,
+  Line,
+  Nested,
+  OneOf,
+  Optional,
+  Time,
+  Uuid,
+} from '../../platform/http/input.decorators.js';
+import { PageQuery } from '../../platform/paging/page.dto.js';
+import { ClientId } from '../../platform/resources/folder.dto.js';
+import { DELIVERY_STATES, type DeliveryState, WEBHOOK_SCOPES, type WebhookScope } from './webhook.entity.js';
+
+export const MAX_URL = 2_048;
+export const MAX_DESCRIPTION = 500;
+export const MAX_TYPES = 100;
+
+/** Restricts the events to one object. Each attribute concerns the types of events that have it. */
+export class WebhookFilterInput {
+  /** Only this form and its responses. */
+  @Optional() @Uuid() form_id?: string;
+  /** Only calls of this chat room. */
+  @Optional() @Uuid() room_id?: string;
+  /** Only events of this calendar. */
+  @Optional() @Uuid() calendar_id?: string;
+  /** Only tasks of this folder. */
+  @Optional() @Uuid() folder_id?: string;
+}
+
+export class CreateWebhook extends ClientId {
+  /**
+   * `user`: events of objects that you can read. `tenant`: the same, and the webhook belongs to the workspace: its administrators see,
+   * deactivate and delete it; needs the permission `webhooks.manage`.
+   */
+  @OneOf(WEBHOOK_SCOPES, { example: 'user' }) scope!: WebhookScope;
+
+  /** Where events are sent: https, a public address. */
+  @ApiProperty({ maxLength: MAX_URL, format: 'uri', example: 'https://partner.example/hooks/workspace' })
+  @HttpUrl()
+  url!: string;
+
+  @Optional() @Line(MAX_DESCRIPTION, { example: 'Survey results for the warehouse' }) description?: string;
+
+  /** Types of `GET /webhooks/event-types`. */
+  @ApiProperty({
+    type: [String],
+    minItems: 1,
+    maxItems: MAX_TYPES,
+    example: ['form.response_submitted', 'task.completed'],
+  })
+  @Distinct()
+  @IsString({ each: true })
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_TYPES)
+  @IsArray()
+  event_types!: string[];
+
+  @Optional() @Nested(WebhookFilterInput, { example: {} }) filter?: WebhookFilterInput;
+
+  /** Default: true. An inactive webhook gets no events, also not those of this time later. */
+  @Optional() @Flag({ example: true }) active?: boolean;
+}
+
+export class UpdateWebhook extends IntersectionType(
+  PartialType(OmitType(CreateWebhook, ['id', 'scope']), { skipNullProperties: false }),
+  BaseRevision,
+) {}
+
+export class ListWebhooks extends PageQuery {
+  @Optional() @OneOf(WEBHOOK_SCOPES) scope?: WebhookScope;
+}
+
+export class ListDeliveries extends PageQuery {
+  @Optional() @OneOf(DELIVERY_STATES) state?: DeliveryState;
+}
+
+export class RedeliverSince {
+  /** Deliveries of events from this time on. */
+  @Time({ example: '2026-11-21T09:30:00.000Z' }) since!: Date;
+  /** Only deliveries in this state. */
+  @Optional() @OneOf(['delivered', 'failed'], { example: 'failed' }) state?: 'delivered' | 'failed';
+}
