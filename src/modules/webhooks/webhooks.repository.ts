@@ -27,12 +27,19 @@ const page = workspace.statement<Record<string, unknown>>(
       ORDER BY webhook.id LIMIT $4) item`,
 );
 
-// A queue with pending deliveries is due at once. `held_until` of a running process stays.
+// The number of the lease changes: a process that works on the queue does not end it.
 const wake = workspace.statement<never>(
   'webhooks.wake_queue',
   `UPDATE webhook_queues queue
-      SET due_at = now(), held_until = now(), ready_at = now(), failures = 0, failing_since = NULL, is_slow = false
+      SET due_at = now(), held_until = now(), ready_at = now(), claims = queue.claims + 1, failures = 0, failing_since = NULL, is_slow = false
     WHERE queue.tenant_id = $1 AND queue.webhook_id = $2`,
+);
+
+// Deliveries that have failed get their places and all attempts back.
+const resume = workspace.statement<never>(
+  'webhooks.resume_deliveries',
+  `UPDATE webhook_deliveries SET due_at = occurred_at, attempts = 0
+    WHERE tenant_id = $1 AND webhook_id = $2 AND state = 'pending' AND attempts > 0`,
 );
 
 const removeSome = workspace.statement<{ count: number }>(
@@ -91,7 +98,13 @@ export class WebhooksRepository {
     return (await rowsOf(tx, Webhook).update({ tenantId, id }, changes))[0] as Webhook;
   }
 
-  /** Its pending deliveries are due at once, whatever failed before. */
+  /** All pending deliveries are due at once, as if none had failed. */
+  async resume(tx: Tx, webhook: Webhook): Promise<void> {
+    await tx.query(resume, [webhook.tenantId, webhook.id]);
+    await this.wake(tx, webhook);
+  }
+
+  /** The queue ends its rest after failures. */
   async wake(tx: Tx, { tenantId, id }: Webhook): Promise<void> {
     await tx.query(wake, [tenantId, id]);
   }

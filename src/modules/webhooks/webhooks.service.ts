@@ -106,7 +106,7 @@ export class WebhooksService {
       if (changes.active === true && before.scope === 'tenant' && !isManager) throw Errors.forbidden.with();
       const reset = changes.active === true ? { disabledReason: null, disabledAt: null } : {};
       const after = await this.webhooks.update(tx, before, { ...changes, ...reset });
-      if (changes.active === true || changes.url !== undefined) await this.webhooks.wake(tx, after);
+      if (changes.active === true || changes.url !== undefined) await this.webhooks.resume(tx, after);
       await this.log(tx, ctx, 'updated', before, { changed: Object.keys(changes) });
       return WEBHOOKS.response(presentWebhook(after));
     });
