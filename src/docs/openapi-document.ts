@@ -7,6 +7,7 @@ import { describeFileBodies } from './file-bodies.js';
 import { reachableSchemas, shareComponents } from './components.js';
 import { SCIM_SCHEMAS, SCIM_SCHEME } from '../modules/scim/index.js';
 import { PREFERENCE_SCHEMAS } from '../modules/settings/index.js';
+import { webhookDocs } from './webhook-docs.js';
 
 type Json = Record<string, unknown>;
 
@@ -127,6 +128,7 @@ function completed(document: OpenAPIObject): OpenAPIObject {
     Object.assign(document.components?.schemas?.[name] ?? {}, { unevaluatedProperties: true });
   }
   describeFileBodies(document.paths);
+  Object.assign(document, { webhooks: webhookDocs() });
   return shareComponents(asOpenApi31(document) as OpenAPIObject);
 }
 

@@ -16,7 +16,12 @@ const BATCH = 500;
 type Owner = Pick<Webhook, 'tenantId' | 'id'>;
 type Sealed = Pick<Webhook, 'secret' | 'previousSecret' | 'previousUntil'>;
 
-const outdated = workspace.statement<{ tenant_id: string; id: string; secret: string; previous: string | null }>(
+const outdated = workspace.statement<{
+  tenant_id: string;
+  id: string;
+  secret: string;
+  previous: string | null;
+}>(
   'webhooks.outdated_secrets',
   `SELECT tenant_id, id, secret, previous_secret AS previous FROM webhooks WHERE NOT starts_with(secret, $1) LIMIT $2`,
   { reach: 'cell' },
@@ -62,7 +67,8 @@ export class WebhookSecrets implements OnModuleInit {
   /** The keys that sign now, the current one first. @throws UnreadableSecretError when SECRET_KEYS lacks a key */
   keysOf(webhook: Owner & Sealed): Buffer[] {
     const { secret, previousSecret, previousUntil } = webhook;
-    const overlaps = previousSecret !== null && previousUntil !== null && previousUntil.getTime() > Date.now();
+    const overlaps =
+      previousSecret !== null && previousUntil !== null && previousUntil.getTime() > Date.now();
     return [secret, ...(overlaps ? [previousSecret] : [])].map((sealed) =>
       Buffer.from(this.open(webhook, sealed).slice(PREFIX.length), 'base64'),
     );

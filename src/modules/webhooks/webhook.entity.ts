@@ -5,7 +5,13 @@ export const WEBHOOK_SCOPES = ['tenant', 'user'] as const;
 export type WebhookScope = (typeof WEBHOOK_SCOPES)[number];
 
 /** Why the service has deactivated a webhook. */
-export const DISABLED_REASONS = ['gone', 'failing', 'owner_inactive', 'permission_lost', 'transferred'] as const;
+export const DISABLED_REASONS = [
+  'gone',
+  'failing',
+  'owner_inactive',
+  'permission_lost',
+  'transferred',
+] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;

@@ -1,5 +1,5 @@
 import { ApiProperty, IntersectionType, OmitType, PartialType } from '@nestjs/swagger';
-import { ArrayMaxSize, ArrayMinSize, IsArray, IsString } from 'class-validator';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsString, MaxLength } from 'class-validator';
 import { BaseRevision } from '../../platform/concurrency/base-revision.dto.js';
 import {
   Distinct,
@@ -18,7 +18,8 @@ import { DELIVERY_STATES, type DeliveryState, WEBHOOK_SCOPES, type WebhookScope 
 
 export const MAX_URL = 2_048;
 export const MAX_DESCRIPTION = 500;
-export const MAX_TYPES = 100;
+export const MAX_TYPES = 50;
+export const MAX_TYPE = 64;
 
 /** Restricts the events to one object. Each attribute concerns the types of events that have it. */
 export class WebhookFilterInput {
@@ -51,9 +52,11 @@ export class CreateWebhook extends ClientId {
     type: [String],
     minItems: 1,
     maxItems: MAX_TYPES,
+    items: { type: 'string', maxLength: MAX_TYPE },
     example: ['form.response_submitted', 'task.completed'],
   })
   @Distinct()
+  @MaxLength(MAX_TYPE, { each: true })
   @IsString({ each: true })
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_TYPES)

@@ -17,14 +17,13 @@ const ofOwner = new RowQuota(
 // $5: whether those of the workspace of other owners are listed too.
 const page = workspace.statement<Record<string, unknown>>(
   'webhooks.page',
-  `SELECT * FROM (
-     SELECT webhook.tenant_id, webhook.id, webhook.owner_id, webhook.revision, webhook.scope, webhook.url, webhook.description,
-            webhook.event_types, webhook.filter, webhook.active, webhook.disabled_reason, webhook.disabled_at, webhook.secret,
-            webhook.previous_secret, webhook.previous_until, webhook.created_at, webhook.updated_at
-       FROM webhooks webhook
-      WHERE webhook.tenant_id = $1 AND (webhook.owner_id = $2 OR $5 AND webhook.scope = 'tenant')
-        AND ($6::text IS NULL OR webhook.scope = $6) AND ($3::uuid IS NULL OR webhook.id > $3)
-      ORDER BY webhook.id LIMIT $4) item`,
+  `SELECT webhook.tenant_id, webhook.id, webhook.owner_id, webhook.revision, webhook.scope, webhook.url, webhook.description,
+          webhook.event_types, webhook.filter, webhook.active, webhook.disabled_reason, webhook.disabled_at, webhook.secret,
+          webhook.previous_secret, webhook.previous_until, webhook.created_at, webhook.updated_at
+     FROM webhooks webhook
+    WHERE webhook.tenant_id = $1 AND (webhook.owner_id = $2 OR $5 AND webhook.scope = 'tenant')
+      AND ($6::text IS NULL OR webhook.scope = $6) AND ($3::uuid IS NULL OR webhook.id > $3)
+    ORDER BY webhook.id LIMIT $4`,
 );
 
 // The number of the lease changes: a process that works on the queue does not end it.
@@ -89,11 +88,7 @@ export class WebhooksRepository {
   }
 
   /** With the next revision. */
-  async update(
-    tx: Tx,
-    { tenantId, id, revision }: Webhook,
-    values: ColumnValues<Webhook>,
-  ): Promise<Webhook> {
+  async update(tx: Tx, { tenantId, id, revision }: Webhook, values: ColumnValues<Webhook>): Promise<Webhook> {
     const changes = { ...values, revision: revision + 1, updatedAt: NOW };
     return (await rowsOf(tx, Webhook).update({ tenantId, id }, changes))[0] as Webhook;
   }

@@ -171,7 +171,12 @@ export class WebhooksService {
     const unknown = types.flatMap((type, n) => (this.events.find(type) ? [] : [n]));
     if (unknown.length > 0)
       throw Errors.validationFailed.with({
-        details: detailsAt('event_types', unknown, 'unknown_type', 'must be a type of GET /webhooks/event-types'),
+        details: detailsAt(
+          'event_types',
+          unknown,
+          'unknown_type',
+          'must be a type of GET /webhooks/event-types',
+        ),
       });
   }
 

@@ -9,26 +9,15 @@ export const EVENT_FILTERS = ['form_id', 'room_id', 'calendar_id', 'folder_id'] 
 export type EventFilter = (typeof EVENT_FILTERS)[number];
 
 /** The objects that some events are about, as programs of others receive them. */
-export interface PublicSubject {
+interface PublicSubject {
   /** Name of the object in the data of an event, e.g. `note`. */
   readonly kind: string;
   /** The class that documents the object. */
   readonly object: Type<object>;
   /** Facts of its events: their schemas, with examples. Other members of the event stay inside. */
-  readonly facts: Readonly<Record<string, object>>;
+  readonly facts: Readonly<Record<string, { readonly example: unknown }>>;
   /** Attributes of the object, or of the facts, by which its events can be filtered. */
   readonly filters?: readonly EventFilter[];
-  /**
-   * The object as the member may read it now.
-   * @param filter the filters of the reader, for an object that several containers show
-   * @returns an object, or its JSON; null: the member may know of the event, and the object no longer exists; undefined: the member
-   *   may not read the object
-   */
-  readonly read: (
-    ctx: RequestContext,
-    facts: EventFacts,
-    filter: Readonly<Partial<Record<EventFilter, string>>>,
-  ) => Promise<object | string | null | undefined>;
 }
 
 /** A type of events of the outbox that programs of others may receive. */
@@ -38,26 +27,52 @@ export interface PublicEventType {
   readonly subject: PublicSubject;
 }
 
-/** The public part of the events of the outbox. Each domain registers its own. */
+/**
+ * The object of an event as the member may read it now.
+ * @param filter the filters of the reader, for an object that several containers show
+ * @returns an object, or its JSON; null: the member may know of the event, and the object no longer exists; undefined: the member may
+ *   not read the object
+ */
+type SubjectReader = (
+  ctx: RequestContext,
+  facts: EventFacts,
+  filter: Readonly<Partial<Record<EventFilter, string>>>,
+) => Promise<object | string | null | undefined>;
+
+const declared = new Map<string, PublicEventType>();
+
+/** The public events of all domains, by name. */
+export const publicEventTypes = (): PublicEventType[] =>
+  [...declared.values()].toSorted((one, other) => (one.type < other.type ? -1 : 1));
+
+/**
+ * Declares the public events of a domain about one kind of objects.
+ * @param descriptions of the types of events, by type
+ */
+export function publicEvents(
+  subject: PublicSubject,
+  descriptions: Readonly<Record<string, string>>,
+): PublicSubject {
+  for (const [type, description] of Object.entries(descriptions)) {
+    if (declared.has(type)) throw new Error(`two public events are named ${type}`);
+    declared.set(type, { type, description, subject });
+  }
+  return subject;
+}
+
+/** Reads the objects of public events. Each domain registers a reader for its own. */
 @Injectable()
 export class PublicEvents {
-  private readonly types = new Map<string, PublicEventType>();
+  private readonly readers = new Map<PublicSubject, SubjectReader>();
 
-  /** Call it in `onModuleInit`. @param descriptions of the types of events, by type */
-  register(subject: PublicSubject, descriptions: Readonly<Record<string, string>>): void {
-    for (const [type, description] of Object.entries(descriptions)) {
-      if (this.types.has(type)) throw new Error(`two public events are named ${type}`);
-      this.types.set(type, { type, description, subject });
-    }
+  /** Call it in `onModuleInit`. */
+  register(subject: PublicSubject, read: SubjectReader): void {
+    this.readers.set(subject, read);
   }
 
+  /** Undefined: no public event. */
   find(type: string): PublicEventType | undefined {
-    return this.types.get(type);
-  }
-
-  /** All types, by name. */
-  get all(): PublicEventType[] {
-    return [...this.types.values()].toSorted((one, other) => (one.type < other.type ? -1 : 1));
+    return declared.get(type);
   }
 
   /** The public facts of an event. */
@@ -65,4 +80,17 @@ export class PublicEvents {
     const names = Object.keys(subject.facts).filter((name) => payload[name] !== undefined);
     return Object.fromEntries(names.map((name) => [name, payload[name]]));
   }
+
+  /** See `SubjectReader`. */
+  async read({ subject }: PublicEventType, ...values: Parameters<SubjectReader>): ReturnType<SubjectReader> {
+    return this.readers.get(subject)?.(...values);
+  }
 }
+
+/** Schemas of facts that many events have. */
+export const FACTS = {
+  revision: { type: 'integer', minimum: 1, example: 3 },
+  /** The user who caused the event; null: the service. */
+  user: { type: ['string', 'null'], format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' },
+  id: { type: 'string', format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' },
+} as const;

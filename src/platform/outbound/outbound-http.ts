@@ -60,7 +60,10 @@ export class OutboundHttp implements OnApplicationShutdown {
   assertAllowed(address: string): void {
     const url = URL.parse(address);
     if (!url || url.username !== '' || url.password !== '' || url.hash !== '')
-      throw new OutboundHttpError('invalid_address', `${address} is not an address without user and fragment`);
+      throw new OutboundHttpError(
+        'invalid_address',
+        `${address} is not an address without user and fragment`,
+      );
     if (this.allowsLoopback && isLoopbackHost(url.hostname) && /^https?:$/.test(url.protocol)) return;
     if (url.protocol !== 'https:')
       throw new OutboundHttpError('invalid_address', `${url.origin} does not use https`);

@@ -33,11 +33,11 @@ describe('deliveries of webhooks', () => {
     expect(messages.map(({ body }) => [body.type, body.data['revision']])).toEqual([
       ['note.created', 1],
       ['note.updated', 2],
-      ['note.trashed', 3],
+      ['note.trashed', 2],
     ]);
     expect(messages[2]!.body.data).toEqual({
       note_id: note.id,
-      revision: 3,
+      revision: 2,
       actor_id: alice.id,
       note: ok(await alice.api.get(`/notes/${note.id}`)).note,
     });
@@ -65,10 +65,14 @@ describe('deliveries of webhooks', () => {
       }),
       201,
     );
-    ok(await owner.api.delete(`/calendar/${calendar.id}/events/${event.id}`, { base_revision: event.revision }));
+    ok(
+      await owner.api.delete(`/calendar/${calendar.id}/events/${event.id}`, {
+        base_revision: event.revision,
+      }),
+    );
     const form = await published(owner);
     const response = ok(
-      await guest.api.post(`/forms/${form.id}/submit`, { answers: { name: 'Gus', color: 'red' } }),
+      await owner.api.post(`/forms/${form.id}/submit`, { answers: { name: 'Gus', color: 'red' } }),
       201,
     ).response;
     ok(await owner.api.post(`/tenant/members/${guest.id}/deactivate`));
@@ -85,7 +89,10 @@ describe('deliveries of webhooks', () => {
       response_id: response.id,
       response: { answers: { name: 'Gus', color: 'red' } },
     });
-    expect(data('member.deactivated')).toMatchObject({ user_id: guest.id, member: { status: 'deactivated' } });
+    expect(data('member.deactivated')).toMatchObject({
+      user_id: guest.id,
+      member: { status: 'deactivated' },
+    });
   });
 
   test('are dropped once the owner has lost access, and in another workspace', async () => {
@@ -93,7 +100,7 @@ describe('deliveries of webhooks', () => {
     const shared = await at.hook(bob, ['note.updated']);
     const other = await at.hook(stranger, ['note.updated']);
     const { note } = ok(await alice.api.post('/notes', { title: 'Shared', content: '' }), 201);
-    ok(await alice.api.put(`/notes/${note.id}/invited`, { invited: [{ user_id: bob.id, role: "viewer" }] }));
+    ok(await alice.api.put(`/notes/${note.id}/invited`, { invited: [{ user_id: bob.id, role: 'viewer' }] }));
     await at.deliver();
     ok(await alice.api.patch(`/notes/${note.id}`, { title: 'Seen', base_revision: 1 }));
     await at.deliver();
@@ -118,7 +125,7 @@ describe('deliveries of webhooks', () => {
       filter: { form_id: one.id, folder_id: folder.id, calendar_id: calendar.id },
     });
     for (const { id } of [two, one])
-      ok(await bob.api.post(`/forms/${id}/submit`, { answers: { name: 'Bob' } }), 201);
+      ok(await alice.api.post(`/forms/${id}/submit`, { answers: { name: 'Bob' } }), 201);
     await at.task(alice, 'Elsewhere');
     const task = await at.task(alice, 'Inside', { folder_id: folder.id });
     const { calendars } = ok(await alice.api.get('/calendar'));
@@ -136,13 +143,18 @@ describe('deliveries of webhooks', () => {
   test('are repeated after failures, under the same id, and do not hold up later events', async () => {
     const hook = await at.hook(alice, ['task.created']);
     at.receiver.on(hook.path, (response, { body }) =>
-      answer(body.data['task'].title === 'Poison' ? 500 : 200, 'x'.repeat(3_000_000))(response, null as never),
+      answer(body.data['task'].title === 'Poison' ? 500 : 200, 'x'.repeat(3_000_000))(
+        response,
+        null as never,
+      ),
     );
     await at.task(alice, 'Poison');
     await at.deliver();
     await at.task(alice, 'Fine');
     await at.deliver();
-    await at.app.sql(`UPDATE webhook_queues SET ready_at = now(), held_until = now() WHERE webhook_id = $1`, [hook.id]);
+    await at.app.sql(`UPDATE webhook_queues SET ready_at = now(), held_until = now() WHERE webhook_id = $1`, [
+      hook.id,
+    ]);
     await at.deliver();
     const sent = at.receiver.of(hook.path).map(({ body }) => body.data['task'].title);
     expect(sent).toEqual(['Poison', 'Fine']);
@@ -153,7 +165,10 @@ describe('deliveries of webhooks', () => {
     const again = at.receiver.of(hook.path).at(-1)!;
     expect([again.id, again.body.data['task'].title]).toEqual([poison.id, 'Poison']);
     for (let attempt = 3; attempt <= 11; attempt += 1) await at.retry();
-    expect((await at.deliveries(alice, hook.id, '?state=failed'))[0]).toMatchObject({ id: poison.id, attempts: 11 });
+    expect((await at.deliveries(alice, hook.id, '?state=failed'))[0]).toMatchObject({
+      id: poison.id,
+      attempts: 11,
+    });
     await at.retry();
     expect(at.receiver.of(hook.path)).toHaveLength(12);
     expect(ok(await alice.api.get(`/webhooks/${hook.id}`)).webhook.active).toBe(true);
@@ -161,7 +176,9 @@ describe('deliveries of webhooks', () => {
     at.receiver.on(hook.path, answer(200));
     ok(await alice.api.post(`/webhooks/${hook.id}/deliveries/${poison.id}/redeliver`));
     await at.deliver();
-    expect((await at.deliveries(alice, hook.id, '?state=delivered')).map(({ attempts }) => attempts)).toEqual([1, 1]);
+    expect((await at.deliveries(alice, hook.id, '?state=delivered')).map(({ attempts }) => attempts)).toEqual(
+      [1, 1],
+    );
   });
 
   test('a receiver that hangs, and one without a server, delay no other webhook', async () => {
@@ -173,7 +190,7 @@ describe('deliveries of webhooks', () => {
     for (const title of ['A', 'B', 'C']) await at.task(alice, title);
     const messages = await at.receiver.received(lively.path, 3);
     expect(messages.map(({ body }) => body.data['task'].title)).toEqual(['A', 'B', 'C']);
-    expect(at.receiver.of(silent.path)).toHaveLength(1);
+    expect(await at.receiver.received(silent.path, 1)).toHaveLength(1);
     at.receiver.on(silent.path, answer(204));
     release();
     await at.receiver.received(silent.path, 3);
@@ -210,7 +227,10 @@ describe('deliveries of webhooks', () => {
     at.receiver.on(hook.path, answer(500));
     await at.task(alice, 'Lost');
     await at.deliver();
-    await app.sql(`UPDATE webhook_queues SET failing_since = now() - interval '72 hours' WHERE webhook_id = $1`, [hook.id]);
+    await app.sql(
+      `UPDATE webhook_queues SET failing_since = now() - interval '72 hours' WHERE webhook_id = $1`,
+      [hook.id],
+    );
     await at.retry();
     const { webhook } = ok(await alice.api.get(`/webhooks/${hook.id}`));
     expect(webhook).toMatchObject({ active: false, disabled_reason: 'failing' });
@@ -291,9 +311,13 @@ describe('deliveries of webhooks', () => {
     await at.retry();
     expect(at.receiver.of(own.path)).toHaveLength(1);
     expect(at.receiver.of(ofTenant.path)).toHaveLength(1);
-    const reasons = await app.sql('SELECT disabled_reason FROM webhooks WHERE id = ANY ($1) ORDER BY scope DESC', [
-      [own.id, ofTenant.id],
+    const reasons = await app.sql(
+      'SELECT disabled_reason FROM webhooks WHERE id = ANY ($1) ORDER BY scope DESC',
+      [[own.id, ofTenant.id]],
+    );
+    expect(reasons.map(({ disabled_reason }) => disabled_reason)).toEqual([
+      'owner_inactive',
+      'permission_lost',
     ]);
-    expect(reasons.map(({ disabled_reason }) => disabled_reason)).toEqual(['owner_inactive', 'permission_lost']);
   });
 });

@@ -52,7 +52,9 @@ describe('webhooks', () => {
     expect(rotated.secret).toMatch(/^whsec_/);
     expect(rotated.secret).not.toBe(webhook.secret);
     expect(new Date(rotated.previous_secret_until).getTime()).toBeGreaterThan(Date.now() + 23 * 3_600_000);
-    const [stored] = await app.sql('SELECT secret, previous_secret FROM webhooks WHERE id = $1', [webhook.id]);
+    const [stored] = await app.sql('SELECT secret, previous_secret FROM webhooks WHERE id = $1', [
+      webhook.id,
+    ]);
     for (const text of Object.values(stored)) expect(text).not.toContain('whsec_');
   });
 
@@ -91,7 +93,10 @@ describe('webhooks', () => {
 
   test('reject unknown types of events, also those inside of the service', async () => {
     for (const type of ['task.unknown', 'system_mail.queued', 'task.reminder']) {
-      const { status, body } = await member.api.post('/webhooks', input({ event_types: ['note.created', type] }));
+      const { status, body } = await member.api.post(
+        '/webhooks',
+        input({ event_types: ['note.created', type] }),
+      );
       expect([status, body.details[0].field]).toEqual([422, 'event_types.1']);
     }
   });
@@ -140,7 +145,12 @@ describe('webhooks', () => {
   test('a test event is sent at once, also to an inactive webhook, and listed', async () => {
     const hook = await at.hook(member, ['task.created'], { active: false });
     const sent = ok(await member.api.post(`/webhooks/${hook.id}/test`)).delivery;
-    expect(sent).toMatchObject({ event_type: 'webhook.test', state: 'delivered', status_code: 204, attempts: 1 });
+    expect(sent).toMatchObject({
+      event_type: 'webhook.test',
+      state: 'delivered',
+      status_code: 204,
+      attempts: 1,
+    });
     const [message] = at.receiver.of(hook.path);
     expect(verify(message!, hook.secret)).toEqual({
       type: 'webhook.test',
@@ -165,9 +175,7 @@ describe('webhooks', () => {
     const ofTenant = await at.hook(leaver, ['note.created'], { scope: 'tenant' });
     const own = await at.hook(leaver, ['note.created']);
     ok(await boss.api.post(`/tenant/members/${leaver.id}/deactivate`));
-    const { transferred } = ok(
-      await boss.api.post(`/tenant/members/${leaver.id}/transfer`, { to: boss.id }),
-    );
+    const { transferred } = ok(await boss.api.post(`/tenant/members/${leaver.id}/transfer`, { to: boss.id }));
     expect(transferred.webhooks).toBe(1);
     const { webhooks } = ok(await boss.api.get('/webhooks'));
     expect(webhooks).toMatchObject([

@@ -1,9 +1,17 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { PermissionSource } from '../../../platform/context/permission.guard.js';
-import { PublicEvents } from '../../../platform/events/public-events.js';
-import { UUID } from '../../../platform/field-docs/field-docs.js';
+import { FACTS, PublicEvents, publicEvents } from '../../../platform/events/public-events.js';
 import { TenantMembersRepository } from './tenant-members.repository.js';
 import { TenantMemberResponse } from './tenant-members.response.js';
+
+const MEMBER_EVENTS = publicEvents(
+  { kind: 'member', object: TenantMemberResponse, facts: { user_id: FACTS.id } },
+  {
+    'member.joined': 'A user became a member of the workspace.',
+    'member.activated': 'A member was activated again.',
+    'member.deactivated': 'A member was deactivated, or left the workspace.',
+  },
+);
 
 /** The events of memberships that programs of others receive: those of members who may list all members. */
 @Injectable()
@@ -15,21 +23,10 @@ export class MemberPublicEvents implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.register(
-      {
-        kind: 'member',
-        object: TenantMemberResponse,
-        facts: { user_id: { type: 'string', ...UUID } },
-        read: async (ctx, { user_id: userId }) =>
-          (await this.permissions.of(ctx)).has('tenant.read')
-            ? await this.members.read(ctx.tenantId, userId as string)
-            : undefined,
-      },
-      {
-        'member.joined': 'A user became a member of the workspace.',
-        'member.activated': 'A member was activated again.',
-        'member.deactivated': 'A member was deactivated, or left the workspace.',
-      },
+    this.events.register(MEMBER_EVENTS, async (ctx, { user_id: userId }) =>
+      (await this.permissions.of(ctx)).has('tenant.read')
+        ? this.members.read(ctx.tenantId, userId as string)
+        : undefined,
     );
   }
 }

@@ -2,8 +2,12 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import { type EventFacts, PublicEvents } from '../../../platform/events/public-events.js';
-import { NO_UUID, UUID } from '../../../platform/field-docs/field-docs.js';
+import {
+  type EventFacts,
+  FACTS,
+  PublicEvents,
+  publicEvents,
+} from '../../../platform/events/public-events.js';
 import { CalendarEvents } from '../calendar.events.js';
 import { EventsRepository } from '../events.repository.js';
 import { eventResponse, viewerOf } from '../responses/event.presenter.js';
@@ -22,6 +26,20 @@ const placement = workspace.statement<{ calendar_id: string; deleted: boolean }>
     ORDER BY access.role DESC, entry.calendar_id LIMIT 1`,
 );
 
+const EVENT_EVENTS = publicEvents(
+  {
+    kind: 'event',
+    object: CalendarEventResponse,
+    facts: { event_id: FACTS.id, revision: FACTS.revision, actor_id: FACTS.user },
+    filters: ['calendar_id'],
+  },
+  {
+    [CalendarEvents.created]: 'An event was created. `event` is null if it was deleted meanwhile.',
+    [CalendarEvents.updated]: 'An event, or an instance of it, changed.',
+    [CalendarEvents.deleted]: 'An event was deleted. `event` is null.',
+  },
+);
+
 /** The events of calendars that programs of others receive. */
 @Injectable()
 export class EventPublicEvents implements OnModuleInit {
@@ -32,23 +50,8 @@ export class EventPublicEvents implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.publicEvents.register(
-      {
-        kind: 'event',
-        object: CalendarEventResponse,
-        facts: {
-          event_id: { type: 'string', ...UUID },
-          revision: { type: 'integer', minimum: 1, example: 3 },
-          actor_id: { type: ['string', 'null'], ...NO_UUID },
-        },
-        filters: ['calendar_id'],
-        read: (ctx, facts, { calendar_id: calendarId }) => this.read(ctx, facts, calendarId),
-      },
-      {
-        [CalendarEvents.created]: 'An event was created.',
-        [CalendarEvents.updated]: 'An event, or an instance of it, changed.',
-        [CalendarEvents.deleted]: 'An event was deleted. `event` is null.',
-      },
+    this.publicEvents.register(EVENT_EVENTS, (ctx, facts, { calendar_id: calendarId }) =>
+      this.read(ctx, facts, calendarId),
     );
   }
 

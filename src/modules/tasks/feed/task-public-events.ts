@@ -1,11 +1,38 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
-import { PublicEvents } from '../../../platform/events/public-events.js';
-import { NO_UUID, UUID } from '../../../platform/field-docs/field-docs.js';
+import { FACTS, PublicEvents, publicEvents } from '../../../platform/events/public-events.js';
 import { TaskReferences } from '../responses/task-references.js';
 import { TaskResponse } from '../task.response.js';
 import { TaskEvents } from '../tasks.events.js';
 import { TasksRepository } from '../tasks.repository.js';
+
+const TASK_EVENTS = publicEvents(
+  {
+    kind: 'task',
+    object: TaskResponse,
+    facts: {
+      task_id: FACTS.id,
+      revision: FACTS.revision,
+      actor_id: FACTS.user,
+      changed: { type: 'array', items: { type: 'string' }, example: ['title'] },
+      comment_id: FACTS.id,
+      next_task_id: FACTS.user,
+    },
+    filters: ['folder_id'],
+  },
+  {
+    [TaskEvents.created]: 'A task was created.',
+    [TaskEvents.updated]:
+      'Fields of a task changed, named by `changed`; also its comments, subtasks and attachments.',
+    [TaskEvents.assigned]: 'The assignees of a task changed.',
+    [TaskEvents.completed]: 'A task was completed. `next_task_id`: its next occurrence.',
+    [TaskEvents.commented]: 'A comment was added to a task.',
+    [TaskEvents.due]: 'A task became due.',
+    [TaskEvents.overdue]: 'The due day of an open task ended.',
+    [TaskEvents.deleted]: 'A task was moved to the trash.',
+    [TaskEvents.restored]: 'A task was taken out of the trash.',
+  },
+);
 
 /** The events of tasks that programs of others receive. */
 @Injectable()
@@ -18,36 +45,9 @@ export class TaskPublicEvents implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.register(
-      {
-        kind: 'task',
-        object: TaskResponse,
-        facts: {
-          task_id: { type: 'string', ...UUID },
-          revision: { type: 'integer', minimum: 1, example: 3 },
-          actor_id: { type: ['string', 'null'], ...NO_UUID },
-          changed: { type: 'array', items: { type: 'string' }, example: ['title'] },
-          comment_id: { type: 'string', ...UUID },
-          next_task_id: { type: ['string', 'null'], ...NO_UUID },
-        },
-        filters: ['folder_id'],
-        read: async (ctx, { task_id: id }) => {
-          const found = await this.tasks.read(this.db, ctx, id as string);
-          return found ? (await this.references.complete(this.db, ctx, [found]))[0] : undefined;
-        },
-      },
-      {
-        [TaskEvents.created]: 'A task was created.',
-        [TaskEvents.updated]:
-          'Fields of a task changed, named by `changed`; also its comments, subtasks and attachments.',
-        [TaskEvents.assigned]: 'The assignees of a task changed.',
-        [TaskEvents.completed]: 'A task was completed. `next_task_id`: its next occurrence.',
-        [TaskEvents.commented]: 'A comment was added to a task.',
-        [TaskEvents.due]: 'A task became due.',
-        [TaskEvents.overdue]: 'The due day of an open task ended.',
-        [TaskEvents.deleted]: 'A task was moved to the trash.',
-        [TaskEvents.restored]: 'A task was taken out of the trash.',
-      },
-    );
+    this.events.register(TASK_EVENTS, async (ctx, { task_id: id }) => {
+      const found = await this.tasks.read(this.db, ctx, id as string);
+      return found ? (await this.references.complete(this.db, ctx, [found]))[0] : undefined;
+    });
   }
 }

@@ -34,7 +34,8 @@ export class DeliveriesController {
     tag: 'webhooks',
     id: 'listWebhookEventTypes',
     summary: 'List the types of events',
-    description: 'Those that webhooks can subscribe to. The section `webhooks` of this document shows each with an example.',
+    description:
+      'Those that webhooks can subscribe to. The section `webhooks` of this document shows each with an example.',
     response: [WebhookEventTypesEnvelope, 'All types, by name.'],
   })
   eventTypes(): WebhookEventTypesEnvelope {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { PublicEvents } from '../../../platform/events/public-events.js';
+import { publicEventTypes } from '../../../platform/events/public-events.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { WebhookAccess } from '../webhook-access.js';
 import { type Webhook, type WebhookDelivery } from '../webhook.entity.js';
@@ -31,13 +31,12 @@ export class DeliveriesService {
     private readonly webhooks: WebhooksRepository,
     private readonly access: WebhookAccess,
     private readonly sender: WebhookSender,
-    private readonly events: PublicEvents,
     private readonly cursors: Cursors,
     private readonly db: Db,
   ) {}
 
   eventTypes(): WebhookEventTypesEnvelope {
-    const event_types = this.events.all.map(({ type, description, subject }) => ({
+    const event_types = publicEventTypes().map(({ type, description, subject }) => ({
       type,
       description,
       object: subject.kind,

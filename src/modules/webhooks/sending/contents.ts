@@ -23,7 +23,7 @@ export class WebhookContents {
     if (!type) return null;
     const { facts, id, occurred_at: occurredAt } = delivery;
     const { subject } = type;
-    const found = await subject.read({ ...ctx, requestId: id }, facts, filter);
+    const found = await this.events.read(type, { ...ctx, requestId: id }, facts, filter);
     if (found === undefined || !fits(type, filter, facts, found)) return null;
     const object = typeof found === 'string' ? found : JSON.stringify(found);
     const isOmitted = object.length > MAX_OBJECT;

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { type DomainEvent, Outbox } from '../../../platform/events/outbox.js';
-import { PublicEvents } from '../../../platform/events/public-events.js';
+import { PublicEvents, publicEventTypes } from '../../../platform/events/public-events.js';
 import { WebhookDispatcher } from './dispatcher.js';
 
 /** Events that a batch has stored, until their handlers run: more than one batch of the outbox. */
@@ -51,7 +51,7 @@ export class WebhookFanOut implements OnApplicationBootstrap {
 
   /** Domains register their events in `onModuleInit`. */
   onApplicationBootstrap(): void {
-    for (const { type } of this.events.all)
+    for (const { type } of publicEventTypes())
       this.outbox.subscribe(type, 'webhooks', async (event) => {
         if (!this.stored.delete(event.id)) await this.store([event]);
       });
@@ -70,7 +70,9 @@ export class WebhookFanOut implements OnApplicationBootstrap {
       const type = this.events.find(event.type);
       if (!type) return [];
       const { tenantId: tenant_id, id, occurredAt: occurred_at } = event;
-      return [{ tenant_id, id, type: type.type, facts: this.events.factsOf(type, event.payload), occurred_at }];
+      return [
+        { tenant_id, id, type: type.type, facts: this.events.factsOf(type, event.payload), occurred_at },
+      ];
     });
     await this.db.single(async (tx) => {
       const [added] = await tx.query(fanOut, [JSON.stringify(rows)]);
