@@ -14,6 +14,7 @@ import { sqlFiles } from './database/schema/stored-sql.js';
 import {
   AuditLogEntry,
   BlobRecord,
+  EventInterest,
   FileUsageRow,
   IdempotencyRecord,
   JobRun,
@@ -31,6 +32,8 @@ export const platformSchema: SchemaPart = {
     'lock_heads',
     'advance_head',
     'outbox',
+    'append_if_wanted',
+    'event_interests',
     'rfc3339',
     'uuid_v7',
     'blob_keep',
@@ -50,6 +53,7 @@ export const platformSchema: SchemaPart = {
     ],
     workspace: [
       SyncHead,
+      EventInterest,
       IdempotencyRecord,
       BlobRecord,
       FileUsageRow,
@@ -74,10 +78,11 @@ export const platformSchema: SchemaPart = {
     Cells1798400000001: '0013-cells',
     DirectoryJobs1798500000021: '0014-directory-jobs',
     OutboxOrder1798808000000: '0015-outbox-order',
+    EventInterests1798808000002: '0016-event-interests',
   }),
   sql: [
     ...sqlFiles('either', import.meta.url, 'values'),
-    ...sqlFiles('workspace', import.meta.url, 'idempotency', 'blobs', 'sync-heads'),
+    ...sqlFiles('workspace', import.meta.url, 'idempotency', 'blobs', 'sync-heads', 'event-interests'),
     ...sqlFiles('directory', import.meta.url, 'rate-limits'),
   ],
 };

@@ -12,7 +12,10 @@ const webhooks = workspace.statement<never>(
 
 const erase = workspace.statement<never>(
   'webhooks.erase',
-  `DELETE FROM webhooks WHERE tenant_id = $1 AND owner_id = $2`,
+  `WITH ended AS (
+     DELETE FROM event_interests USING webhooks
+      WHERE event_interests.tenant_id = $1 AND webhooks.tenant_id = $1 AND webhooks.owner_id = $2 AND holder = webhooks.id)
+   DELETE FROM webhooks WHERE tenant_id = $1 AND owner_id = $2`,
 );
 
 /** The webhooks of a member, without their secrets. */

@@ -4,6 +4,8 @@ import { Db } from '../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
+import { EventInterests } from '../../platform/events/event-interests.js';
+import { PublicEvents } from '../../platform/events/public-events.js';
 import { RowQuota } from '../../platform/quotas/row-quota.js';
 import { Webhook, type WebhookScope, WebhookQueue } from './webhook.entity.js';
 
@@ -54,7 +56,11 @@ const NOW = () => 'now()';
 /** SQL of webhooks and their settings. */
 @Injectable()
 export class WebhooksRepository {
-  constructor(private readonly db: Db) {}
+  constructor(
+    private readonly db: Db,
+    private readonly events: PublicEvents,
+    private readonly interests: EventInterests,
+  ) {}
 
   /** @param isManager whether webhooks of the workspace of other owners are listed too */
   async page(
@@ -83,14 +89,18 @@ export class WebhooksRepository {
   ): Promise<Webhook | null> {
     await ofOwner.take(tx, values.tenantId, values.ownerId);
     const made = await rowsOf(tx, Webhook).insert({ ...values, createdAt: NOW, updatedAt: NOW });
-    if (made) await rowsOf(tx, WebhookQueue).insert({ tenantId: made.tenantId, webhookId: made.id });
+    if (!made) return null;
+    await rowsOf(tx, WebhookQueue).insert({ tenantId: made.tenantId, webhookId: made.id });
+    await this.setInterests(tx, made, made.eventTypes);
     return made;
   }
 
   /** With the next revision. */
   async update(tx: Tx, { tenantId, id, revision }: Webhook, values: ColumnValues<Webhook>): Promise<Webhook> {
     const changes = { ...values, revision: revision + 1, updatedAt: NOW };
-    return (await rowsOf(tx, Webhook).update({ tenantId, id }, changes))[0] as Webhook;
+    const after = (await rowsOf(tx, Webhook).update({ tenantId, id }, changes))[0] as Webhook;
+    await this.setInterests(tx, after, after.active ? after.eventTypes : []);
+    return after;
   }
 
   /** All pending deliveries are due at once, as if none had failed. */
@@ -109,7 +119,14 @@ export class WebhooksRepository {
     return (await tx.query(removeSome, [tenantId, id, limit]))[0]?.count ?? 0;
   }
 
-  async delete(tx: Tx, { tenantId, id }: Webhook): Promise<void> {
+  async delete(tx: Tx, webhook: Webhook): Promise<void> {
+    const { tenantId, id } = webhook;
+    await this.setInterests(tx, webhook, []);
     await rowsOf(tx, Webhook).delete({ tenantId, id });
+  }
+
+  private async setInterests(tx: Tx, { tenantId, id }: Webhook, types: readonly string[]): Promise<void> {
+    const frequent = types.filter((type) => this.events.find(type)?.subject.isFrequent);
+    await this.interests.set(tx, tenantId, id, frequent);
   }
 }

@@ -15,9 +15,13 @@ interface PublicSubject {
   /** The class that documents the object. */
   readonly object: Type<object>;
   /** Facts of its events: their schemas, with examples. Other members of the event stay inside. */
-  readonly facts: Readonly<Record<string, { readonly example: unknown }>>;
+  readonly facts: Readonly<
+    Record<string, { readonly example: unknown; readonly [keyword: string]: unknown }>
+  >;
   /** Attributes of the object, or of the facts, by which its events can be filtered. */
   readonly filters?: readonly EventFilter[];
+  /** Appended only in workspaces with an interest in the type (`EventInterests`). */
+  readonly isFrequent?: boolean;
 }
 
 /** A type of events of the outbox that programs of others may receive. */

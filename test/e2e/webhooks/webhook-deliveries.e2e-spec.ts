@@ -117,6 +117,38 @@ describe('deliveries of webhooks', () => {
     expect(at.receiver.of(other.path)).toEqual([]);
   });
 
+  test('of messages reach members of the room only; without a webhook they are not appended', async () => {
+    const { room } = ok(
+      await alice.api.post('/chat/rooms', { type: 'group', name: 'Trip', member_ids: [bob.id] }),
+      201,
+    );
+    const path = `/chat/rooms/${room.id}/messages`;
+    const send = async (body: string) =>
+      ok(await alice.api.post(path, { client_msg_id: randomUUID(), body }), 201).message;
+    const release = await holdEvents(app);
+    await send('Before');
+    expect(await app.sql(`SELECT FROM outbox WHERE type LIKE 'chat.message.%'`)).toEqual([]);
+    await release();
+    const types = ['chat.message.sent', 'chat.message.edited', 'chat.message.deleted'];
+    const hook = await at.hook(bob, types, { filter: { room_id: room.id } });
+    const message = await send('Hello');
+    ok(await alice.api.patch(`${path}/${message.id}`, { body: 'Hello all' }));
+    await at.deliver();
+    ok(await alice.api.delete(`${path}/${message.id}`));
+    await at.deliver();
+    const messages = await at.receiver.received(hook.path, 3);
+    expect(messages.map(({ body }) => [body.type, body.data['actor_id'], body.data['message'].id])).toEqual(
+      types.map((type) => [type, alice.id, message.id]),
+    );
+    expect(messages.at(-1)!.body.data['message']).toMatchObject({ body: '', deleted_by: alice.id });
+    ok(await alice.api.delete(`/chat/rooms/${room.id}/members/${bob.id}`));
+    await send('Secret');
+    await at.deliver();
+    expect(at.receiver.of(hook.path)).toHaveLength(3);
+    ok(await bob.api.delete(`/webhooks/${hook.id}`, { base_revision: 1 }));
+    expect(await app.sql('SELECT FROM event_interests')).toEqual([]);
+  });
+
   test('are filtered by form, folder and calendar', async () => {
     const [one, two] = [await published(alice), await published(alice)];
     const { folder } = ok(await alice.api.post('/task_folders', { name: 'Trip' }), 201);
