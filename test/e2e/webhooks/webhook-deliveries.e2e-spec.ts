@@ -146,7 +146,7 @@ describe('deliveries of webhooks', () => {
     await at.deliver();
     expect(at.receiver.of(hook.path)).toHaveLength(3);
     ok(await bob.api.delete(`/webhooks/${hook.id}`, { base_revision: 1 }));
-    expect(await app.sql('SELECT FROM event_interests')).toEqual([]);
+    expect(await app.sql('SELECT FROM event_interests WHERE holder = $1', [hook.id])).toEqual([]);
   });
 
   test('are filtered by form, folder and calendar', async () => {

@@ -13,17 +13,24 @@ import { EventsRepository } from '../events.repository.js';
 import { eventResponse, viewerOf } from '../responses/event.presenter.js';
 import { CalendarEventResponse } from '../responses/event.response.js';
 
-// The calendar of the member with the event; otherwise a shared one. $4: only this calendar, or null.
+// The calendar of the member with the event; otherwise a shared one. A deleted event has left them with its deletion. $4: only this
+// calendar, or null.
 const placement = workspace.statement<{ calendar_id: string; deleted: boolean }>(
   'calendar.placement_of_reader',
-  `SELECT entry.calendar_id, event.deleted_at IS NOT NULL AS deleted
-     FROM calendar_entries entry
+  `SELECT place.calendar_id, place.deleted
+     FROM (SELECT entry.calendar_id, false AS deleted FROM calendar_entries entry
+            WHERE entry.tenant_id = $1 AND entry.event_id = $3 AND NOT entry.hidden
+           UNION ALL
+           SELECT tombstone.calendar_id, true FROM calendar_access access
+             JOIN entry_tombstones tombstone
+               ON tombstone.tenant_id = $1 AND tombstone.calendar_id = access.calendar_id AND tombstone.event_id = $3
+             JOIN calendar_events event ON event.tenant_id = $1 AND event.id = $3
+            WHERE access.tenant_id = $1 AND access.user_id = $2
+              AND tombstone.deleted_at >= event.deleted_at - interval '1 minute') place
      JOIN calendar_access access
-       ON access.tenant_id = $1 AND access.calendar_id = entry.calendar_id AND access.user_id = $2
-     JOIN calendar_events event ON event.tenant_id = $1 AND event.id = $3
-    WHERE entry.tenant_id = $1 AND entry.event_id = $3 AND NOT entry.hidden
-      AND ($4::uuid IS NULL OR entry.calendar_id = $4)
-    ORDER BY access.role DESC, entry.calendar_id LIMIT 1`,
+       ON access.tenant_id = $1 AND access.calendar_id = place.calendar_id AND access.user_id = $2
+    WHERE $4::uuid IS NULL OR place.calendar_id = $4
+    ORDER BY place.deleted, access.role DESC, place.calendar_id LIMIT 1`,
 );
 
 const EVENT_EVENTS = publicEvents(
