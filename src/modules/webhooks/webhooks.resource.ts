@@ -1,6 +1,6 @@
 import { defineError } from '../../platform/http/api-error.js';
 import { resource } from '../../platform/resources/resource.js';
-import { WebhookResponse } from './webhooks.response.js';
+import { WebhookResponse } from './responses/webhooks.response.js';
 
 export const WEBHOOKS = resource({
   tag: 'webhooks',

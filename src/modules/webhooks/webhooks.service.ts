@@ -16,7 +16,7 @@ import { Cursors } from '../../platform/paging/cursors.js';
 import { deleteInBatches } from '../../platform/resources/delete-in-batches.js';
 import { WebhookAccess } from './webhook-access.js';
 import type { Webhook, WebhookFilter } from './webhook.entity.js';
-import { presentWebhook } from './webhook.presenter.js';
+import { presentWebhook } from './responses/webhook.presenter.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 import type { CreateWebhook, ListWebhooks, UpdateWebhook, WebhookFilterInput } from './webhooks.dto.js';
 import { WebhooksRepository } from './webhooks.repository.js';

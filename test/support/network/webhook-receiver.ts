@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { until } from '../until.ts';
@@ -30,18 +30,20 @@ export class WebhookReceiver {
   static async start(): Promise<WebhookReceiver> {
     const server = createServer();
     const receiver = new WebhookReceiver(server);
-    server.on('request', async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const text = Buffer.concat(chunks).toString();
-      const path = request.url!;
-      const headers = request.headers as Record<string, string>;
-      const message = { path, id: headers['webhook-id']!, headers, text, body: JSON.parse(text) };
-      receiver.messages.push(message);
-      (receiver.answers.get(path) ?? answer(204))(response, message);
-    });
+    server.on('request', (request, response) => void receiver.take(request, response));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return receiver;
+  }
+
+  private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString();
+    const path = request.url!;
+    const headers = request.headers as Record<string, string>;
+    const message = { path, id: headers['webhook-id']!, headers, text, body: JSON.parse(text) };
+    this.messages.push(message);
+    (this.answers.get(path) ?? answer(204))(response, message);
   }
 
   urlOf(path: string): string {

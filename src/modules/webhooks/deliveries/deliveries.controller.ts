@@ -11,7 +11,7 @@ import {
   WebhookDeliveryEnvelope,
   WebhookDeliveryListEnvelope,
   WebhookEventTypesEnvelope,
-} from '../webhooks.response.js';
+} from '../responses/webhooks.response.js';
 import { DeliveriesService } from './deliveries.service.js';
 
 /** Each request makes a request to the receiver. */

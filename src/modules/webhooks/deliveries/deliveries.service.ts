@@ -6,7 +6,7 @@ import { publicEventTypes } from '../../../platform/events/public-events.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { WebhookAccess } from '../webhook-access.js';
 import { type Webhook, type WebhookDelivery } from '../webhook.entity.js';
-import { presentDelivery } from '../webhook.presenter.js';
+import { presentDelivery } from '../responses/webhook.presenter.js';
 import { type Attempt, bodyOf, WebhookSender } from '../webhook-sender.js';
 import type { ListDeliveries, RedeliverSince } from '../webhooks.dto.js';
 import { WebhooksRepository } from '../webhooks.repository.js';
@@ -16,7 +16,7 @@ import type {
   WebhookDeliveryEnvelope,
   WebhookDeliveryListEnvelope,
   WebhookEventTypesEnvelope,
-} from '../webhooks.response.js';
+} from '../responses/webhooks.response.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 
 const TEST_TYPE = 'webhook.test';

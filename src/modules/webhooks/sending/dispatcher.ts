@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
 import { WebhookAccess } from '../webhook-access.js';
 import { WebhookSender } from '../webhook-sender.js';
 import { WebhooksRepository } from '../webhooks.repository.js';
@@ -13,6 +14,8 @@ const POLL_MS = 1_000;
 const RENEWALS_PER_LEASE = 3;
 /** Seconds after which a queue is tried again whose run has failed in this process. */
 const ERROR_PAUSE = 5;
+/** Runs of a process that use the database at the same time. */
+const DATABASE_RUNS = 4;
 
 /** Receivers that respond quickly, and those that fail or take long, so that these do not delay the others. */
 const LANES = ['fast', 'slow'] as const;
@@ -56,7 +59,8 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
     sender: WebhookSender,
     disabling: WebhookDisabling,
   ) {
-    this.services = { queues, webhooks, access, contents, sender, disabling };
+    const database = new ConcurrencyLimiter(DATABASE_RUNS, Infinity);
+    this.services = { queues, webhooks, access, contents, sender, disabling, database };
   }
 
   onApplicationBootstrap(): void {

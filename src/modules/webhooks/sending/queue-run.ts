@@ -1,3 +1,4 @@
+import type { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { WebhookAccess } from '../webhook-access.js';
 import type { DisabledReason, Webhook } from '../webhook.entity.js';
@@ -26,6 +27,16 @@ export interface RunServices {
   contents: WebhookContents;
   sender: WebhookSender;
   disabling: WebhookDisabling;
+  /** Of the work in the database, so that many queues leave its connections to requests. */
+  database: ConcurrencyLimiter;
+}
+
+/** Deliveries that are ready to be sent. */
+interface Prepared {
+  webhook: Webhook;
+  batch: readonly DueDelivery[];
+  /** Null for a delivery that is dropped. */
+  messages: readonly (WebhookMessage | null)[];
 }
 
 /** Sends the deliveries of one leased queue, one after the other. */
@@ -55,23 +66,36 @@ export class QueueRun {
    * @returns seconds until the queue is ready again; null: it has no pending deliveries
    */
   async run(): Promise<number | null> {
+    const { database, queues } = this.services;
     const ends = Date.now() + TURN_MS;
     let pause = 0;
     for (let more = true; more && !this.abort.signal.aborted && Date.now() < ends;) {
-      const webhook = await this.services.webhooks.find(this.queue.tenant_id, this.queue.webhook_id);
-      if (!webhook?.active) break;
-      const owner = await this.ownerOf(webhook);
-      if (typeof owner === 'string') {
-        await this.services.disabling.disable(webhook, owner);
-        break;
-      }
-      const batch = await this.services.queues.due(this.queue, webhook.eventTypes, BATCH);
-      if (batch.length === 0) pause = HELD_SECONDS;
-      more = (await this.send(webhook, owner, batch)) && batch.length === BATCH;
+      const prepared = await database.run(() => this.prepare());
+      if (!prepared) break;
+      if (prepared.batch.length === 0) pause = HELD_SECONDS;
+      more = (await this.send(prepared)) && prepared.batch.length === BATCH;
     }
-    if (this.failures > 0) pause = pauseAfter(this.failures);
-    const isSlow = this.isSlow || this.failures > 0;
-    return this.services.queues.release(this.queue, { pause, failures: this.failures, isSlow });
+    const { failures } = this;
+    if (failures > 0) pause = pauseAfter(failures);
+    const isSlow = this.isSlow || failures > 0;
+    return database.run(() => queues.release(this.queue, { pause, failures, isSlow }));
+  }
+
+  /** Reads the next deliveries, with what the owner may read now. Null: the webhook is inactive. */
+  private async prepare(): Promise<Prepared | null> {
+    const { webhooks, queues, contents, disabling } = this.services;
+    const webhook = await webhooks.find(this.queue.tenant_id, this.queue.webhook_id);
+    if (!webhook?.active) return null;
+    const owner = await this.ownerOf(webhook);
+    if (typeof owner === 'string') {
+      await disabling.disable(webhook, owner);
+      return null;
+    }
+    const batch = await queues.due(this.queue, webhook.eventTypes, BATCH);
+    const messages = await Promise.all(
+      batch.map((delivery) => contents.messageOf(owner, webhook.filter, delivery)),
+    );
+    return { webhook, batch, messages };
   }
 
   /** The owner as the reader of objects, or why there are no more deliveries. */
@@ -83,15 +107,9 @@ export class QueueRun {
     return { tenantId, userId, role, sessionId: null, requestId: '' };
   }
 
-  /** @returns whether all have been sent */
-  private async send(
-    webhook: Webhook,
-    owner: RequestContext,
-    batch: readonly DueDelivery[],
-  ): Promise<boolean> {
-    const messages = await Promise.all(
-      batch.map((delivery) => this.services.contents.messageOf(owner, webhook.filter, delivery)),
-    );
+  /** @returns whether the queue may continue */
+  private async send({ webhook, batch, messages }: Prepared): Promise<boolean> {
+    const { database, queues, disabling } = this.services;
     const freshUntil = Date.now() + FRESH_MS;
     const results: DeliveryResult[] = [];
     let reason: DisabledReason | null = null;
@@ -109,9 +127,9 @@ export class QueueRun {
         }
       }
     } finally {
-      await this.services.queues.record(this.queue, results);
+      await database.run(() => queues.record(this.queue, results));
     }
-    if (reason) await this.services.disabling.disable(webhook, reason);
+    if (reason) await disabling.disable(webhook, reason);
     // A part that is no longer fresh is read again.
     return this.failures === 0;
   }

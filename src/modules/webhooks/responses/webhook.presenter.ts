@@ -1,4 +1,4 @@
-import type { Webhook, WebhookDelivery } from './webhook.entity.js';
+import type { Webhook, WebhookDelivery } from '../webhook.entity.js';
 import type { WebhookDeliveryResponse, WebhookResponse } from './webhooks.response.js';
 
 /** @param secret in the response that creates or replaces it */

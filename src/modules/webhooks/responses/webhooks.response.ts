@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { EVENT_FILTERS } from '../../platform/events/public-events.js';
-import { DATE_TIME, NO_DATE_TIME, UUID } from '../../platform/field-docs/field-docs.js';
-import { PageEnvelope } from '../../platform/paging/page.response.js';
-import { RevisionedFields } from '../../platform/resources/item.response.js';
+import { EVENT_FILTERS } from '../../../platform/events/public-events.js';
+import { DATE_TIME, NO_DATE_TIME, UUID } from '../../../platform/field-docs/field-docs.js';
+import { PageEnvelope } from '../../../platform/paging/page.response.js';
+import { RevisionedFields } from '../../../platform/resources/item.response.js';
 import {
   DELIVERY_STATES,
   type DeliveryState,
@@ -10,7 +10,7 @@ import {
   type DisabledReason,
   WEBHOOK_SCOPES,
   type WebhookScope,
-} from './webhook.entity.js';
+} from '../webhook.entity.js';
 
 const WHOLE = { type: 'integer', minimum: 0 } as const;
 
