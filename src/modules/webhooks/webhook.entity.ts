@@ -59,7 +59,7 @@ export class WebhookQueue {
 
 @Entity('webhook_deliveries')
 @Index('webhook_deliveries_pending', ['tenantId', 'webhookId', 'dueAt', 'id'], {
-  where: "state = 'pending'",
+  where: "state = 'pending'::text",
 })
 @Index('webhook_deliveries_list', ['tenantId', 'webhookId', 'occurredAt', 'id'])
 @Index('webhook_deliveries_age', ['occurredAt'])

@@ -1,5 +1,6 @@
 import { ApiProperty, IntersectionType, OmitType, PartialType } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsString, MaxLength } from 'class-validator';
+import { EXAMPLE_ID } from '../../platform/field-docs/field-docs.js';
 import { BaseRevision } from '../../platform/concurrency/base-revision.dto.js';
 import {
   Distinct,
@@ -16,21 +17,21 @@ import { PageQuery } from '../../platform/paging/page.dto.js';
 import { ClientId } from '../../platform/resources/folder.dto.js';
 import { DELIVERY_STATES, type DeliveryState, WEBHOOK_SCOPES, type WebhookScope } from './webhook.entity.js';
 
-export const MAX_URL = 2_048;
+export const MAX_URL = 1_000;
 export const MAX_DESCRIPTION = 500;
-export const MAX_TYPES = 50;
-export const MAX_TYPE = 64;
+export const MAX_TYPES = 40;
+export const MAX_TYPE = 32;
 
 /** Restricts the events to one object. Each attribute concerns the types of events that have it. */
 export class WebhookFilterInput {
   /** Only this form and its responses. */
-  @Optional() @Uuid() form_id?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) form_id?: string;
   /** Only calls of this chat room. */
-  @Optional() @Uuid() room_id?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) room_id?: string;
   /** Only events of this calendar. */
-  @Optional() @Uuid() calendar_id?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) calendar_id?: string;
   /** Only tasks of this folder. */
-  @Optional() @Uuid() folder_id?: string;
+  @Optional() @Uuid({ example: EXAMPLE_ID }) folder_id?: string;
 }
 
 export class CreateWebhook extends ClientId {
@@ -42,6 +43,7 @@ export class CreateWebhook extends ClientId {
 
   /** Where events are sent: https, a public address. */
   @ApiProperty({ maxLength: MAX_URL, format: 'uri', example: 'https://partner.example/hooks/workspace' })
+  @MaxLength(MAX_URL)
   @HttpUrl()
   url!: string;
 
@@ -75,10 +77,12 @@ export class UpdateWebhook extends IntersectionType(
 ) {}
 
 export class ListWebhooks extends PageQuery {
+  /** Only webhooks of this scope. */
   @Optional() @OneOf(WEBHOOK_SCOPES) scope?: WebhookScope;
 }
 
 export class ListDeliveries extends PageQuery {
+  /** Only deliveries in this state. */
   @Optional() @OneOf(DELIVERY_STATES) state?: DeliveryState;
 }
 

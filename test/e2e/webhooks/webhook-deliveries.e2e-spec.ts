@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { holdEvents } from '../../support/database/outbox.ts';
 import { ok, published } from '../../support/domains/forms.ts';
@@ -316,6 +317,19 @@ describe('deliveries of webhooks', () => {
     expect(titles).toEqual(['One', 'Two', 'Three', 'Two', 'Three']);
     const unknown = await alice.api.post(`/webhooks/${hook.id}/deliveries/${randomUUID()}/redeliver`);
     expect(unknown.status).toBe(404);
+  });
+
+  test('are listed for 30 days', async () => {
+    const hook = await at.hook(alice, ['task.created']);
+    for (const title of ['Old', 'New']) await at.task(alice, title);
+    await at.deliver();
+    const [kept, old] = await at.deliveries(alice, hook.id);
+    await app.sql(`UPDATE webhook_deliveries SET occurred_at = now() - interval '31 days' WHERE id = $1`, [
+      old.id,
+    ]);
+    await app.sql(`DELETE FROM job_runs WHERE name = 'webhooks.forget-deliveries'`);
+    await app.get(PeriodicJobs).runDue();
+    expect((await at.deliveries(alice, hook.id)).map(({ id }) => id)).toEqual([kept.id]);
   });
 
   test('end when the owner leaves, or loses the permission for webhooks of the workspace', async () => {

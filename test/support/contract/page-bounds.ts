@@ -110,7 +110,6 @@ export const PAGE_BOUNDS: Record<string, PageBound> = {
     response: STORED_RESPONSE_BYTES,
     error: MAX_URL + API_URL,
   }),
-  listWebhookEventTypes: small({ type: CODE, description: API_URL, object: CODE, facts: API_URL }, 100),
 
   listHolidays: 'data',
   listEffectiveHolidays: 'data',

@@ -67,7 +67,6 @@ export const ROW_BOUNDS: Record<string, RowBound> = {
   submitForm: none('The form has `max_responses` and `one_per_user`; its owner closes it.'),
   takeSchedulingMessage: none('Rows are deleted after 180 days; a message is stored once.'),
   proposeTime: none('One pending proposal of an attendee for each instance of an event.'),
-  testWebhook: none('The rate is limited, and rows are deleted after 30 days.'),
   startRecording: none('A call has one recording at a time.'),
 
   createNote: open,
