@@ -14,12 +14,12 @@ const transfer = workspace.statement<{ id: string }>(
   'webhooks.transfer',
   `UPDATE webhooks SET owner_id = $3, active = false, disabled_reason = 'transferred', disabled_at = now(), revision = revision + 1,
           updated_at = now()
-    WHERE tenant_id = $1 AND owner_id = $2 AND scope = 'tenant' RETURNING id`,
+    WHERE tenant_id = $1 AND owner_id = $2 RETURNING id`,
 );
 
 /**
- * The webhooks of the workspace of a member, for a transfer. They are inactive until the new owner activates them: their events then
- * contain what the new owner can read. Webhooks of the member alone stay with the former owner and send nothing.
+ * The webhooks of a member, for a transfer. They are inactive until the new owner activates them: their events then contain what the
+ * new owner can read.
  */
 @Injectable()
 export class WebhooksOfMembers extends RegisteredContent {
@@ -27,8 +27,7 @@ export class WebhooksOfMembers extends RegisteredContent {
     super(contents, {
       kind: 'webhooks',
       order: 80,
-      count: (reader, { tenantId, userId }) =>
-        rowsOf(reader, Webhook).count({ tenantId, ownerId: userId, scope: 'tenant' }),
+      count: (reader, { tenantId, userId }) => rowsOf(reader, Webhook).count({ tenantId, ownerId: userId }),
     });
   }
 

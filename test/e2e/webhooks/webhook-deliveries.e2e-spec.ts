@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { NotificationMails } from '../../../src/modules/notifications/mails/notification-mails.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { holdEvents } from '../../support/database/outbox.ts';
+import { OtherServer } from '../../support/mail/smtp.ts';
 import { ok, published } from '../../support/domains/forms.ts';
 import { WebhookTest } from '../../support/domains/webhooks.ts';
 import { answer, verify, WebhookReceiver } from '../../support/network/webhook-receiver.ts';
@@ -9,17 +11,20 @@ import { answer, verify, WebhookReceiver } from '../../support/network/webhook-r
 describe('deliveries of webhooks', () => {
   let app: TestApp;
   let at: WebhookTest;
+  let relay: OtherServer;
   let alice: TestUser;
   let bob: TestUser;
 
   beforeAll(async () => {
-    app = await TestApp.start();
+    relay = await OtherServer.start();
+    app = await TestApp.start({ SMTP_URL: relay.url });
     at = new WebhookTest(app, await WebhookReceiver.start());
     [alice, bob] = await app.tenant('deliveries', 'alice', 'bob');
   });
   afterAll(async () => {
     await app?.stop();
     await at?.receiver.stop();
+    await relay?.stop();
   });
 
   test('contain the facts and the object as its reader sees it, signed by Standard Webhooks', async () => {
@@ -245,6 +250,15 @@ describe('deliveries of webhooks', () => {
     expect(notifications).toMatchObject([
       { title: expect.stringContaining('“Old partner”'), subject: { kind: 'webhook', id: hook.id } },
     ]);
+    await app.sql(
+      'UPDATE notifications SET email_due_at = now() - make_interval(secs => 1) WHERE email_due_at IS NOT NULL',
+    );
+    await app.inCells(() => app.get(NotificationMails).run());
+    await at.deliver();
+    const mails = relay.received.filter(
+      ({ to, raw }) => to.includes(alice.email) && raw.includes('Old partner'),
+    );
+    expect(mails).toHaveLength(1);
     await at.task(alice, 'Unseen');
     await at.deliver();
     expect(at.receiver.of(hook.path)).toHaveLength(1);

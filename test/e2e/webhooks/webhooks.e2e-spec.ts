@@ -165,7 +165,7 @@ describe('webhooks', () => {
     expect(await at.deliveries(member, hook.id, '?state=failed')).toEqual([failed]);
   });
 
-  test('of the workspace are transferred with the content of a member, inactive', async () => {
+  test('are transferred with the content of a member, inactive', async () => {
     const [boss, leaver] = await app.tenant('left-hooks', 'boss', 'leaver');
     const { group } = ok(
       await boss.api.post('/rbac/groups', { name: 'Integrators', permissions: ['webhooks.manage'] }),
@@ -176,11 +176,12 @@ describe('webhooks', () => {
     const own = await at.hook(leaver, ['note.created']);
     ok(await boss.api.post(`/tenant/members/${leaver.id}/deactivate`));
     const { transferred } = ok(await boss.api.post(`/tenant/members/${leaver.id}/transfer`, { to: boss.id }));
-    expect(transferred.webhooks).toBe(1);
+    expect(transferred.webhooks).toBe(2);
     const { webhooks } = ok(await boss.api.get('/webhooks'));
+    const moved = { owner_id: boss.id, active: false, disabled_reason: 'transferred' };
     expect(webhooks).toMatchObject([
-      { id: ofTenant.id, owner_id: boss.id, active: false, disabled_reason: 'transferred' },
+      { id: ofTenant.id, scope: 'tenant', ...moved },
+      { id: own.id, scope: 'user', ...moved },
     ]);
-    expect((await boss.api.get(`/webhooks/${own.id}`)).status).toBe(404);
   });
 });
