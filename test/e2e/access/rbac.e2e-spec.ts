@@ -60,7 +60,7 @@ describe('groups, members and permissions', () => {
       const ids = async (group: any) =>
         (await owner.api.get(of(group, '/permissions'))).body.permissions.map((p: any) => p.id);
       expect((await ids(owners)).toSorted()).toEqual(ALL.toSorted());
-      const ofOwners = new Set(['owners.manage', 'issuers.manage', 'scim.manage']);
+      const ofOwners = new Set(['owners.manage', 'issuers.manage', 'scim.manage', 'webhooks.manage']);
       expect((await ids(admins)).toSorted()).toEqual(ALL.filter((key) => !ofOwners.has(key)).toSorted());
       expect(await ids(members)).toEqual([
         'calls.start',
