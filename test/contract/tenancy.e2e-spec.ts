@@ -160,7 +160,13 @@ describe('the tenancy matrix', () => {
       return { id: body.domain.domain, body: {} };
     },
     webhooks: async () => {
-      const hook = { scope: 'tenant', url: 'http://127.0.0.1:9/secret', event_types: ['task.created'] };
+      // Inactive: otherwise the writes of alice would cause deliveries.
+      const hook = {
+        scope: 'tenant',
+        url: 'http://127.0.0.1:9/secret',
+        event_types: ['task.created'],
+        active: false,
+      };
       const { id } = (await alice.api.post('/webhooks', hook)).body.webhook;
       return { id, body: { description: 'stolen', since: '2026-03-02T09:00:00Z' } };
     },

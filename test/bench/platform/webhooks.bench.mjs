@@ -60,33 +60,41 @@ try {
       );
       await admin.query('ANALYZE webhook_deliveries');
       application.forgetPeak?.();
-      const began = performance.now();
+      const [began, used] = [performance.now(), application.cpu];
       await admin.query('UPDATE webhook_queues SET due_at = now(), held_until = now(), ready_at = now()');
       const goal = before + Math.ceil(count / webhooks) * webhooks;
       while ((await state()).count < goal) await delay(50);
-      return { seconds: (performance.now() - began) / 1000, peak: application.peakMemory, count: goal - before };
+      const made = goal - before;
+      const cpu = (1e6 * (application.cpu - used)) / made;
+      return { seconds: (performance.now() - began) / 1000, peak: application.peakMemory, count: made, cpu };
     };
     await run(2_000);
     const measured = await run(deliveries);
     const bare = await bareLoop((await state()).last, deliveries);
     const rate = measured.count / measured.seconds;
-    print(`| sender | deliveries a second | peak of the server, MB |\n| --- | --- | --- |`);
-    print(`| server, ${webhooks} webhooks | ${rate.toFixed(0)} | ${measured.peak.toFixed(0)} |`);
-    print(`| bare loop of undici | ${bare.toFixed(0)} | |`);
-    print(`share: ${((100 * rate) / bare).toFixed(0)} % (bar: 50 %)`);
+    print(
+      `| sender | deliveries a second | processor time of each, us | peak of the server, MB |\n| --- | --- | --- | --- |`,
+    );
+    print(
+      `| server, ${webhooks} webhooks | ${rate.toFixed(0)} | ${measured.cpu.toFixed(0)} | ${measured.peak.toFixed(0)} |`,
+    );
+    print(`| bare loop of undici | ${bare.rate.toFixed(0)} | ${bare.cpu.toFixed(0)} | |`);
+    print(`share: ${((100 * rate) / bare.rate).toFixed(0)} % (bar: 50 %)`);
     const many = await run(pending);
-    print(`with ${pending} pending: ${(many.count / many.seconds).toFixed(0)} a second, peak ${many.peak.toFixed(0)} MB`);
+    print(
+      `with ${pending} pending: ${(many.count / many.seconds).toFixed(0)} a second, peak ${many.peak.toFixed(0)} MB`,
+    );
     await admin.end();
   });
 } finally {
   receiver.kill();
 }
 
-/** Posts a body so many times on as many connections as there are webhooks. @returns requests a second */
+/** Posts a body so many times on as many connections as there are webhooks. */
 async function bareLoop(body, count) {
   const dispatcher = new Agent();
   let left = count;
-  const began = performance.now();
+  const [began, used] = [performance.now(), process.cpuUsage()];
   const loop = async () => {
     while (left-- > 0) {
       const response = await request(address, { method: 'POST', body, dispatcher });
@@ -95,5 +103,6 @@ async function bareLoop(body, count) {
   };
   await Promise.all(Array.from({ length: webhooks }, loop));
   await dispatcher.close();
-  return count / ((performance.now() - began) / 1000);
+  const { user, system } = process.cpuUsage(used);
+  return { rate: count / ((performance.now() - began) / 1000), cpu: (user + system) / count };
 }
