@@ -9,7 +9,7 @@ export const EVENT_FILTERS = ['form_id', 'room_id', 'calendar_id', 'folder_id'] 
 export type EventFilter = (typeof EVENT_FILTERS)[number];
 
 /** The objects that some events are about, as programs of others receive them. */
-interface PublicSubject {
+export interface PublicSubject {
   /** Name of the object in the data of an event, e.g. `note`. */
   readonly kind: string;
   /** The class that documents the object. */
@@ -31,17 +31,19 @@ export interface PublicEventType {
   readonly subject: PublicSubject;
 }
 
+type Filter = Readonly<Partial<Record<EventFilter, string>>>;
+
+/** An object, or its JSON; null: it no longer exists, and the member may know of the event; undefined: the member may not read it. */
+export type FoundSubject = object | string | null | undefined;
+
 /**
  * The object of an event as the member may read it now.
  * @param filter the filters of the reader, for an object that several containers show
- * @returns an object, or its JSON; null: the member may know of the event, and the object no longer exists; undefined: the member may
- *   not read the object
  */
-type SubjectReader = (
-  ctx: RequestContext,
-  facts: EventFacts,
-  filter: Readonly<Partial<Record<EventFilter, string>>>,
-) => Promise<object | string | null | undefined>;
+type SubjectReader = (ctx: RequestContext, facts: EventFacts, filter: Filter) => Promise<FoundSubject>;
+
+/** The same for several events at once, in their order. */
+type SubjectsReader = (ctx: RequestContext, facts: readonly EventFacts[]) => Promise<FoundSubject[]>;
 
 const declared = new Map<string, PublicEventType>();
 
@@ -67,11 +69,11 @@ export function publicEvents(
 /** Reads the objects of public events. Each domain registers a reader for its own. */
 @Injectable()
 export class PublicEvents {
-  private readonly readers = new Map<PublicSubject, SubjectReader>();
+  private readonly readers = new Map<PublicSubject, { one: SubjectReader } | { many: SubjectsReader }>();
 
-  /** Call it in `onModuleInit`. */
-  register(subject: PublicSubject, read: SubjectReader): void {
-    this.readers.set(subject, read);
+  /** Call it in `onModuleInit`. @param reader `many` where one statement reads several objects */
+  register(subject: PublicSubject, reader: { one: SubjectReader } | { many: SubjectsReader }): void {
+    this.readers.set(subject, reader);
   }
 
   /** Undefined: no public event. */
@@ -85,9 +87,18 @@ export class PublicEvents {
     return Object.fromEntries(names.map((name) => [name, payload[name]]));
   }
 
-  /** See `SubjectReader`. */
-  async read({ subject }: PublicEventType, ...values: Parameters<SubjectReader>): ReturnType<SubjectReader> {
-    return this.readers.get(subject)?.(...values);
+  /** The objects of events about subjects of one kind, in their order. */
+  async read(
+    subject: PublicSubject,
+    ctx: RequestContext,
+    facts: readonly EventFacts[],
+    filter: Filter,
+  ): Promise<FoundSubject[]> {
+    const reader = this.readers.get(subject);
+    if (!reader) return [];
+    return 'many' in reader
+      ? reader.many(ctx, facts)
+      : Promise.all(facts.map((each) => reader.one(ctx, each, filter)));
   }
 }
 

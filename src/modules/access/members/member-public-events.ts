@@ -23,10 +23,11 @@ export class MemberPublicEvents implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.register(MEMBER_EVENTS, async (ctx, { user_id: userId }) =>
-      (await this.permissions.of(ctx)).has('tenant.read')
-        ? this.members.read(ctx.tenantId, userId as string)
-        : undefined,
-    );
+    this.events.register(MEMBER_EVENTS, {
+      one: async (ctx, { user_id: userId }) =>
+        (await this.permissions.of(ctx)).has('tenant.read')
+          ? this.members.read(ctx.tenantId, userId as string)
+          : undefined,
+    });
   }
 }

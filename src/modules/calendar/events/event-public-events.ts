@@ -57,9 +57,9 @@ export class EventPublicEvents implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.publicEvents.register(EVENT_EVENTS, (ctx, facts, { calendar_id: calendarId }) =>
-      this.read(ctx, facts, calendarId),
-    );
+    this.publicEvents.register(EVENT_EVENTS, {
+      one: (ctx, facts, { calendar_id: calendarId }) => this.read(ctx, facts, calendarId),
+    });
   }
 
   private async read(ctx: RequestContext, { event_id: id }: EventFacts, calendarId: string | undefined) {

@@ -23,9 +23,8 @@ export class CallPublicEvents implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.register(
-      CALL_EVENTS,
-      async (ctx, { call_id: id }) => (await this.calls.read(ctx, id as string))?.call,
-    );
+    this.events.register(CALL_EVENTS, {
+      one: async (ctx, { call_id: id }) => (await this.calls.read(ctx, id as string))?.call,
+    });
   }
 }

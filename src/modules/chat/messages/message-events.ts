@@ -43,9 +43,11 @@ export class MessageEvents implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.register(MESSAGE_EVENTS, async ({ tenantId, userId }, { room_id, seq }) => {
-      const [row] = await this.db.query(read, [tenantId, userId, room_id, seq]);
-      return row?.message;
+    this.events.register(MESSAGE_EVENTS, {
+      one: async ({ tenantId, userId }, { room_id, seq }) => {
+        const [row] = await this.db.query(read, [tenantId, userId, room_id, seq]);
+        return row?.message;
+      },
     });
   }
 }

@@ -54,15 +54,18 @@ export class FormPublicEvents implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.register(FORM_EVENTS, async (ctx, facts) => {
-      const form = await this.open(ctx, facts);
-      return form && formSummary(form);
+    this.events.register(FORM_EVENTS, {
+      one: async (ctx, facts) => {
+        const form = await this.open(ctx, facts);
+        return form && formSummary(form);
+      },
     });
-    this.events.register(RESPONSE_EVENTS, async (ctx, facts) =>
-      (await this.open(ctx, facts))
-        ? this.responses.shown(ctx, facts['form_id'] as string, facts['response_id'] as string)
-        : undefined,
-    );
+    this.events.register(RESPONSE_EVENTS, {
+      one: async (ctx, facts) =>
+        (await this.open(ctx, facts))
+          ? this.responses.shown(ctx, facts['form_id'] as string, facts['response_id'] as string)
+          : undefined,
+    });
   }
 
   private async open(ctx: RequestContext, { form_id: id }: EventFacts): Promise<OpenForm | undefined> {

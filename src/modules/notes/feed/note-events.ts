@@ -27,9 +27,12 @@ export class NoteEvents implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.register(
-      NOTE_EVENTS,
-      async (ctx, { note_id: id }) => (await this.notes.read(ctx, id as string))?.note,
-    );
+    this.events.register(NOTE_EVENTS, {
+      many: async (ctx, facts) => {
+        const ids = facts.map(({ note_id: id }) => id as string);
+        const notes = await this.notes.readMany(ctx, ids);
+        return ids.map((id) => notes.get(id));
+      },
+    });
   }
 }

@@ -45,9 +45,16 @@ export class TaskPublicEvents implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.register(TASK_EVENTS, async (ctx, { task_id: id }) => {
-      const found = await this.tasks.read(this.db, ctx, id as string);
-      return found ? (await this.references.complete(this.db, ctx, [found]))[0] : undefined;
+    this.events.register(TASK_EVENTS, {
+      many: async (ctx, facts) => {
+        const found = await this.tasks.readMany(
+          ctx,
+          facts.map(({ task_id: id }) => id as string),
+        );
+        const texts = await this.references.complete(this.db, ctx, found);
+        const byId = new Map(found.map(({ id }, n) => [id, texts[n]]));
+        return facts.map(({ task_id: id }) => byId.get(id as string));
+      },
     });
   }
 }

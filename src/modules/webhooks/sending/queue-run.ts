@@ -92,9 +92,7 @@ export class QueueRun {
       return null;
     }
     const batch = await queues.due(this.queue, webhook.eventTypes, BATCH);
-    const messages = await Promise.all(
-      batch.map((delivery) => contents.messageOf(owner, webhook.filter, delivery)),
-    );
+    const messages = await contents.messagesOf(owner, webhook.filter, batch);
     return { webhook, batch, messages };
   }
 
