@@ -114,10 +114,7 @@ describe('responses have exactly the described shape', () => {
     const tested = await api.post(`${path}/test`);
     fits('testWebhook', tested);
     fits('listWebhookDeliveries', await api.get(`${path}/deliveries`));
-    fits(
-      'redeliverWebhookEvent',
-      await api.post(`${path}/deliveries/${tested.body.delivery.id}/redeliver`),
-    );
+    fits('redeliverWebhookEvent', await api.post(`${path}/deliveries/${tested.body.delivery.id}/redeliver`));
     fits('redeliverWebhookEvents', await api.post(`${path}/redeliver`, { since: '2026-01-01T00:00:00Z' }));
     fits('deleteWebhook', await api.delete(path, { base_revision: 4 }));
   });
