@@ -30,6 +30,7 @@ import { SettingsModule } from './modules/settings/index.js';
 import { SignInModule } from './modules/sign-in/index.js';
 import { TasksModule } from './modules/tasks/index.js';
 import { TenantsModule } from './modules/tenants/index.js';
+import { WebhooksModule } from './modules/webhooks/index.js';
 import { BlobsModule } from './platform/blobs/blobs.module.js';
 import { BusModule } from './platform/bus/bus.module.js';
 import { CellsModule } from './platform/cells/cells.module.js';
@@ -100,6 +101,7 @@ export class AppModule {
         ChatModule,
         CallsModule,
         NotificationsModule,
+        WebhooksModule,
         BatchModule,
         CalendarPlanningModule,
         CalendarSchedulingModule,

@@ -22,6 +22,7 @@ import { presenceSchema } from './modules/presence/presence.schema.js';
 import { settingsSchema } from './modules/settings/settings.schema.js';
 import { tasksSchema } from './modules/tasks/tasks.schema.js';
 import { tenantsSchema } from './modules/tenants/tenants.schema.js';
+import { webhooksSchema } from './modules/webhooks/webhooks.schema.js';
 
 /** The whole database: one line for each domain, in dependency order. */
 export const schema = wholeSchema([
@@ -47,5 +48,6 @@ export const schema = wholeSchema([
   notificationsSchema,
   callsSchema,
   davSchema,
+  webhooksSchema,
   personalDataSchema,
 ]);

@@ -121,6 +121,13 @@ async function createSettings(client: DemoClient): Promise<void> {
     html: SIGNATURE(profile.display_name),
     is_default: true,
   });
+  await client.post('/webhooks', {
+    scope: 'user',
+    url: 'https://partner.example/hooks/workspace',
+    description: 'Example of a webhook, inactive',
+    event_types: ['task.completed'],
+    active: false,
+  });
   const { application_password_protocols: protocols } = await client.call<{
     application_password_protocols: string[];
   }>('GET', '/settings/security');

@@ -7,6 +7,7 @@ import { describeFileBodies } from './file-bodies.js';
 import { reachableSchemas, shareComponents } from './components.js';
 import { SCIM_SCHEMAS, SCIM_SCHEME } from '../modules/scim/index.js';
 import { PREFERENCE_SCHEMAS } from '../modules/settings/index.js';
+import { webhookDocs } from './webhook-docs.js';
 
 type Json = Record<string, unknown>;
 
@@ -44,6 +45,7 @@ const TAGS: Record<string, string> = {
   guests: 'Invites for users without an account, and the routes for these guests.',
   notifications:
     'Notifications about objects and the account of the caller: unread, read, archived, snoozed.',
+  webhooks: 'Events of the workspace for other programs, sent to their addresses and signed.',
   presence: 'The status of users and their devices.',
   settings: 'The profile, signatures, preferences, passwords and sessions of the caller.',
   auth: 'The second factor, and signing out.',
@@ -126,6 +128,7 @@ function completed(document: OpenAPIObject): OpenAPIObject {
     Object.assign(document.components?.schemas?.[name] ?? {}, { unevaluatedProperties: true });
   }
   describeFileBodies(document.paths);
+  Object.assign(document, { webhooks: webhookDocs() });
   return shareComponents(asOpenApi31(document) as OpenAPIObject);
 }
 

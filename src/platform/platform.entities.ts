@@ -47,6 +47,14 @@ export class OutboxEvent {
   @Column('text', { name: 'last_error', nullable: true }) lastError!: string | null;
 }
 
+@Entity('event_interests')
+@Index('event_interests_holder', ['tenantId', 'holder'])
+export class EventInterest {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('text') type!: string;
+  @PrimaryColumn('uuid') holder!: string;
+}
+
 @Entity('job_runs')
 export class JobRun {
   @PrimaryColumn('text') name!: string;

@@ -8,6 +8,7 @@ import { DocxConverter } from './docx/docx-converter.js';
 import { HtmlPolicy } from './html/html-policy.js';
 import { Images } from './images/images.js';
 import { Notifications } from './notifications/notifications.js';
+import { OutboundHttp } from './outbound/outbound-http.js';
 import { Cursors } from './paging/cursors.js';
 import { PersonalData } from './personal-data/personal-data.js';
 import { PersonalRows } from './personal-data/personal-rows.js';
@@ -31,6 +32,7 @@ const SERVICES = [
   IdempotentWrites,
   Images,
   Notifications,
+  OutboundHttp,
   PersonalData,
   PersonalRows,
   RateLimits,

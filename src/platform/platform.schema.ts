@@ -15,6 +15,7 @@ import { sqlFiles } from './database/schema/stored-sql.js';
 import {
   AuditLogEntry,
   BlobRecord,
+  EventInterest,
   FileUsageRow,
   IdempotencyRecord,
   JobRun,
@@ -36,6 +37,8 @@ export const platformSchema: SchemaPart = {
     'items_need_count',
     'items_counted',
     'outbox',
+    'append_if_wanted',
+    'event_interests',
     'rfc3339',
     'uuid_v7',
     'blob_keep',
@@ -55,6 +58,7 @@ export const platformSchema: SchemaPart = {
     ],
     workspace: [
       SyncHead,
+      EventInterest,
       IdempotencyRecord,
       BlobRecord,
       FileUsageRow,
@@ -79,11 +83,13 @@ export const platformSchema: SchemaPart = {
     Cells1798400000001: '0013-cells',
     DirectoryJobs1798500000021: '0014-directory-jobs',
     CountedItems1798806000001: '0015-counted-items',
+    OutboxOrder1798808000000: '0017-outbox-order',
+    EventInterests1798808000002: '0016-event-interests',
   }),
   sql: [
     ...sqlFiles('either', import.meta.url, 'values'),
     quotaSql,
-    ...sqlFiles('workspace', import.meta.url, 'idempotency', 'blobs', 'sync-heads'),
+    ...sqlFiles('workspace', import.meta.url, 'idempotency', 'blobs', 'sync-heads', 'event-interests'),
     ...sqlFiles('directory', import.meta.url, 'rate-limits'),
   ],
 };

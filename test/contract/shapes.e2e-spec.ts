@@ -99,6 +99,26 @@ describe('responses have exactly the described shape', () => {
     fits('revokeScimToken', await api.delete(path));
   });
 
+  test('webhooks', async () => {
+    const { api } = alice;
+    const input = { scope: 'tenant', url: 'http://127.0.0.1:9/x', event_types: ['task.created'] };
+    const created = await api.post('/webhooks', input);
+    fits('createWebhook', created);
+    const path = `/webhooks/${created.body.webhook.id}`;
+    fits('listWebhooks', await api.get('/webhooks'));
+    fits('listWebhookEventTypes', await api.get('/webhooks/event-types'));
+    fits('readWebhook', await api.get(path));
+    fits('updateWebhook', await api.patch(path, { description: 'x', base_revision: 1 }));
+    fits('putWebhook', await api.put(path, { active: false, base_revision: 2 }));
+    fits('rotateWebhookSecret', await api.post(`${path}/rotate-secret`));
+    const tested = await api.post(`${path}/test`);
+    fits('testWebhook', tested);
+    fits('listWebhookDeliveries', await api.get(`${path}/deliveries`));
+    fits('redeliverWebhookEvent', await api.post(`${path}/deliveries/${tested.body.delivery.id}/redeliver`));
+    fits('redeliverWebhookEvents', await api.post(`${path}/redeliver`, { since: '2026-01-01T00:00:00Z' }));
+    fits('deleteWebhook', await api.delete(path, { base_revision: 4 }));
+  });
+
   test('issuers of the workspace', async () => {
     const { api } = alice;
     await app.sql(

@@ -159,6 +159,17 @@ describe('the tenancy matrix', () => {
       const { body } = await alice.api.post('/tenant/domains', { domain: 'secret.example' });
       return { id: body.domain.domain, body: {} };
     },
+    webhooks: async () => {
+      // Inactive: otherwise the writes of alice would cause deliveries.
+      const hook = {
+        scope: 'tenant',
+        url: 'http://127.0.0.1:9/secret',
+        event_types: ['task.created'],
+        active: false,
+      };
+      const { id } = (await alice.api.post('/webhooks', hook)).body.webhook;
+      return { id, body: { description: 'stolen', since: '2026-03-02T09:00:00Z' } };
+    },
     'settings/signatures': async () => {
       const made = await alice.api.post('/settings/signatures', { name: 'secret', html: 'secret' });
       return { id: made.body.signature.id, body: { name: 'stolen' } };

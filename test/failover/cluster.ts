@@ -1,5 +1,14 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -84,8 +93,7 @@ export class Cluster {
   async primary(other?: Member): Promise<Member> {
     let found: Member | undefined;
     await this.until('a primary', async () => {
-      for (const member of this.members)
-        if (member !== other && (await isPrimary(member))) found = member;
+      for (const member of this.members) if (member !== other && (await isPrimary(member))) found = member;
       return found !== undefined;
     });
     return found!;
@@ -140,7 +148,10 @@ export class Cluster {
   /** Waits until a member runs again as a standby that follows the primary. */
   async joined(member: Member): Promise<void> {
     await this.until(`${member.name} to follow`, async () =>
-      fetch(`http://127.0.0.1:${member.rest}/replica?lag=16MB`).then(({ ok }) => ok, () => false),
+      fetch(`http://127.0.0.1:${member.rest}/replica?lag=16MB`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
     );
     await this.until('a synchronous standby', async () => (await this.roles()).includes('sync_standby'));
   }

@@ -27,6 +27,7 @@ import { AccountSecurityModule } from '../account-security/index.js';
 import { TenantMembersController } from './members/tenant-members.controller.js';
 import { TenantMembersRepository } from './members/tenant-members.repository.js';
 import { TenantMembersService } from './members/tenant-members.service.js';
+import { MemberPublicEvents } from './members/member-public-events.js';
 import { Membership } from './membership.js';
 import { GroupsPersonalData } from './groups-personal-data.js';
 
@@ -58,6 +59,7 @@ import { GroupsPersonalData } from './groups-personal-data.js';
     Provisioning,
     TenantMembersRepository,
     TenantMembersService,
+    MemberPublicEvents,
     MemberRecoveryService,
     InvitationsRepository,
     NewMemberGroups,

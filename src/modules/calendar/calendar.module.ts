@@ -20,6 +20,7 @@ import { EventWindowRepository } from './events/event-window.repository.js';
 import { EventListsService } from './events/event-lists.service.js';
 import { EventsController } from './events/events.controller.js';
 import { EventsService } from './events/events.service.js';
+import { EventPublicEvents } from './events/event-public-events.js';
 import { AttendeeWrites } from './events/resources/attendee-writes.js';
 import { EventResources } from './events/resources/event-resources.js';
 import { EventResourcesRepository } from './events/resources/event-resources.repository.js';
@@ -51,6 +52,7 @@ import { CalendarSyncService } from './sync/calendar-sync.service.js';
   ],
   providers: [
     CalendarNotifications,
+    EventPublicEvents,
     CalendarHeads,
     CalendarsRepository,
     CalendarsService,

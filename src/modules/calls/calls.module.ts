@@ -20,6 +20,7 @@ import { GuestModerationController } from './guests/moderation/moderation.contro
 import { GuestModerationRepository } from './guests/moderation/moderation.repository.js';
 import { GuestModerationService } from './guests/moderation/moderation.service.js';
 import { GUEST_CONTROLLERS, GUEST_PROVIDERS } from './guests/guests.providers.js';
+import { CallPublicEvents } from './events/call-public-events.js';
 import { Kicks } from './changes/kicks.js';
 import { MissingCallServer } from './missing-call-server.js';
 import { MeetingsController } from './meetings/meetings.controller.js';
@@ -66,6 +67,7 @@ async function callServerOf(config: Config): Promise<CallServer> {
   ],
   providers: [
     CallsPersonalData,
+    CallPublicEvents,
     { provide: CallServer, inject: [Config], useFactory: callServerOf },
     CallsRepository,
     ParticipantsRepository,

@@ -14,6 +14,7 @@ import { FanoutRepository } from './messages/fanout.repository.js';
 import { MessageSockets } from './messages/message-sockets.js';
 import { ResumeService } from './messages/resume.js';
 import { RoomCatchUp } from './messages/room-catch-up.js';
+import { MessageEvents } from './messages/message-events.js';
 import { RoomFanout } from './messages/room-fanout.js';
 import { RoomStates } from './messages/room-states.js';
 import { MessagesController, PartiesController } from './messages/messages.controller.js';
@@ -55,6 +56,7 @@ import { ChatPersonalData } from './chat-personal-data.js';
     RoomMembersService,
     MessagesRepository,
     MessagesService,
+    MessageEvents,
     ChatAttachmentsRepository,
     ChatAttachmentsService,
     Thumbnails,

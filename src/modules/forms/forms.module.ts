@@ -39,6 +39,7 @@ import { FormSharingController } from './sharing/sharing.controller.js';
 import { FormSharingService } from './sharing/sharing.service.js';
 import { FormNotifications } from './forms.notifications.js';
 import { FormsPersonalData } from './forms-personal-data.js';
+import { FormPublicEvents } from './responses/form-public-events.js';
 
 /** Static paths come before `:id`. */
 @Module({
@@ -55,6 +56,7 @@ import { FormsPersonalData } from './forms-personal-data.js';
   ],
   providers: [
     FormsPersonalData,
+    FormPublicEvents,
     FormNotifications,
     FormsRepository,
     FormWritesRepository,

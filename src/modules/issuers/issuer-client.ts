@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import * as openid from 'openid-client';
-import { IssuerHttp, IssuerHttpError } from './outbound/issuer-http.js';
+import { OutboundHttpError } from '../../platform/outbound/outbound-http.js';
+import { IssuerHttp } from './issuer-http.js';
 
 const MAX_CACHED = 1_000;
 /** Shorter than the 300 seconds for which the library accepts stored keys. */
@@ -161,7 +162,7 @@ export class IssuerClient {
     const config = new openid.Configuration(metadata, clientId, {}, authentication(metadata, clientSecret));
     config.timeout = TIMEOUT_SECONDS;
     config[openid.customFetch] = this.http.fetch;
-    // IssuerHttp checks whether http is allowed.
+    // OutboundHttp checks whether http is allowed.
     openid.allowInsecureRequests(config);
     openid.enableNonRepudiationChecks(config);
     return config;
@@ -200,7 +201,7 @@ export class IssuerClient {
       return await step();
     } catch (error) {
       const http = causeOf(error);
-      if (http) throw new IssuerError(http.problem, http.message);
+      if (http) throw new IssuerError(problemOf(http), http.message);
       const { code, message } = error as { code?: string; message: string };
       throw new IssuerError(invalid, code === undefined ? message : `${message} (${code})`);
     }
@@ -208,11 +209,14 @@ export class IssuerClient {
 }
 
 /** The library wraps errors of the transport. */
-function causeOf(error: unknown): IssuerHttpError | null {
+function causeOf(error: unknown): OutboundHttpError | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (cause instanceof IssuerHttpError) return cause;
+    if (cause instanceof OutboundHttpError) return cause;
   return null;
 }
+
+const problemOf = ({ problem }: OutboundHttpError): IssuerProblem =>
+  problem === 'invalid_address' || problem === 'too_large' ? problem : 'unreachable';
 
 function authentication(metadata: openid.ServerMetadata, secret: string | null): openid.ClientAuth {
   if (secret === null) return openid.None();

@@ -8,7 +8,7 @@ import { IssuerSecrets } from './issuer-secrets.js';
 import { IssuersController } from './issuers.controller.js';
 import { IssuersRepository } from './issuers.repository.js';
 import { IssuersService } from './issuers.service.js';
-import { IssuerHttp } from './outbound/issuer-http.js';
+import { IssuerHttp } from './issuer-http.js';
 
 /** OpenID issuers of workspaces, by which their members sign in (ADR 58). */
 @Module({

@@ -12,6 +12,7 @@ import type { Tx } from '../../platform/database/tx.js';
 import { fieldError } from '../../platform/http/errors.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
+import { OutboundHttpError } from '../../platform/outbound/outbound-http.js';
 import { QUOTAS } from '../../platform/quotas/quotas.js';
 import { MemberAdmission } from '../access/index.js';
 import { SignInSessions } from '../identity/index.js';
@@ -24,7 +25,7 @@ import { presentIssuer } from './issuers.presenter.js';
 import { IssuersRepository } from './issuers.repository.js';
 import { IssuerErrors, ISSUERS } from './issuers.resource.js';
 import type { IssuerCheckEnvelope } from './issuers.response.js';
-import { IssuerHttp, IssuerHttpError } from './outbound/issuer-http.js';
+import { IssuerHttp } from './issuer-http.js';
 
 const DEFAULTS = {
   scopes: ['openid', 'email', 'profile'],
@@ -186,7 +187,7 @@ export class IssuersService {
     try {
       this.http.assertAllowed(issuer);
     } catch (error) {
-      if (error instanceof IssuerHttpError) throw fieldError('issuer', 'invalid', error.message);
+      if (error instanceof OutboundHttpError) throw fieldError('issuer', 'invalid', error.message);
       throw error;
     }
   }

@@ -28,6 +28,7 @@ import { NotesTasksService } from './linked-tasks/notes-tasks.service.js';
 import { NotesService } from './notes.service.js';
 import { NoteNotifications } from './notes.notifications.js';
 import { NotesPersonalData } from './notes-personal-data.js';
+import { NoteEvents } from './feed/note-events.js';
 
 @Module({
   imports: [TasksModule, TenantsModule],
@@ -41,6 +42,7 @@ import { NotesPersonalData } from './notes-personal-data.js';
   ],
   providers: [
     NotesPersonalData,
+    NoteEvents,
     NoteHistory,
     NoteNotifications,
     NotesRepository,

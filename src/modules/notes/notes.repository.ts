@@ -48,6 +48,11 @@ const read = workspace.statement<NoteRead>(
   { pipelined: true },
 );
 
+const readMany = workspace.statement<{ id: string; note: string }>(
+  'notes.read_many',
+  `SELECT note_id AS id, note FROM note_views WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3::uuid[])`,
+);
+
 // With a share token: the member's own view, unless the link gives a higher role.
 const readWithLink = workspace.statement<NoteRead>(
   'notes.read_with_link',
@@ -146,6 +151,12 @@ export class NotesRepository {
         ? await this.db.query(read, values)
         : await this.db.query(readWithLink, [...values, link]);
     return rows[0] ?? null;
+  }
+
+  /** JSON of the notes that the caller can read, by id. */
+  async readMany({ tenantId, userId }: RequestContext, ids: readonly string[]): Promise<Map<string, string>> {
+    const rows = await this.db.query(readMany, [tenantId, userId, [...new Set(ids)]]);
+    return new Map(rows.map(({ id, note }) => [id, note]));
   }
 
   /** @param fields with the `id` only where the client chose it */

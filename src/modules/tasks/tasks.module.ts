@@ -35,6 +35,7 @@ import { TasksRepository } from './tasks.repository.js';
 import { TasksService } from './tasks.service.js';
 import { TaskNotifications } from './tasks.notifications.js';
 import { TasksPersonalData } from './tasks-personal-data.js';
+import { TaskPublicEvents } from './feed/task-public-events.js';
 
 @Module({
   imports: [TenantsModule],
@@ -51,6 +52,7 @@ import { TasksPersonalData } from './tasks-personal-data.js';
   ],
   providers: [
     TasksPersonalData,
+    TaskPublicEvents,
     TaskNotifications,
     TasksRepository,
     TasksService,

@@ -86,6 +86,11 @@ const read = workspace.statement<ReadTask>(
   { pipelined: true },
 );
 
+const readMany = workspace.statement<ReadTask & { id: string }>(
+  'tasks.read_many',
+  `SELECT task_id AS id, revision, task, refs FROM task_views WHERE tenant_id = $1 AND user_id = $2 AND task_id = ANY ($3::uuid[])`,
+);
+
 const writeOf = (kind: string) =>
   workspace.statement<TaskOutcome>(
     `tasks.${kind}`,
@@ -154,6 +159,14 @@ export class TasksRepository {
   /** The task as the caller sees it; null without access. */
   async read(reader: Reader, ctx: RequestContext, id: string): Promise<ReadTask | null> {
     return (await reader.query(read, [ctx.tenantId, ctx.userId, id]))[0] ?? null;
+  }
+
+  /** The tasks that the caller can read. */
+  async readMany(
+    { tenantId, userId }: RequestContext,
+    ids: readonly string[],
+  ): Promise<(ReadTask & { id: string })[]> {
+    return this.db.query(readMany, [tenantId, userId, [...new Set(ids)]]);
   }
 
   async write(

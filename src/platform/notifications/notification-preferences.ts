@@ -15,6 +15,13 @@ export const NOTIFICATION_PREFERENCES = [
   'task.*',
   'calendar.*',
   'note.shared',
+  'webhook.disabled',
   'security.*',
 ] as const;
 export type NotificationPreference = (typeof NOTIFICATION_PREFERENCES)[number];
+
+/** The kinds whose e-mail cannot be switched off. */
+export const REQUIRED_PREFERENCES: ReadonlySet<string> = new Set<NotificationPreference>([
+  'security.*',
+  'webhook.disabled',
+]);

@@ -28,6 +28,7 @@ export const QUOTAS = {
     signatures: 100,
     /** Created by the user; also those in the trash. */
     tasks: 100_000,
+    webhooks: 50,
   },
   workspace: {
     clients: 200,

@@ -51,16 +51,16 @@ describe('groups, members and permissions', () => {
   describe('system groups', () => {
     test('exist in every workspace with their permissions', async () => {
       const { owners, admins, members, owner, mia } = await workspace();
-      // `owners.manage`, `issuers.manage` and `scim.manage` are those of owners.
+      // `owners.manage`, `issuers.manage`, `scim.manage` and `webhooks.manage` are those of owners.
       expect([owners, admins, members]).toMatchObject([
         { name: 'Owners', system: true, members_count: 1, permissions_count: ALL.length, rev: 1 },
-        { name: 'Admins', system: true, members_count: 1, permissions_count: ALL.length - 3 },
+        { name: 'Admins', system: true, members_count: 1, permissions_count: ALL.length - 4 },
         { name: 'Members', system: true, members_count: 4, permissions_count: 5 },
       ]);
       const ids = async (group: any) =>
         (await owner.api.get(of(group, '/permissions'))).body.permissions.map((p: any) => p.id);
       expect((await ids(owners)).toSorted()).toEqual(ALL.toSorted());
-      const ofOwners = new Set(['owners.manage', 'issuers.manage', 'scim.manage']);
+      const ofOwners = new Set(['owners.manage', 'issuers.manage', 'scim.manage', 'webhooks.manage']);
       expect((await ids(admins)).toSorted()).toEqual(ALL.filter((key) => !ofOwners.has(key)).toSorted());
       expect(await ids(members)).toEqual([
         'calls.start',

@@ -18,6 +18,7 @@ const PASSWORD = 'seven purple teapots dance';
 const DOMAINS = [
   'profile',
   'signature',
+  'webhook',
   'note-folder',
   'note',
   'note-content',

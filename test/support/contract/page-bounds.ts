@@ -1,5 +1,7 @@
 import { MAX_PASSKEY_NAME } from '../../../src/modules/account-security/two-factor/passkeys/passkey.dto.js';
 import { MAX_NAMED } from '../../../src/modules/contacts/moves/contact-moves.dto.js';
+import { STORED_RESPONSE_BYTES } from '../../../src/modules/webhooks/webhook-sender.js';
+import { MAX_URL } from '../../../src/modules/webhooks/webhooks.dto.js';
 import { MAX_EMAIL } from '../../../src/platform/http/input.decorators.js';
 import { QUOTAS } from '../../../src/platform/quotas/quotas.js';
 import type { FieldLimit } from './row-bytes.ts';
@@ -94,6 +96,19 @@ export const PAGE_BOUNDS: Record<string, PageBound> = {
   listNotifications: 'bytes',
   listContactImports: 'bytes',
   listDirectory: 'bytes',
+
+  listWebhooks: small({
+    url: 'CreateWebhook.url',
+    description: 'CreateWebhook.description',
+    event_types: 'CreateWebhook.event_types',
+    secret: CODE,
+  }),
+  // The error names the address.
+  listWebhookDeliveries: small({
+    event_type: CODE,
+    response: STORED_RESPONSE_BYTES,
+    error: MAX_URL + API_URL,
+  }),
 
   listHolidays: 'data',
   listEffectiveHolidays: 'data',

@@ -49,6 +49,7 @@ export const TABLE_GROWTH: Record<string, Growth> = {
   socket_tokens: { trimmedBy: 'socket-tokens.forget' },
   system_mails: { trimmedBy: 'clean-system-mails', row: { state: 'sent' } },
   tenant_invitations: { trimmedBy: 'access.invitations', row: { state: 'accepted' } },
+  webhook_deliveries: { trimmedBy: 'webhooks.forget-deliveries' },
   webhook_events: { trimmedBy: 'calls.forget-events' },
 
   ...each({ cleanedBy: 'collect-blobs' }, 'blobs'),
@@ -86,11 +87,11 @@ export const TABLE_GROWTH: Record<string, Growth> = {
   ),
   ...each(
     { bounded: true },
-    `account_cells account_links accounts calendar_preferences cells file_usage guest_domains holiday_subscriptions job_runs mail_accounts
+    `account_cells account_links accounts calendar_preferences cells event_interests file_usage guest_domains holiday_subscriptions job_runs mail_accounts
      mail_calendar_scans mail_pending_accounts notification_heads oidc_clients passkeys personal_erasures platform_secrets preferences presence_users rbac_grants
      rbac_groups rbac_members received_address_scans recovery_codes scim_groups scim_tokens scim_users second_factor_resets
      second_factors signatures signing_keys tenant_domains tenant_holiday_subscriptions tenant_members
-     tenant_issuer_links tenant_issuers tenant_policies tenant_rbac tenants user_profiles workspace_cells workspace_moves`,
+     tenant_issuer_links tenant_issuers tenant_policies tenant_rbac tenants user_profiles webhook_queues webhooks workspace_cells workspace_moves`,
   ),
   ...each(
     { permanent: 'The id of a purged item must not be used again (32 bytes for each).' },

@@ -12,6 +12,13 @@ export async function writeEverywhere(user: TestUser, mark: (domain: string) => 
   const { api } = user;
   ok(await api.put('/settings/profile', { title: mark('profile') }));
   ok(await api.post('/settings/signatures', { name: mark('signature'), html: '<p>x</p>' }), 201);
+  const hook = {
+    scope: 'user',
+    url: 'https://partner.example',
+    event_types: ['task.completed'],
+    active: false,
+  };
+  ok(await api.post('/webhooks', { ...hook, description: mark('webhook') }), 201);
   ok(await api.post('/note_folders', { name: mark('note-folder') }), 201);
   ok(await api.post('/notes', { title: mark('note'), content: `<p>${mark('note-content')}</p>` }), 201);
   const { task } = ok(

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
+import { networkOf } from '../../../platform/current-work/network-of.js';
 import type { TenantRole } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { isStorable } from '../../../platform/http/storable-text.js';
 import { type GuessLimit, GuessLocks } from '../../../platform/rate-limits/guess-locks.js';
-import { networkOf } from '../../../platform/rate-limits/rate-limit.js';
+
 import { RateLimits } from '../../../platform/rate-limits/rate-limits.js';
 import { SecretBox } from '../../../platform/secrets/secret-box.js';
 import { CredentialsApi, emailKey } from '../../identity/index.js';

@@ -25,6 +25,13 @@ BEGIN
   RETURN v_role;
 END $$;
 
+-- Reports a change of a message to programs of others.
+CREATE FUNCTION chat_event(message chat_messages, p_change text, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM append_if_wanted(message.tenant_id, 'chat.message.' || p_change, jsonb_build_object(
+    'room_id', message.room_id, 'message_id', message.id, 'seq', message.seq, 'actor_id', p_actor));
+END $$;
+
 -- Adds a message to a locked room and returns its row. The sender has read it.
 CREATE FUNCTION chat_append(p_tenant uuid, p_user uuid, p_room uuid, message chat_messages) RETURNS chat_messages LANGUAGE plpgsql AS $$
 DECLARE v_now timestamptz := clock_timestamp();
@@ -133,6 +140,8 @@ BEGIN
     UPDATE chat_attachments SET room_id = p_room, message_seq = message.seq
      WHERE tenant_id = p_tenant AND id = ANY (v_files);
   END IF;
+  -- A guest is no user.
+  PERFORM chat_event(message, 'sent', CASE WHEN p_guest_name IS NULL THEN p_user END);
   RETURN chat_result('ok', message);
 END $$;
 
@@ -188,6 +197,7 @@ BEGIN
   UPDATE chat_messages SET body = p_input->>'body', format = coalesce(p_input->>'format', chat_messages.format), mentions = v_mentions,
          tsv = (p_input->>'tsv')::tsvector, edited_at = clock_timestamp(), mod_seq = chat_changed(p_tenant, p_room)
    WHERE tenant_id = p_tenant AND room_id = p_room AND seq = message.seq RETURNING * INTO message;
+  PERFORM chat_event(message, 'edited', p_user);
   result := chat_result('ok', message);
   result.mentioned := ARRAY(
     SELECT user_id FROM chat_members
@@ -214,6 +224,7 @@ BEGIN
          deleted_at = clock_timestamp(), deleted_by = p_user, mod_seq = chat_changed(p_tenant, p_room)
    WHERE tenant_id = p_tenant AND room_id = p_room AND seq = message.seq RETURNING * INTO message;
   DELETE FROM chat_attachments WHERE tenant_id = p_tenant AND room_id = p_room AND message_seq = message.seq;
+  PERFORM chat_event(message, 'deleted', p_user);
   RETURN chat_result('ok', message);
 END $$;
 

@@ -94,6 +94,12 @@ export class ResponsesService {
     return new JsonReply(JSON.stringify({ response: present(row), definition: version?.definition }));
   }
 
+  /** A response for a viewer of the form; null: deleted. */
+  async shown(ctx: RequestContext, id: string, responseId: string): Promise<FormResponseItem | null> {
+    const row = await this.responses.find(ctx, id, responseId);
+    return row ? present(row) : null;
+  }
+
   /** @throws ApiError 404 */
   async download(
     ctx: RequestContext,

@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader } from '../../../platform/database/tx.js';
 import { type Language, languageOf } from '../../../platform/languages/languages.js';
-import type { NotificationPreference } from '../../../platform/notifications/notification-preferences.js';
+import {
+  type NotificationPreference,
+  REQUIRED_PREFERENCES,
+} from '../../../platform/notifications/notification-preferences.js';
 import { viewOf, type Stored } from './preference-spec.js';
 import { PREFERENCES } from './preferences.js';
 
@@ -83,7 +86,7 @@ function settingsOf({
     quietRanges: view.quiet_hours.ranges,
     digest: view.digest,
     uses: (channel, preference) =>
-      preference === 'security.*' && channel === 'email'
+      REQUIRED_PREFERENCES.has(preference) && channel === 'email'
         ? true
         : view.channels[channel] && view.types[preference]?.[channel] === true,
   };

@@ -71,7 +71,7 @@ export class PreferencesController {
   @Endpoint('PUT notifications', {
     id: 'updateNotificationPreferences',
     summary: 'Update your notification preferences',
-    description: `${MERGE} E-mail about the safety of the account (\`security.*\`) cannot be switched off. ${PUSH}`,
+    description: `${MERGE} E-mail about the safety of the account (\`security.*\`) and about deactivated webhooks (\`webhook.disabled\`) cannot be switched off. ${PUSH}`,
     errors: ERRORS,
   })
   @PreferencesBody('notifications')

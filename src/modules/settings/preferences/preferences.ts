@@ -1,4 +1,7 @@
-import { NOTIFICATION_PREFERENCES } from '../../../platform/notifications/notification-preferences.js';
+import {
+  NOTIFICATION_PREFERENCES,
+  REQUIRED_PREFERENCES,
+} from '../../../platform/notifications/notification-preferences.js';
 import { choice, flag, type Leaf, oneOf, type Spec } from './preference-spec.js';
 import { isTimeZone } from '../../../lib/recurrence/index.js';
 import { isLocale } from '../locale-values.js';
@@ -105,7 +108,10 @@ const GENERAL: Spec = {
 };
 
 const TYPES: Spec = Object.fromEntries(
-  NOTIFICATION_PREFERENCES.map((type) => [type, type === 'security.*' ? channels(alwaysOn) : CHANNELS]),
+  NOTIFICATION_PREFERENCES.map((type) => [
+    type,
+    REQUIRED_PREFERENCES.has(type) ? channels(alwaysOn) : CHANNELS,
+  ]),
 );
 
 /** `tz` null: the time zone of the profile. */

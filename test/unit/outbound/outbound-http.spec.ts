@@ -1,18 +1,21 @@
 import { lookup } from 'node:dns/promises';
 import { hostname } from 'node:os';
 import type { Config } from '../../../src/config/config.js';
-import { IssuerHttp, IssuerHttpError } from '../../../src/modules/issuers/outbound/issuer-http.js';
-import { isPrivateAddress } from '../../../src/modules/issuers/outbound/private-addresses.js';
+import { OutboundHttp, OutboundHttpError } from '../../../src/platform/outbound/outbound-http.js';
+import { isPrivateAddress } from '../../../src/platform/outbound/private-addresses.js';
 
-describe('requests to issuers of a public service', () => {
-  const http = new IssuerHttp({ publicUrl: 'https://work.example' } as Config);
+/** Limits of the requests of this test. */
+const REQUEST = { timeoutMs: 20_000, maxBytes: 1_000, longer: 'reject' } as const;
+
+describe('requests of a public service to addresses that members name', () => {
+  const http = new OutboundHttp({ publicUrl: 'https://work.example' } as Config);
   afterAll(() => http.onApplicationShutdown());
 
   /** What an administrator learns about a name, without the name. */
   async function outcomeOf(name: string): Promise<unknown> {
-    const error = await http.fetch(`https://${name}/`, {}).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(IssuerHttpError);
-    const { problem, message } = error as IssuerHttpError;
+    const error = await http.request(`https://${name}/`, REQUEST).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(OutboundHttpError);
+    const { problem, message } = error as OutboundHttpError;
     return { problem, message: message.replace(name, '<name>') };
   }
 
@@ -33,6 +36,6 @@ describe('requests to issuers of a public service', () => {
     'https://localhost/',
     'http://issuer.example/',
   ])('no connection is made to %s', async (address) => {
-    await expect(http.fetch(address, {})).rejects.toMatchObject({ problem: 'invalid_address' });
+    await expect(http.request(address, REQUEST)).rejects.toMatchObject({ problem: 'invalid_address' });
   });
 });

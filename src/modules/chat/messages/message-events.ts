@@ -1,0 +1,53 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import { FACTS, PublicEvents, publicEvents } from '../../../platform/events/public-events.js';
+import { ChatMessageResponse } from '../message.response.js';
+
+// Only members of the room read it.
+const read = workspace.statement<{ message: string }>(
+  'chat_messages.read_for_event',
+  `SELECT view.message FROM chat_message_views view
+     JOIN chat_room_roles membership
+       ON membership.tenant_id = $1 AND membership.room_id = $3 AND membership.user_id = $2
+    WHERE view.tenant_id = $1 AND view.room_id = $3 AND view.seq = $4`,
+);
+
+/** Appended in workspaces with an interest in them only (`EventInterests`). */
+const MESSAGE_EVENTS = publicEvents(
+  {
+    kind: 'message',
+    object: ChatMessageResponse,
+    facts: {
+      room_id: FACTS.id,
+      message_id: FACTS.id,
+      seq: { type: 'integer', minimum: 1, example: 12 },
+      actor_id: FACTS.user,
+    },
+    filters: ['room_id'],
+    isFrequent: true,
+  },
+  {
+    'chat.message.sent': 'A message was sent in a chat room, by a member or a guest.',
+    'chat.message.edited': 'The text of a message was changed.',
+    'chat.message.deleted': 'A message was deleted: it has no content.',
+  },
+);
+
+/** The events of messages that programs of others receive: those of members of the room. */
+@Injectable()
+export class MessageEvents implements OnModuleInit {
+  constructor(
+    private readonly events: PublicEvents,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.events.register(MESSAGE_EVENTS, {
+      one: async ({ tenantId, userId }, { room_id, seq }) => {
+        const [row] = await this.db.query(read, [tenantId, userId, room_id, seq]);
+        return row?.message;
+      },
+    });
+  }
+}

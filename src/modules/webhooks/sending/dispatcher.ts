@@ -1,0 +1,181 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
+import { WebhookAccess } from '../webhook-access.js';
+import { WebhookSender } from '../webhook-sender.js';
+import { WebhooksRepository } from '../webhooks.repository.js';
+import { WebhookContents } from './contents.js';
+import { WebhookDisabling } from './disabling.js';
+import { QueueRun, type RunServices } from './queue-run.js';
+import { type ClaimedQueue, LEASE_SECONDS, QueuesRepository } from './queues.repository.js';
+
+const POLL_MS = 1_000;
+const RENEWALS_PER_LEASE = 3;
+/** Seconds after which a queue is tried again whose run has failed in this process. */
+const ERROR_PAUSE = 5;
+/** Runs of a process that use the database at the same time. */
+const DATABASE_RUNS = 4;
+
+/** Receivers that respond quickly, and those that fail or take long, so that these do not delay the others. */
+const LANES = ['fast', 'slow'] as const;
+type Lane = (typeof LANES)[number];
+
+/** Queues of a process at the same time: in all, of one workspace, and of one workspace in one claim. */
+const LIMITS = {
+  fast: { all: 64, ofTenant: 16, ofClaim: 4 },
+  slow: { all: 512, ofTenant: 32, ofClaim: 8 },
+} as const;
+
+interface Running {
+  run: QueueRun;
+  cell: string;
+  /** A run moves to the slow ones when its receiver does not respond in time. */
+  lane: Lane;
+  done: Promise<void>;
+}
+
+/**
+ * Sends the deliveries of webhooks. Any number of processes share the queues: one leases a queue at a time, so that the deliveries of a
+ * webhook have the order of their events, and a killed process loses none.
+ */
+@Injectable()
+export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger(WebhookDispatcher.name);
+  private readonly services: RunServices;
+  private readonly running = new Set<Running>();
+  private timer: NodeJS.Timeout | undefined;
+  private timerDue = 0;
+  private heartbeat: NodeJS.Timeout | undefined;
+  private filling: Promise<void> | undefined;
+  private stopped = false;
+
+  constructor(
+    private readonly db: Db,
+    private readonly queues: QueuesRepository,
+    webhooks: WebhooksRepository,
+    access: WebhookAccess,
+    contents: WebhookContents,
+    sender: WebhookSender,
+    disabling: WebhookDisabling,
+  ) {
+    const database = new ConcurrencyLimiter(DATABASE_RUNS, Infinity);
+    this.services = { queues, webhooks, access, contents, sender, disabling, database };
+  }
+
+  onApplicationBootstrap(): void {
+    this.schedule(POLL_MS);
+    this.heartbeat = setInterval(() => void this.renew(), (LEASE_SECONDS * 1000) / RENEWALS_PER_LEASE);
+    this.heartbeat.unref();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    clearInterval(this.heartbeat);
+    await this.filling;
+    for (const { run } of this.running) run.stop();
+    await this.ended();
+  }
+
+  /** Starts a delivery after the commit, because the transaction has added deliveries. */
+  noticeAfter(tx: Tx): void {
+    tx.afterCommit(() => this.schedule(0));
+  }
+
+  /** Sends everything that is ready, for tests. */
+  async drain(): Promise<void> {
+    for (;;) {
+      await this.fill();
+      if (this.running.size === 0) return;
+      await this.ended();
+    }
+  }
+
+  private async ended(): Promise<void> {
+    await Promise.all([...this.running].map(({ done }) => done));
+  }
+
+  /** Keeps an earlier time. */
+  private schedule(ms: number): void {
+    const due = Date.now() + ms;
+    if (this.stopped || (this.timer && this.timerDue <= due)) return;
+    clearTimeout(this.timer);
+    this.timerDue = due;
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      void this.fill().finally(() => this.schedule(POLL_MS));
+    }, ms);
+    this.timer.unref();
+  }
+
+  /** Leases ready queues until there are none, or no room. One caller at a time. */
+  private async fill(): Promise<void> {
+    while (this.filling) await this.filling;
+    if (this.stopped) return;
+    this.filling = this.claimAll()
+      .catch((error: unknown) => this.logger.warn({ err: error }, 'queues of webhooks cannot be leased'))
+      .finally(() => (this.filling = undefined));
+    await this.filling;
+  }
+
+  private async claimAll(): Promise<void> {
+    for (const cell of this.db.cells)
+      await this.db.inCell(cell, async () => {
+        for (const lane of LANES) while ((await this.claim(cell, lane)) > 0);
+      });
+  }
+
+  /** @returns the number of leased queues */
+  private async claim(cell: string, lane: Lane): Promise<number> {
+    const { all, ofTenant, ofClaim } = LIMITS[lane];
+    const own = [...this.running].filter((each) => each.lane === lane);
+    if (this.stopped || own.length >= all) return 0;
+    const byTenant = Map.groupBy(own, ({ run }) => run.queue.tenant_id);
+    const busy = [...byTenant].flatMap(([tenant, runs]) => (runs.length >= ofTenant ? [tenant] : []));
+    const options = { isSlow: lane === 'slow', busy, perTenant: ofClaim };
+    const claimed = await this.queues.claim(all - own.length, options);
+    for (const queue of claimed) this.start(cell, lane, queue);
+    return claimed.length;
+  }
+
+  private start(cell: string, lane: Lane, queue: ClaimedQueue): void {
+    const running: Running = {
+      run: new QueueRun(this.services, queue, () => {
+        running.lane = 'slow';
+        this.schedule(0);
+      }),
+      cell,
+      lane,
+      done: Promise.resolve(),
+    };
+    this.running.add(running);
+    running.done = this.work(running);
+  }
+
+  private async work(running: Running): Promise<void> {
+    const { run } = running;
+    let ready: number | null = null;
+    try {
+      ready = await run.run();
+    } catch (error) {
+      this.logger.warn({ err: error, webhook: run.queue.webhook_id }, 'deliveries of a webhook failed');
+      await this.queues
+        .release(run.queue, { pause: ERROR_PAUSE, failures: run.queue.failures, isSlow: true })
+        .catch((failure: unknown) => this.logger.warn({ err: failure }, 'a lease of a webhook stays'));
+    } finally {
+      this.running.delete(running);
+      // There is room for another queue, and this one may have more.
+      this.schedule(0);
+      if (ready !== null) setTimeout(() => this.schedule(0), Math.min(ready, POLL_MS / 1000) * 1000).unref();
+    }
+  }
+
+  private async renew(): Promise<void> {
+    const byCell = Map.groupBy(this.running, ({ cell }) => cell);
+    for (const [cell, runs] of byCell)
+      await this.db
+        .inCell(cell, () => this.queues.renew(runs.map(({ run }) => run.queue)))
+        .catch((error: unknown) => this.logger.warn({ err: error }, 'leases of webhooks are not renewed'));
+  }
+}

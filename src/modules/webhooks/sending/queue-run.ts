@@ -1,0 +1,158 @@
+import type { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { WebhookAccess } from '../webhook-access.js';
+import type { DisabledReason, Webhook } from '../webhook.entity.js';
+import type { Attempt, WebhookMessage, WebhookSender } from '../webhook-sender.js';
+import type { WebhooksRepository } from '../webhooks.repository.js';
+import type { WebhookContents } from './contents.js';
+import type { WebhookDisabling } from './disabling.js';
+import type { ClaimedQueue, DeliveryResult, DueDelivery, QueuesRepository } from './queues.repository.js';
+import { isGivenUp, pauseAfter, retryAfter } from './retries.js';
+
+/** Deliveries that are read at once. */
+const BATCH = 20;
+/** A queue with more deliveries gives its place to another one after this time. */
+const TURN_MS = 10_000;
+/** Contents older than this are read again: the owner may have lost access. */
+const FRESH_MS = 1_000;
+/** A receiver that takes longer is served apart from the fast ones. */
+const SLOW_MS = 1_000;
+/** Seconds after which a queue is examined again whose next events are still in the outbox. */
+const HELD_SECONDS = 0.2;
+
+export interface RunServices {
+  queues: QueuesRepository;
+  webhooks: WebhooksRepository;
+  access: WebhookAccess;
+  contents: WebhookContents;
+  sender: WebhookSender;
+  disabling: WebhookDisabling;
+  /** Of the work in the database, so that many queues leave its connections to requests. */
+  database: ConcurrencyLimiter;
+}
+
+/** Deliveries that are ready to be sent. */
+interface Prepared {
+  webhook: Webhook;
+  batch: readonly DueDelivery[];
+  /** Null for a delivery that is dropped. */
+  messages: readonly (WebhookMessage | null)[];
+}
+
+/** Sends the deliveries of one leased queue, one after the other. */
+export class QueueRun {
+  private readonly abort = new AbortController();
+  private failures: number;
+  private failingSince: Date | null;
+  private isSlow = false;
+
+  /** @param onSlow called when an attempt takes long */
+  constructor(
+    private readonly services: RunServices,
+    readonly queue: ClaimedQueue,
+    private readonly onSlow: () => void,
+  ) {
+    this.failures = queue.failures;
+    this.failingSince = queue.failing_since;
+  }
+
+  /** Ends the attempt in flight, which is repeated later, and the run. */
+  stop(): void {
+    this.abort.abort();
+  }
+
+  /**
+   * Works until the queue is empty, an attempt fails, or the turn ends; then ends the lease.
+   * @returns seconds until the queue is ready again; null: it has no pending deliveries
+   */
+  async run(): Promise<number | null> {
+    const { database, queues } = this.services;
+    const ends = Date.now() + TURN_MS;
+    let pause = 0;
+    for (let more = true; more && !this.abort.signal.aborted && Date.now() < ends;) {
+      const prepared = await database.run(() => this.prepare());
+      if (!prepared) break;
+      if (prepared.batch.length === 0) pause = HELD_SECONDS;
+      more = (await this.send(prepared)) && prepared.batch.length === BATCH;
+    }
+    const { failures } = this;
+    if (failures > 0) pause = pauseAfter(failures);
+    const isSlow = this.isSlow || failures > 0;
+    return database.run(() => queues.release(this.queue, { pause, failures, isSlow }));
+  }
+
+  /** Reads the next deliveries, with what the owner may read now. Null: the webhook is inactive. */
+  private async prepare(): Promise<Prepared | null> {
+    const { webhooks, queues, contents, disabling } = this.services;
+    const webhook = await webhooks.find(this.queue.tenant_id, this.queue.webhook_id);
+    if (!webhook?.active) return null;
+    const owner = await this.ownerOf(webhook);
+    if (typeof owner === 'string') {
+      await disabling.disable(webhook, owner);
+      return null;
+    }
+    const batch = await queues.due(this.queue, webhook.eventTypes, BATCH);
+    const messages = await contents.messagesOf(owner, webhook.filter, batch);
+    return { webhook, batch, messages };
+  }
+
+  /** The owner as the reader of objects, or why there are no more deliveries. */
+  private async ownerOf(webhook: Webhook): Promise<RequestContext | DisabledReason> {
+    const { tenantId, ownerId: userId } = webhook;
+    const role = await this.services.queues.roleOf(tenantId, userId);
+    if (role === undefined) return 'owner_inactive';
+    if (!(await this.services.access.isAllowed(webhook))) return 'permission_lost';
+    return { tenantId, userId, role, sessionId: null, requestId: '' };
+  }
+
+  /** @returns whether the queue may continue */
+  private async send({ webhook, batch, messages }: Prepared): Promise<boolean> {
+    const { database, queues, disabling } = this.services;
+    const freshUntil = Date.now() + FRESH_MS;
+    const results: DeliveryResult[] = [];
+    let reason: DisabledReason | null = null;
+    try {
+      for (const [n, delivery] of batch.entries()) {
+        if (n > 0 && Date.now() > freshUntil) break;
+        const message = messages[n] ?? null;
+        const attempt = message && (await this.attempt(webhook, message));
+        if (message && !attempt) return false;
+        results.push(this.resultOf(delivery, attempt));
+        if (attempt && !attempt.ok) {
+          if (attempt.statusCode === 410) reason = 'gone';
+          else if (isGivenUp(this.failingSince)) reason = 'failing';
+          break;
+        }
+      }
+    } finally {
+      await database.run(() => queues.record(this.queue, results));
+    }
+    if (reason) await disabling.disable(webhook, reason);
+    // A part that is no longer fresh is read again.
+    return this.failures === 0;
+  }
+
+  /** Null: the run was stopped. */
+  private async attempt(webhook: Webhook, message: WebhookMessage): Promise<Attempt | null> {
+    const timer = setTimeout(this.onSlow, SLOW_MS);
+    try {
+      return await this.services.sender.send(webhook, message, this.abort.signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private resultOf({ id, attempts }: DueDelivery, attempt: Attempt | null): DeliveryResult {
+    if (!attempt) return { id, state: 'dropped', attempt, retry: 0 };
+    this.isSlow = attempt.latencyMs > SLOW_MS;
+    if (attempt.ok) {
+      this.failures = 0;
+      this.failingSince = null;
+      return { id, state: 'delivered', attempt, retry: 0 };
+    }
+    this.failures += 1;
+    this.failingSince ??= new Date();
+    const retry = retryAfter(attempts + 1);
+    return { id, state: retry === null ? 'failed' : 'pending', attempt, retry: retry ?? 0 };
+  }
+}

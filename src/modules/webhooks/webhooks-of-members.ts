@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { rowsOf } from '../../platform/database/rows.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { type ContentTransfer, MemberContent, RegisteredContent } from '../tenants/index.js';
+import { Webhook } from './webhook.entity.js';
+
+const lock = workspace.statement<never>(
+  'webhooks.lock_of_owner',
+  `SELECT FROM webhooks WHERE tenant_id = $1 AND owner_id = $2 ORDER BY id FOR UPDATE`,
+);
+
+const transfer = workspace.statement<{ id: string }>(
+  'webhooks.transfer',
+  `UPDATE webhooks SET owner_id = $3, active = false, disabled_reason = 'transferred', disabled_at = now(), revision = revision + 1,
+          updated_at = now()
+    WHERE tenant_id = $1 AND owner_id = $2 RETURNING id`,
+);
+
+/**
+ * The webhooks of a member, for a transfer. They are inactive until the new owner activates them: their events then contain what the
+ * new owner can read.
+ */
+@Injectable()
+export class WebhooksOfMembers extends RegisteredContent {
+  constructor(contents: MemberContent) {
+    super(contents, {
+      kind: 'webhooks',
+      order: 80,
+      count: (reader, { tenantId, userId }) => rowsOf(reader, Webhook).count({ tenantId, ownerId: userId }),
+    });
+  }
+
+  async lock(tx: Tx, { ctx, from }: ContentTransfer): Promise<string[]> {
+    await tx.query(lock, [ctx.tenantId, from]);
+    return [];
+  }
+
+  async transfer(tx: Tx, { ctx, from, to }: ContentTransfer): Promise<number> {
+    return (await tx.query(transfer, [ctx.tenantId, from, to])).length;
+  }
+}

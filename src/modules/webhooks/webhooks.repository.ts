@@ -1,0 +1,132 @@
+import { Injectable } from '@nestjs/common';
+import type { MemberKey } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import { type ColumnValues, rowsOf } from '../../platform/database/rows.js';
+import { workspace } from '../../platform/database/statement.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
+import { EventInterests } from '../../platform/events/event-interests.js';
+import { PublicEvents } from '../../platform/events/public-events.js';
+import { RowQuota } from '../../platform/quotas/row-quota.js';
+import { Webhook, type WebhookScope, WebhookQueue } from './webhook.entity.js';
+
+const ofOwner = new RowQuota(
+  'user',
+  'webhooks',
+  'webhooks',
+  'webhooks item WHERE item.tenant_id = $1 AND item.owner_id = $2',
+);
+
+// $5: whether those of the workspace of other owners are listed too.
+const page = workspace.statement<Record<string, unknown>>(
+  'webhooks.page',
+  `SELECT webhook.tenant_id, webhook.id, webhook.owner_id, webhook.revision, webhook.scope, webhook.url, webhook.description,
+          webhook.event_types, webhook.filter, webhook.active, webhook.disabled_reason, webhook.disabled_at, webhook.secret,
+          webhook.previous_secret, webhook.previous_until, webhook.created_at, webhook.updated_at
+     FROM webhooks webhook
+    WHERE webhook.tenant_id = $1 AND (webhook.owner_id = $2 OR $5 AND webhook.scope = 'tenant')
+      AND ($6::text IS NULL OR webhook.scope = $6) AND ($3::uuid IS NULL OR webhook.id > $3)
+    ORDER BY webhook.id LIMIT $4`,
+);
+
+// The number of the lease changes: a process that works on the queue does not end it.
+const wake = workspace.statement<never>(
+  'webhooks.wake_queue',
+  `UPDATE webhook_queues queue
+      SET due_at = now(), held_until = now(), ready_at = now(), claims = queue.claims + 1, failures = 0, failing_since = NULL, is_slow = false
+    WHERE queue.tenant_id = $1 AND queue.webhook_id = $2`,
+);
+
+// Deliveries that have failed get their places and all attempts back.
+const resume = workspace.statement<never>(
+  'webhooks.resume_deliveries',
+  `UPDATE webhook_deliveries SET due_at = occurred_at, attempts = 0
+    WHERE tenant_id = $1 AND webhook_id = $2 AND state = 'pending' AND attempts > 0`,
+);
+
+const removeSome = workspace.statement<{ count: number }>(
+  'webhooks.remove_deliveries',
+  `WITH removed AS (
+     DELETE FROM webhook_deliveries WHERE tenant_id = $1 AND webhook_id = $2 AND id IN (
+       SELECT id FROM webhook_deliveries WHERE tenant_id = $1 AND webhook_id = $2 LIMIT $3) RETURNING 1)
+   SELECT count(*)::int AS count FROM removed`,
+);
+
+const NOW = () => 'now()';
+
+/** SQL of webhooks and their settings. */
+@Injectable()
+export class WebhooksRepository {
+  constructor(
+    private readonly db: Db,
+    private readonly events: PublicEvents,
+    private readonly interests: EventInterests,
+  ) {}
+
+  /** @param isManager whether webhooks of the workspace of other owners are listed too */
+  async page(
+    { tenantId, userId }: MemberKey,
+    { isManager, scope }: { isManager: boolean; scope: WebhookScope | undefined },
+    after: readonly [string] | undefined,
+    limit: number,
+  ): Promise<Webhook[]> {
+    const values = [tenantId, userId, after?.[0] ?? null, limit, isManager, scope ?? null];
+    const rows = await this.db.query(page, values);
+    return rows.map((row) => rowsOf(this.db, Webhook).hydrate(row));
+  }
+
+  async find(tenantId: string, id: string, reader: Reader = this.db): Promise<Webhook | null> {
+    return rowsOf(reader, Webhook).one({ tenantId, id });
+  }
+
+  async lock(tx: Tx, tenantId: string, id: string): Promise<Webhook | null> {
+    return rowsOf(tx, Webhook).lock({ tenantId, id });
+  }
+
+  /** Null: the id is taken. @throws ApiError 409 `quota_exceeded` */
+  async insert(
+    tx: Tx,
+    values: ColumnValues<Webhook> & { tenantId: string; ownerId: string },
+  ): Promise<Webhook | null> {
+    await ofOwner.take(tx, values.tenantId, values.ownerId);
+    const made = await rowsOf(tx, Webhook).insert({ ...values, createdAt: NOW, updatedAt: NOW });
+    if (!made) return null;
+    await rowsOf(tx, WebhookQueue).insert({ tenantId: made.tenantId, webhookId: made.id });
+    await this.setInterests(tx, made, made.eventTypes);
+    return made;
+  }
+
+  /** With the next revision. */
+  async update(tx: Tx, { tenantId, id, revision }: Webhook, values: ColumnValues<Webhook>): Promise<Webhook> {
+    const changes = { ...values, revision: revision + 1, updatedAt: NOW };
+    const after = (await rowsOf(tx, Webhook).update({ tenantId, id }, changes))[0] as Webhook;
+    await this.setInterests(tx, after, after.active ? after.eventTypes : []);
+    return after;
+  }
+
+  /** All pending deliveries are due at once, as if none had failed. */
+  async resume(tx: Tx, webhook: Webhook): Promise<void> {
+    await tx.query(resume, [webhook.tenantId, webhook.id]);
+    await this.wake(tx, webhook);
+  }
+
+  /** The queue ends its rest after failures. */
+  async wake(tx: Tx, { tenantId, id }: Webhook): Promise<void> {
+    await tx.query(wake, [tenantId, id]);
+  }
+
+  /** Removes at most `limit` deliveries. @returns their number */
+  async removeDeliveries(tx: Tx, { tenantId, id }: Webhook, limit: number): Promise<number> {
+    return (await tx.query(removeSome, [tenantId, id, limit]))[0]?.count ?? 0;
+  }
+
+  async delete(tx: Tx, webhook: Webhook): Promise<void> {
+    const { tenantId, id } = webhook;
+    await this.setInterests(tx, webhook, []);
+    await rowsOf(tx, Webhook).delete({ tenantId, id });
+  }
+
+  private async setInterests(tx: Tx, { tenantId, id }: Webhook, types: readonly string[]): Promise<void> {
+    const frequent = types.filter((type) => this.events.find(type)?.subject.isFrequent);
+    await this.interests.set(tx, tenantId, id, frequent);
+  }
+}

@@ -1,0 +1,201 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { Audit } from '../../platform/audit/audit.js';
+import type { ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
+import { type IdempotencyKey, IdempotentWrites } from '../../platform/concurrency/idempotency.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import { changedFields } from '../../platform/database/rows.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { EVENT_FILTERS, PublicEvents } from '../../platform/events/public-events.js';
+import { detailsAt, Errors, fieldError } from '../../platform/http/errors.js';
+import type { Checked } from '../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../platform/http/json-reply.js';
+import { OutboundHttp, OutboundHttpError } from '../../platform/outbound/outbound-http.js';
+import { Cursors } from '../../platform/paging/cursors.js';
+import { deleteInBatches } from '../../platform/resources/delete-in-batches.js';
+import { WebhookAccess } from './webhook-access.js';
+import type { Webhook, WebhookFilter } from './webhook.entity.js';
+import { presentWebhook } from './responses/webhook.presenter.js';
+import { WebhookSecrets } from './webhook-secrets.js';
+import type { CreateWebhook, ListWebhooks, UpdateWebhook, WebhookFilterInput } from './webhooks.dto.js';
+import { WebhooksRepository } from './webhooks.repository.js';
+import { WebhookErrors, WEBHOOKS } from './webhooks.resource.js';
+
+const HOUR_MS = 3_600_000;
+/** How long the previous secret signs after a rotation. */
+const OVERLAP_MS = 24 * HOUR_MS;
+/** Deliveries that one transaction of a deletion removes. */
+const BATCH = 5_000;
+
+/** The webhooks of members, and those of the workspace. Secrets are returned once, when they are made. */
+@Injectable()
+export class WebhooksService {
+  constructor(
+    private readonly webhooks: WebhooksRepository,
+    private readonly access: WebhookAccess,
+    private readonly secrets: WebhookSecrets,
+    private readonly events: PublicEvents,
+    private readonly http: OutboundHttp,
+    private readonly writes: IdempotentWrites,
+    private readonly cursors: Cursors,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  async list(ctx: RequestContext, query: ListWebhooks): Promise<JsonReply> {
+    const { scope } = query;
+    const isManager = await this.access.isManager(ctx);
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `webhooks ${ctx.tenantId} ${ctx.userId} ${scope ?? ''}`,
+      key: ({ id }: Webhook): [string] => [id],
+      rows: (after, limit) => this.webhooks.page(ctx, { isManager, scope }, after, limit),
+    });
+    return WEBHOOKS.page(
+      rows.map((row) => presentWebhook(row)),
+      next,
+    );
+  }
+
+  /** @throws ApiError 404 */
+  async read(ctx: RequestContext, id: string): Promise<JsonReply> {
+    return WEBHOOKS.response(presentWebhook(await this.found(ctx, id)));
+  }
+
+  /** @throws ApiError 403; 409 `already_exists`, `quota_exceeded`; 422 */
+  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateWebhook): Promise<JsonReply> {
+    const { tenantId, userId: ownerId } = ctx;
+    const { scope, url, description = '', event_types: eventTypes, filter = {}, active = true } = input;
+    this.assertAddress(url);
+    this.assertTypes(eventTypes);
+    if (scope === 'tenant') await this.access.assertManager(ctx);
+    const id = input.id?.toLowerCase() ?? uuidv7();
+    const plain = this.secrets.create();
+    let made: Webhook | undefined;
+    const reply = await this.writes.runTx(ctx, key, async (tx) => {
+      const secret = this.secrets.seal({ tenantId, id }, plain);
+      const values = { tenantId, id, ownerId, scope, url, description, eventTypes, active, secret };
+      const row = await this.webhooks.insert(tx, { ...values, filter: filterOf(filter) });
+      if (!row) throw WebhookErrors.alreadyExists.with();
+      await this.log(tx, ctx, 'created', row, { url, event_types: eventTypes });
+      made = row;
+      return WEBHOOKS.created(id, presentWebhook(row));
+    });
+    // The stored response of a repeated request has no secret.
+    return made ? WEBHOOKS.created(id, presentWebhook(made, plain)) : reply;
+  }
+
+  /**
+   * Missing fields stay unchanged. An administrator may deactivate a webhook of the workspace of another owner.
+   * @throws ApiError 404; 403 `not_owner`; 409 `conflict`; 422 `no_changes`
+   */
+  async update(
+    ctx: RequestContext,
+    id: string,
+    body: Checked<UpdateWebhook>,
+    expected: ExpectedRevision,
+  ): Promise<JsonReply> {
+    const isManager = await this.access.isManager(ctx);
+    return this.db.tx(async (tx) => {
+      const before = this.access.visible(ctx, await this.webhooks.lock(tx, ctx.tenantId, id), isManager);
+      await WEBHOOKS.checkWrite(before, expected, body, () => presentWebhook(before));
+      const changes = changedFields<Partial<Webhook>>(before, this.fieldsOf(body.value));
+      if (!changes) throw WebhookErrors.noChanges.with();
+      const isDeactivation = changes.active === false && Object.keys(changes).length === 1;
+      if (!isDeactivation) this.access.assertOwner(ctx, before);
+      if (changes.active === true && before.scope === 'tenant' && !isManager) throw Errors.forbidden.with();
+      const reset = changes.active === true ? { disabledReason: null, disabledAt: null } : {};
+      const after = await this.webhooks.update(tx, before, { ...changes, ...reset });
+      if (changes.active === true || changes.url !== undefined) await this.webhooks.resume(tx, after);
+      await this.log(tx, ctx, 'updated', before, { changed: Object.keys(changes) });
+      return WEBHOOKS.response(presentWebhook(after));
+    });
+  }
+
+  /** With its deliveries. @throws ApiError 404; 409 `conflict` */
+  async delete(ctx: RequestContext, id: string, expected: ExpectedRevision): Promise<JsonReply> {
+    const isManager = await this.access.isManager(ctx);
+    const shown = await deleteInBatches(this.db, async (tx) => {
+      const webhook = this.access.visible(ctx, await this.webhooks.lock(tx, ctx.tenantId, id), isManager);
+      await WEBHOOKS.checkWrite(webhook, expected, null, () => presentWebhook(webhook));
+      const isLast = (await this.webhooks.removeDeliveries(tx, webhook, BATCH)) < BATCH;
+      if (isLast) {
+        await this.webhooks.delete(tx, webhook);
+        await this.log(tx, ctx, 'deleted', webhook, { url: webhook.url });
+      }
+      return { shown: webhook, isLast };
+    });
+    return WEBHOOKS.deleted(presentWebhook(shown));
+  }
+
+  /** Replaces the secret; the previous one also signs for 24 hours. @throws ApiError 404; 403 `not_owner` */
+  async rotate(ctx: RequestContext, id: string): Promise<JsonReply> {
+    const plain = this.secrets.create();
+    await this.found(ctx, id);
+    return this.db.tx(async (tx) => {
+      const before = this.access.visible(ctx, await this.webhooks.lock(tx, ctx.tenantId, id), true);
+      this.access.assertOwner(ctx, before);
+      const after = await this.webhooks.update(tx, before, {
+        secret: this.secrets.seal(before, plain),
+        previousSecret: before.secret,
+        previousUntil: new Date(Date.now() + OVERLAP_MS),
+      });
+      await this.log(tx, ctx, 'secret_rotated', before);
+      return WEBHOOKS.response(presentWebhook(after, plain));
+    });
+  }
+
+  private async found(ctx: RequestContext, id: string): Promise<Webhook> {
+    const isManager = await this.access.isManager(ctx);
+    return this.access.visible(ctx, await this.webhooks.find(ctx.tenantId, id), isManager);
+  }
+
+  private fieldsOf(input: UpdateWebhook): Partial<Webhook> {
+    const { url, description, event_types: eventTypes, filter, active } = input;
+    if (url !== undefined) this.assertAddress(url);
+    if (eventTypes !== undefined) this.assertTypes(eventTypes);
+    const fields = { url, description, eventTypes, active, filter: filter && filterOf(filter) };
+    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  }
+
+  private assertAddress(url: string): void {
+    try {
+      this.http.assertAllowed(url);
+    } catch (error) {
+      if (error instanceof OutboundHttpError) throw fieldError('url', 'invalid', error.message);
+      throw error;
+    }
+  }
+
+  private assertTypes(types: readonly string[]): void {
+    const unknown = types.flatMap((type, n) => (this.events.find(type) ? [] : [n]));
+    if (unknown.length > 0)
+      throw Errors.validationFailed.with({
+        details: detailsAt(
+          'event_types',
+          unknown,
+          'unknown_type',
+          'must be a type of GET /webhooks/event-types',
+        ),
+      });
+  }
+
+  private async log(
+    tx: Tx,
+    ctx: RequestContext,
+    change: string,
+    { id, scope }: Webhook,
+    data: Record<string, unknown> = {},
+  ): Promise<void> {
+    const entry = { action: `webhook.${change}`, objectKind: 'webhook', objectId: id };
+    await this.audit.record(tx, ctx, { ...entry, data: { scope, ...data } });
+  }
+}
+
+function filterOf(input: WebhookFilterInput): WebhookFilter {
+  const given = EVENT_FILTERS.flatMap((name) => {
+    const value = input[name];
+    return value === undefined ? [] : [[name, value.toLowerCase()] as const];
+  });
+  return Object.fromEntries(given);
+}

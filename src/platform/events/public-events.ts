@@ -1,0 +1,111 @@
+import { Injectable, type Type } from '@nestjs/common';
+import type { RequestContext } from '../context/request-context.js';
+
+/** The members of an event that identify its subject and describe the change. Never content. */
+export type EventFacts = Readonly<Record<string, unknown>>;
+
+/** The attributes of objects by which events can be filtered. */
+export const EVENT_FILTERS = ['form_id', 'room_id', 'calendar_id', 'folder_id'] as const;
+export type EventFilter = (typeof EVENT_FILTERS)[number];
+
+/** The objects that some events are about, as programs of others receive them. */
+export interface PublicSubject {
+  /** Name of the object in the data of an event, e.g. `note`. */
+  readonly kind: string;
+  /** The class that documents the object. */
+  readonly object: Type<object>;
+  /** Facts of its events: their schemas, with examples. Other members of the event stay inside. */
+  readonly facts: Readonly<
+    Record<string, { readonly example: unknown; readonly [keyword: string]: unknown }>
+  >;
+  /** Attributes of the object, or of the facts, by which its events can be filtered. */
+  readonly filters?: readonly EventFilter[];
+  /** Appended only in workspaces with an interest in the type (`EventInterests`). */
+  readonly isFrequent?: boolean;
+}
+
+/** A type of events of the outbox that programs of others may receive. */
+export interface PublicEventType {
+  readonly type: string;
+  readonly description: string;
+  readonly subject: PublicSubject;
+}
+
+type Filter = Readonly<Partial<Record<EventFilter, string>>>;
+
+/** An object, or its JSON; null: it no longer exists, and the member may know of the event; undefined: the member may not read it. */
+export type FoundSubject = object | string | null | undefined;
+
+/**
+ * The object of an event as the member may read it now.
+ * @param filter the filters of the reader, for an object that several containers show
+ */
+type SubjectReader = (ctx: RequestContext, facts: EventFacts, filter: Filter) => Promise<FoundSubject>;
+
+/** The same for several events at once, in their order. */
+type SubjectsReader = (ctx: RequestContext, facts: readonly EventFacts[]) => Promise<FoundSubject[]>;
+
+const declared = new Map<string, PublicEventType>();
+
+/** The public events of all domains, by name. */
+export const publicEventTypes = (): PublicEventType[] =>
+  [...declared.values()].toSorted((one, other) => (one.type < other.type ? -1 : 1));
+
+/**
+ * Declares the public events of a domain about one kind of objects.
+ * @param descriptions of the types of events, by type
+ */
+export function publicEvents(
+  subject: PublicSubject,
+  descriptions: Readonly<Record<string, string>>,
+): PublicSubject {
+  for (const [type, description] of Object.entries(descriptions)) {
+    if (declared.has(type)) throw new Error(`two public events are named ${type}`);
+    declared.set(type, { type, description, subject });
+  }
+  return subject;
+}
+
+/** Reads the objects of public events. Each domain registers a reader for its own. */
+@Injectable()
+export class PublicEvents {
+  private readonly readers = new Map<PublicSubject, { one: SubjectReader } | { many: SubjectsReader }>();
+
+  /** Call it in `onModuleInit`. @param reader `many` where one statement reads several objects */
+  register(subject: PublicSubject, reader: { one: SubjectReader } | { many: SubjectsReader }): void {
+    this.readers.set(subject, reader);
+  }
+
+  /** Undefined: no public event. */
+  find(type: string): PublicEventType | undefined {
+    return declared.get(type);
+  }
+
+  /** The public facts of an event. */
+  factsOf({ subject }: PublicEventType, payload: EventFacts): EventFacts {
+    const names = Object.keys(subject.facts).filter((name) => payload[name] !== undefined);
+    return Object.fromEntries(names.map((name) => [name, payload[name]]));
+  }
+
+  /** The objects of events about subjects of one kind, in their order. */
+  async read(
+    subject: PublicSubject,
+    ctx: RequestContext,
+    facts: readonly EventFacts[],
+    filter: Filter,
+  ): Promise<FoundSubject[]> {
+    const reader = this.readers.get(subject);
+    if (!reader) return [];
+    return 'many' in reader
+      ? reader.many(ctx, facts)
+      : Promise.all(facts.map((each) => reader.one(ctx, each, filter)));
+  }
+}
+
+/** Schemas of facts that many events have. */
+export const FACTS = {
+  revision: { type: 'integer', minimum: 1, example: 3 },
+  /** The user who caused the event; null: the service. */
+  user: { type: ['string', 'null'], format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' },
+  id: { type: 'string', format: 'uuid', example: '01890a5d-ac96-774b-bcce-b302099a8057' },
+} as const;
