@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { xmlText } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { TenantsApi } from '../../tenants/index.js';
-import { callerProperties, privileges, reports } from '../model/common-properties.js';
+import { callerProperties, privileges } from '../model/common-properties.js';
 import { notFound } from '../model/dav-error.js';
 import type { Properties, PropertyValue } from '../model/multistatus.js';
 import { paths, type Space } from '../model/paths.js';
@@ -12,7 +12,6 @@ import { caldav, calendarServer, carddav, dav, href } from '../model/xml-names.j
 const mailto = (email: string): string => href(`mailto:${email}`);
 
 const COLLECTION = '<D:collection/>';
-const PRINCIPAL_REPORTS = reports([dav('principal-property-search'), dav('principal-search-property-set')]);
 
 /** The resources that contain no events and contacts: root, principals, homes, and the collections of scheduling. */
 @Injectable()
@@ -25,7 +24,7 @@ export class Principals {
       [dav('displayname'), 'Workspace'],
       ...callerProperties(userId),
       [dav('current-user-privilege-set'), privileges(false)],
-      [dav('supported-report-set'), PRINCIPAL_REPORTS],
+      [dav('supported-report-set'), ''],
     ]);
   }
 
@@ -96,7 +95,7 @@ function principalProperties(
     [dav('principal-URL'), href(path)],
     ...callerProperties(ctx.userId),
     [dav('current-user-privilege-set'), privileges(false)],
-    [dav('supported-report-set'), PRINCIPAL_REPORTS],
+    [dav('supported-report-set'), ''],
     [dav('group-membership'), ''],
     [caldav('calendar-user-address-set'), mailto(email) + href(path)],
     [caldav('calendar-user-type'), 'INDIVIDUAL'],
