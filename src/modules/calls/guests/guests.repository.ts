@@ -20,34 +20,9 @@ export interface GuestView extends InviteState {
   is_stale: boolean | null;
 }
 
-const COLUMNS = [
-  ...[
-    'id',
-    'tenant_id',
-    'kind',
-    'target_kind',
-    'role',
-    'email',
-    'state',
-    'title',
-    'starts_at',
-    'require_otp',
-    'require_approval',
-  ],
-  ...[
-    'chat_allowed',
-    'uses',
-    'max_uses',
-    'call_id',
-    'call_kind',
-    'call_state',
-    'locked',
-    'max_guests',
-    'max_viewers',
-    'room_id',
-  ],
-  ...['last_seq'],
-];
+const COLUMNS =
+  `id tenant_id kind target_kind role email state title starts_at require_otp require_approval chat_allowed uses max_uses call_id call_kind
+   call_state locked max_guests max_viewers room_id last_seq`.split(/\s+/);
 
 const INVITE = `SELECT ${COLUMNS.join(', ')}, now() AS now, chat_token_hash IS NOT DISTINCT FROM $2 AS is_chat_link
     FROM guest_invite_states
