@@ -12,12 +12,25 @@ import {
   messageOf,
   notificationScenarios,
   roomOf,
+  type Scenario,
 } from '../../support/domains/notification-scenarios.ts';
 
 describe('the end of what a notification is about', () => {
   const at = NotificationTest.use();
   const owner = () => at.alice.api;
-  const scenarios = notificationScenarios(at);
+  const webhook = async (): Promise<Made> => {
+    const input = { scope: 'user', url: 'http://localhost:9/', event_types: ['task.created'] };
+    return { kind: 'webhook', id: ok(await at.bob.api.post('/webhooks', input), 201).webhook.id };
+  };
+  const scenarios: Record<string, Scenario> = {
+    ...notificationScenarios(at),
+    'webhook.disabled': {
+      make: webhook,
+      ends: {
+        'the webhook is deleted': ({ id }) => at.bob.api.delete(`/webhooks/${id}`, { base_revision: 1 }),
+      },
+    },
+  };
   const room = () => roomOf(at);
   const say = (id: string, mentions: string[]) => messageOf(at, id, mentions);
   const task = async (): Promise<Made> => ({ kind: 'task', ...(await at.task('Paint')) });
