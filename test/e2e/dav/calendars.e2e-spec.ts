@@ -74,6 +74,11 @@ describe('CalDAV', () => {
     const etag = read.headers.get('etag') as string;
     expect((await put(to, read.text, { 'if-match': etag })).status).toBe(204);
     expect(await client.etag(to)).toBe(etag);
+    // If-None-Match compares weakly, If-Match strongly.
+    const weak = `W/${etag}`;
+    expect((await client.send('GET', to, undefined, { 'if-none-match': weak })).status).toBe(304);
+    expect((await put(to, read.text, { 'if-none-match': weak })).status).toBe(412);
+    expect((await put(to, read.text, { 'if-match': weak })).status).toBe(412);
     expect((await put(to, read.text.replace('Simple', 'Changed'), { 'if-match': etag })).status).toBe(204);
     expect(await eventOf('one')).toMatchObject({ title: 'Changed' });
     const stale = await put(to, read.text, { 'if-match': etag });
