@@ -238,12 +238,14 @@ describe('CalDAV', () => {
       '20260330T070000Z',
     ]);
     expect(weekly).not.toContain('RRULE');
-    const invalid = await client.report(
-      own.path,
-      'C:calendar-query',
-      '<D:prop/><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:time-range start="yesterday"/></C:comp-filter></C:comp-filter></C:filter>',
-    );
-    expect([invalid.status, invalid.text]).toEqual([400, expect.stringContaining('<C:valid-filter/>')]);
+    for (const start of ['yesterday', '20261301T000000Z', '20260230T000000Z']) {
+      const invalid = await client.report(
+        own.path,
+        'C:calendar-query',
+        `<D:prop/><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:time-range start="${start}"/></C:comp-filter></C:comp-filter></C:filter>`,
+      );
+      expect([invalid.status, invalid.text]).toEqual([400, expect.stringContaining('<C:valid-filter/>')]);
+    }
   });
 
   test('multiget returns texts without VTIMEZONE for programs that know the zones', async () => {
