@@ -329,6 +329,24 @@ describe('CalDAV', () => {
     expect((await client.send('MKCOL', to)).text).toContain('<D:valid-resourcetype/>');
   });
 
+  test('a calendar of another member is answered like an unknown one', async () => {
+    await put(`${path}private.ics`, simple('private'));
+    const home = bobs.home('calendars');
+    const answers = async (calendarId: string, name: string) => {
+      const base = `${home}${calendarId}/`;
+      const range = '<C:time-range start="20260302T000000Z" end="20260303T000000Z"/>';
+      const all = [
+        await bobs.send('DELETE', base + name),
+        await bobs.report(base, 'C:free-busy-query', range),
+      ];
+      return all.map(({ status, text }) => [status, text]);
+    };
+    const unknown = await answers('00000000-0000-4000-8000-000000000000', 'private.ics');
+    expect(unknown.map(([status]) => status)).toEqual([404, 404]);
+    expect(await answers(id, 'private.ics')).toEqual(unknown);
+    expect(await answers(id, 'none.ics')).toEqual(unknown);
+  });
+
   test('an id of another workspace is answered like an unknown one', async () => {
     const [carol] = await app.tenant('other', 'carol');
     const { body } = await carol.api.post('/calendar', { name: 'Hers' });
