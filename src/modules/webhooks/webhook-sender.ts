@@ -10,6 +10,8 @@ const TIMEOUT_MS = 10_000;
 /** Longer responses end the connection; up to this length it is used again. */
 const MAX_RESPONSE_BYTES = 64 * 1024;
 export const STORED_RESPONSE_BYTES = 1_024;
+/** The type of test events. They have no object: the facts are the data. */
+export const TEST_TYPE = 'webhook.test';
 
 /** A message of Standard Webhooks. */
 export interface WebhookMessage {

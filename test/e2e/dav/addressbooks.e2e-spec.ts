@@ -116,9 +116,13 @@ describe('CardDAV', () => {
     expect(status).toBe(409);
     expect(text).toContain('<A:no-uid-conflict>');
     expect(text).toContain(`${book}first.vcf`);
-    const invalid = await put(`${book}third.vcf`, 'no card');
-    expect(invalid.status).toBe(403);
-    expect(invalid.text).toContain('<A:valid-address-data/>');
+    const agent = card('uid-agent', 'Principal', 'AGENT:BEGIN:VCARD\\nFN:Agent\\nEND:VCARD\r\n');
+    expect((await put(`${book}agent.vcf`, agent)).status).toBe(201);
+    for (const wrong of ['no card', card('uid-two', 'Two') + card('uid-three', 'Three')]) {
+      const invalid = await put(`${book}third.vcf`, wrong);
+      expect(invalid.status).toBe(403);
+      expect(invalid.text).toContain('<A:valid-address-data/>');
+    }
   });
 
   test('of concurrent writes one takes effect, the others get 412', async () => {

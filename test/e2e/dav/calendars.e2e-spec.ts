@@ -74,6 +74,11 @@ describe('CalDAV', () => {
     const etag = read.headers.get('etag') as string;
     expect((await put(to, read.text, { 'if-match': etag })).status).toBe(204);
     expect(await client.etag(to)).toBe(etag);
+    // If-None-Match compares weakly, If-Match strongly.
+    const weak = `W/${etag}`;
+    expect((await client.send('GET', to, undefined, { 'if-none-match': weak })).status).toBe(304);
+    expect((await put(to, read.text, { 'if-none-match': weak })).status).toBe(412);
+    expect((await put(to, read.text, { 'if-match': weak })).status).toBe(412);
     expect((await put(to, read.text.replace('Simple', 'Changed'), { 'if-match': etag })).status).toBe(204);
     expect(await eventOf('one')).toMatchObject({ title: 'Changed' });
     const stale = await put(to, read.text, { 'if-match': etag });
@@ -233,12 +238,14 @@ describe('CalDAV', () => {
       '20260330T070000Z',
     ]);
     expect(weekly).not.toContain('RRULE');
-    const invalid = await client.report(
-      own.path,
-      'C:calendar-query',
-      '<D:prop/><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:time-range start="yesterday"/></C:comp-filter></C:comp-filter></C:filter>',
-    );
-    expect([invalid.status, invalid.text]).toEqual([400, expect.stringContaining('<C:valid-filter/>')]);
+    for (const start of ['yesterday', '20261301T000000Z', '20260230T000000Z']) {
+      const invalid = await client.report(
+        own.path,
+        'C:calendar-query',
+        `<D:prop/><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:time-range start="${start}"/></C:comp-filter></C:comp-filter></C:filter>`,
+      );
+      expect([invalid.status, invalid.text]).toEqual([400, expect.stringContaining('<C:valid-filter/>')]);
+    }
   });
 
   test('multiget returns texts without VTIMEZONE for programs that know the zones', async () => {
@@ -320,6 +327,24 @@ describe('CalDAV', () => {
     const todo = `<C:mkcalendar xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:set><D:prop><C:supported-calendar-component-set><C:comp name="VTODO"/></C:supported-calendar-component-set></D:prop></D:set></C:mkcalendar>`;
     expect((await client.send('MKCALENDAR', to, todo)).text).toContain('<C:supported-calendar-component/>');
     expect((await client.send('MKCOL', to)).text).toContain('<D:valid-resourcetype/>');
+  });
+
+  test('a calendar of another member is answered like an unknown one', async () => {
+    await put(`${path}private.ics`, simple('private'));
+    const home = bobs.home('calendars');
+    const answers = async (calendarId: string, name: string) => {
+      const base = `${home}${calendarId}/`;
+      const range = '<C:time-range start="20260302T000000Z" end="20260303T000000Z"/>';
+      const all = [
+        await bobs.send('DELETE', base + name),
+        await bobs.report(base, 'C:free-busy-query', range),
+      ];
+      return all.map(({ status, text }) => [status, text]);
+    };
+    const unknown = await answers('00000000-0000-4000-8000-000000000000', 'private.ics');
+    expect(unknown.map(([status]) => status)).toEqual([404, 404]);
+    expect(await answers(id, 'private.ics')).toEqual(unknown);
+    expect(await answers(id, 'none.ics')).toEqual(unknown);
   });
 
   test('an id of another workspace is answered like an unknown one', async () => {

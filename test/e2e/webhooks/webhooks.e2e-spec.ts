@@ -165,6 +165,17 @@ describe('webhooks', () => {
     expect(await at.deliveries(member, hook.id, '?state=failed')).toEqual([failed]);
   });
 
+  test('a test event can be repeated like any other', async () => {
+    const hook = await at.hook(member, ['task.created']);
+    const sent = ok(await member.api.post(`/webhooks/${hook.id}/test`)).delivery;
+    const path = `/webhooks/${hook.id}/deliveries/${sent.id}/redeliver`;
+    expect(ok(await member.api.post(path)).delivery).toMatchObject({ id: sent.id, state: 'pending' });
+    await at.deliver();
+    const [first, second] = at.receiver.of(hook.path);
+    expect(verify(second!, hook.secret)).toEqual(verify(first!, hook.secret));
+    expect(await at.deliveries(member, hook.id)).toMatchObject([{ id: sent.id, state: 'delivered' }]);
+  });
+
   test('are transferred with the content of a member, inactive', async () => {
     const [boss, leaver] = await app.tenant('left-hooks', 'boss', 'leaver');
     const { group } = ok(

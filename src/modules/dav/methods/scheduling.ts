@@ -17,7 +17,7 @@ import { xmlText } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { validated } from '../../../platform/http/input.pipe.js';
 import { FreeBusyQuery, FreeBusyService } from '../../calendar/index.js';
-import { DavError } from '../model/dav-error.js';
+import { DavError, notFound } from '../model/dav-error.js';
 import { caldav, DECLARATIONS, XML_HEAD } from '../model/xml-names.js';
 
 /** The times of one attendee, as `FreeBusyService` presents them. */
@@ -68,7 +68,7 @@ export class Scheduling {
     return `${XML_HEAD}<C:schedule-response ${DECLARATIONS}>${responses.join('')}</C:schedule-response>\n`;
   }
 
-  /** The busy times of a calendar as VFREEBUSY. @param range instants in seconds */
+  /** The busy times of a calendar as VFREEBUSY. @param range instants in seconds @throws DavError 404 */
   async ofCalendar(
     ctx: RequestContext,
     calendarId: string,
@@ -79,8 +79,9 @@ export class Scheduling {
       string,
     ];
     const [times] = await this.times(ctx, [{ calendar_id: calendarId }], from, to);
+    if (times?.status !== 'ok') throw notFound();
     const head = [property('DTSTAMP', utc(new Date().toISOString()))];
-    return freeBusyText(null, head, { from, to }, times?.busy ?? []);
+    return freeBusyText(null, head, { from, to }, times.busy);
   }
 
   private async times(ctx: RequestContext, attendees: object[], from: string, to: string): Promise<Times[]> {

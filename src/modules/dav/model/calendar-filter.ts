@@ -38,7 +38,9 @@ function instantOf(text: string | undefined): number | null {
   if (!match) throw invalid();
   const [year, month, day, hour, minute, second] = match.slice(1).map(Number);
   const time = Date.UTC(year!, month! - 1, day, hour, minute, second);
-  if (Number.isNaN(time)) throw invalid();
+  // February 30 would be a day of March, month 13 one of the next year.
+  const date = new Date(time);
+  if (date.getUTCMonth() !== month! - 1 || date.getUTCDate() !== day) throw invalid();
   return time / 1000;
 }
 

@@ -7,7 +7,7 @@ import { Cursors } from '../../../platform/paging/cursors.js';
 import { WebhookAccess } from '../webhook-access.js';
 import { type Webhook, type WebhookDelivery } from '../webhook.entity.js';
 import { presentDelivery } from '../responses/webhook.presenter.js';
-import { type Attempt, bodyOf, WebhookSender } from '../webhook-sender.js';
+import { type Attempt, bodyOf, TEST_TYPE, WebhookSender } from '../webhook-sender.js';
 import type { ListDeliveries, RedeliverSince } from '../webhooks.dto.js';
 import { WebhooksRepository } from '../webhooks.repository.js';
 import { WebhookErrors } from '../webhooks.resource.js';
@@ -19,7 +19,6 @@ import type {
 } from '../responses/webhooks.response.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 
-const TEST_TYPE = 'webhook.test';
 /** Deliveries that one transaction makes pending again. */
 const BATCH = 5_000;
 

@@ -6,7 +6,7 @@ import {
   type PublicSubject,
 } from '../../../platform/events/public-events.js';
 import type { WebhookFilter } from '../webhook.entity.js';
-import { bodyOf, type WebhookMessage } from '../webhook-sender.js';
+import { bodyOf, TEST_TYPE, type WebhookMessage } from '../webhook-sender.js';
 import type { DueDelivery } from './queues.repository.js';
 
 /** A longer object is left out: `omitted` is then true, and receivers read it by its id. */
@@ -29,7 +29,12 @@ export class WebhookContents {
     const messages = new Map<string, WebhookMessage | null>();
     const bySubject = Map.groupBy(batch, ({ event_type: type }) => this.events.find(type)?.subject);
     for (const [subject, deliveries] of bySubject) {
-      if (!subject) continue;
+      if (!subject) {
+        for (const { id, event_type: type, occurred_at: occurredAt, facts } of deliveries)
+          if (type === TEST_TYPE)
+            messages.set(id, { id, body: bodyOf(type, occurredAt, JSON.stringify(facts)) });
+        continue;
+      }
       const facts = deliveries.map((delivery) => delivery.facts);
       const found = await this.events.read(subject, ctx, facts, filter);
       for (const [n, delivery] of deliveries.entries())

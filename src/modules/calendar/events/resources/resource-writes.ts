@@ -101,6 +101,8 @@ export class ResourceWrites {
    */
   async remove(ctx: RequestContext, calendarId: string, uid: string, check: VersionCheck): Promise<void> {
     await this.db.tx(async (tx) => {
+      // Before the event: the answer does not tell what an unreadable calendar contains.
+      await this.events.calendar(tx, ctx, calendarId);
       const found = await this.resources.version(tx, ctx.tenantId, calendarId, uid);
       if (!found) throw CalendarErrors.eventNotFound.with();
       await this.batch.lock(tx, ctx, calendarId, [{ op: 'delete', event_id: found.id }]);

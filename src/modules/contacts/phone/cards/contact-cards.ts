@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { differences } from '../../../../lib/contact-card/index.js';
-import { type CardVersion, readCard, VcardError } from '../../../../lib/vcard/index.js';
+import { type CardVersion, countCards, readCard, VcardError } from '../../../../lib/vcard/index.js';
 import { revisionTag } from '../../../../platform/concurrency/expected-revision.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { ConcurrentChangeError } from '../../../../platform/database/database-errors.js';
@@ -86,7 +86,7 @@ export class ContactCards {
 
   /**
    * Creates or replaces a contact. One that differs in nothing is not written.
-   * @param text a vCard
+   * @param text one vCard
    * @returns whether the contact is new
    * @throws ApiError 404, 403, 409 `duplicate_uid`, 422
    */
@@ -98,6 +98,9 @@ export class ContactCards {
     check: TagCheck,
   ): Promise<boolean> {
     const book = await this.access.writable(ctx, bookId);
+    // The others would be lost (RFC 6352, 5.1).
+    if ((await countCards([Buffer.from(text)])) > 1)
+      throw fieldError('', 'several_cards', 'The text contains more than one vCard.');
     const card = read(text, phoneCountry(book.default_country));
     const stored = await this.newPhotos.store(ctx.tenantId, [card]);
     const photoId = (card.photo && stored.get(card.photo.hash)) ?? null;
