@@ -188,6 +188,7 @@ export const UNPAGED_LISTS: Record<string, string> = {
   listSigningKeys: 'Two while keys are rotated.',
   readSecurity: 'At most 100 sessions and 20 events, with texts of 400 characters.',
   listGroupPermissions: 'The permissions of the service.',
+  listWebhookEventTypes: 'The types of the service.',
   readHolidaySubscriptions: 'At most 20 places of the user, and as many of the workspace.',
   readTaskPanel: 'The parts of a task have quotas; comments and history end at a page.',
   exportPhoneContacts: 'Streamed: a page of at most 250 contacts and 1 MiB is in memory.',
