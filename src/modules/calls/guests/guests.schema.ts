@@ -9,5 +9,5 @@ export const guestsSchema: Pick<SchemaPart, 'migrations' | 'sql'> = {
     GuestTokenTime1798500000041: '0002-token-time',
     InvitesOfCreators1798804000002: '0003-invites-of-creators',
   }),
-  sql: sqlFiles('workspace', import.meta.url, 'guest-invites'),
+  sql: sqlFiles('workspace', import.meta.url, 'guest-invites', 'release-0.1.0'),
 };
