@@ -19,7 +19,7 @@ describe('the end of what a notification is about', () => {
   const at = NotificationTest.use();
   const owner = () => at.alice.api;
   const webhook = async (): Promise<Made> => {
-    const input = { scope: 'user', url: 'http://localhost:9/', event_types: ['task.created'] };
+    const input = { scope: 'user', url: 'https://partner.example/hooks', event_types: ['task.created'] };
     return { kind: 'webhook', id: ok(await at.bob.api.post('/webhooks', input), 201).webhook.id };
   };
   const scenarios: Record<string, Scenario> = {
