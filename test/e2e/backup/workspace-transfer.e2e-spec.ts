@@ -45,7 +45,9 @@ import { until } from '../../support/until.ts';
 
 /** True for data of the installation (sessions, passwords), and for the audit log, to which the import and reads add entries. */
 const ofInstallation = (route: string): boolean =>
-  /\/audit|\/forms\/.*export|sessions|security|application-passwords|jwks|well-known|dav\/profile/.test(route);
+  /\/audit|\/forms\/.*export|sessions|security|application-passwords|jwks|well-known|dav\/profile/.test(
+    route,
+  );
 
 /** Sorts all lists of the value: members are listed by id, and their ids differ between the installations. */
 function ordered(value: unknown): unknown {
