@@ -11,14 +11,11 @@ import {
   isResponseTimeout,
   leavesConnection,
 } from './database-errors.js';
-import type { FairPool } from './connections/fair-pool.js';
+import { type FairPool, queueOf } from './connections/fair-pool.js';
 import { ReadPipelines } from './connections/read-pipelines.js';
 import { runOn } from './run-on.js';
 import type { Statement } from './statement.js';
 import { OpenTx } from './tx.js';
-
-/** Statements that may wait for each connection; further requests are rejected with 503. */
-const MAX_WAITING_PER_CONNECTION = 50;
 
 /** Pipelined reads of requests that are pending on each connection. The others wait for their turn (`ConcurrencyLimiter`). */
 const READS_PER_PIPELINE = 8;
@@ -167,7 +164,7 @@ export class Database {
   }
 
   private get maxWaiting(): number {
-    return this.maxConnections * MAX_WAITING_PER_CONNECTION;
+    return queueOf(this.maxConnections);
   }
 
   private get maxReads(): number {

@@ -8,7 +8,7 @@ import { TIMEOUTS } from './timeouts.js';
 
 /** Share of the connections that requests leave to jobs, to the delivery of events, and to the process itself. */
 const OWN = 0.3;
-/** Requests that may wait for each connection; further ones are rejected with 503. */
+/** Requests and statements that may wait for each connection; further ones are rejected with 503. */
 const MAX_WAITING_PER_CONNECTION = 50;
 
 type Connected = (
@@ -29,7 +29,8 @@ interface Checkout {
 /** Connections that requests use at the same time. */
 const ofRequests = (max: number): number => Math.max(1, max - Math.round(max * OWN));
 
-const queueOf = (max: number): number => max * MAX_WAITING_PER_CONNECTION;
+/** Requests and statements that may wait for so many connections. */
+export const queueOf = (max: number): number => max * MAX_WAITING_PER_CONNECTION;
 
 /**
  * A pool whose connections requests share by user and workspace (`ConcurrencyLimiter`). Work without a request uses all connections

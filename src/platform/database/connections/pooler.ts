@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { PrimaryClient } from './primary-client.js';
 
-/** What is between this process and PostgreSQL. `transaction`: also a pooler in statement mode. */
+/** The mode of the connection pooler in front of PostgreSQL; `none` without one. `transaction`: also the statement mode. */
 export type Pooler = 'none' | 'session' | 'transaction';
 
 /** Prepared statements, settings of sessions, LISTEN and session locks need a connection of their own. */

@@ -123,7 +123,7 @@ export const firstState = (
   isSuspect: boolean,
 ): GuestState => (require_approval || isSuspect ? 'waiting' : 'admitted');
 
-/** All sessions of a guest end, after a token was used twice. @param tokenHash of a token that nobody has */
+/** Ends all sessions of a guest whose token was used twice. @param tokenHash random: no issued token has it */
 export const endSessions = ({ state }: Pick<Guest, 'state'>, tokenHash: Buffer, now: Date): GuestChange => ({
   tokenHash,
   sessionHash: null,
