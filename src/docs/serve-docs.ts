@@ -7,6 +7,7 @@ import type { RequestHandler } from 'express';
 import { API_PREFIX, type Config } from '../config/config.js';
 import { API_SCOPE, SWAGGER_CLIENT } from '../modules/sign-in/index.js';
 import { SIGN_IN, SIGN_IN_SCHEME } from './openapi-document.js';
+import { resolveOwnReferences } from './swagger-ui-references.js';
 import { docsHeaders, JSON_HEADERS } from '../platform/http/security-headers.js';
 
 /**
@@ -30,6 +31,7 @@ export function serveDocs(app: NestExpressApplication, config: Config): void {
     swaggerUrl: documentPath,
     customSiteTitle: 'Workspace API',
     swaggerOptions: {
+      plugins: [resolveOwnReferences],
       persistAuthorization: true,
       displayRequestDuration: true,
       docExpansion: 'list',
