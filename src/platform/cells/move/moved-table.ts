@@ -45,6 +45,9 @@ export interface Content {
   checksum: string;
 }
 
+/** SQL: whether a transaction wrote the row that the snapshot of the copy did not see. @param since the oldest such transaction */
+export const isNewer = (since: string): string => `age(xmin) <= age(${literal(since)}::xid)`;
+
 /** The rows of one workspace in one table, copied from one database to another. */
 export class MovedTable {
   /** Identifies a row in a line of text. */
@@ -78,7 +81,7 @@ export class MovedTable {
    * @returns the number of rows that were written or removed again
    */
   async catchUp(source: pg.Client, target: pg.Client, tenantId: string, since: string): Promise<number> {
-    const isNew = `age(xmin) <= age(${literal(since)}::xid)`;
+    const isNew = isNewer(since);
     const changed = await source.query<{ key: string }>(
       `SELECT ${this.key} AS key FROM ${this.of(tenantId)} AND ${isNew}`,
     );
@@ -96,25 +99,26 @@ export class MovedTable {
     return keys.length + removed.length;
   }
 
-  async content(client: pg.Client, tenantId: string): Promise<Content> {
-    const { rows } = await client.query<Content>(
-      `SELECT count(*)::float8 AS rows,
-              coalesce(sum(hashtextextended(ROW(${list(this.columns)})::text, 0)), 0)::text AS checksum
-         FROM ${this.of(tenantId)}`,
-    );
-    return rows[0] as Content;
+  /** SQL of the columns of {@link Content}. */
+  content(tenantId: string): string {
+    return `count(*)::float8 AS rows,
+            coalesce(sum(hashtextextended(ROW(${list(this.columns)})::text, 0)), 0)::text AS checksum
+       FROM ${this.of(tenantId)}`;
   }
 
   /** Deletes all rows of the workspace in batches. */
   async clear(client: pg.Client, tenantId: string): Promise<void> {
     const some = `DELETE FROM ${quoted(this.name)} WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM ${this.of(tenantId)} LIMIT ${CLEARED_AT_ONCE}))`;
+    if (this.guards.length === 0) {
+      while ((await client.query(some)).rowCount === CLEARED_AT_ONCE);
+      return;
+    }
     // The triggers of the audit log reject deletions, so each batch disables them.
     const change = (action: string) =>
       this.guards.map((guard) => `ALTER TABLE ${quoted(this.name)} ${action} TRIGGER ${quoted(guard)};`);
-    for (let left = await this.count(client, tenantId); left > 0; left = await this.count(client, tenantId))
-      if (this.guards.length === 0) await client.query(some);
-      else await locked(client, [...change('DISABLE'), `${some};`, ...change('ENABLE ALWAYS')]);
+    while ((await this.count(client, tenantId)) > 0)
+      await locked(client, [...change('DISABLE'), `${some};`, ...change('ENABLE ALWAYS')]);
   }
 
   private async remove(client: pg.Client, tenantId: string, keys: readonly string[]): Promise<void> {
@@ -155,7 +159,8 @@ export class MovedTable {
     return missing;
   }
 
-  private of(tenantId: string): string {
+  /** SQL of the table, and the condition of its rows. */
+  of(tenantId: string): string {
     return `${quoted(this.name)} WHERE tenant_id = ${literal(tenantId)}`;
   }
 }

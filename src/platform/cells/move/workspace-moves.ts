@@ -14,6 +14,7 @@ import { CellsRepository } from '../cells.repository.js';
 import { UnfinishedCommits } from '../unfinished-commits.js';
 import { type MovedTable, movedTables, workspaceTableNames } from './moved-table.js';
 import { type Move, MovesRepository } from './moves.repository.js';
+import { catchUp, compare, copyAll, tablesWithRows } from './workspace-copy.js';
 import { allowWrites, stopWrites } from './write-stop.js';
 
 const RENEW_MS = 5_000;
@@ -140,8 +141,7 @@ export class WorkspaceMoves implements OnModuleInit {
       reportPhase('copied', rows);
       const stopped = performance.now();
       await stopWrites(source, tables, tenantId);
-      let repeated = 0;
-      for (const table of tables) repeated += await table.catchUp(source, target, tenantId, since);
+      const repeated = await catchUp(source, target, tables, tenantId, since);
       const total = await compare(source, target, tables, tenantId);
       reportPhase('stopped', repeated);
       await this.switchCell(target, move, () => (isLeftToJob = true));
@@ -217,7 +217,8 @@ export class WorkspaceMoves implements OnModuleInit {
   /** Removes the rows of a workspace from its former cell. */
   private async clear(move: Move): Promise<void> {
     await this.inCell(move.source, async (client, tables) => {
-      for (const table of tables) await table.clear(client, move.tenant_id);
+      for (const table of await tablesWithRows(client, tables, move.tenant_id))
+        await table.clear(client, move.tenant_id);
       await allowWrites(client, tables, move.tenant_id);
     });
     await this.moves.end(move.tenant_id);
@@ -258,41 +259,4 @@ export class WorkspaceMoves implements OnModuleInit {
     }
     return client;
   }
-}
-
-/** Copies the rows of one snapshot. @returns the oldest transaction that the snapshot does not see, and the number of rows */
-async function copyAll(
-  source: pg.Client,
-  target: pg.Client,
-  tables: readonly MovedTable[],
-  tenantId: string,
-): Promise<{ since: string; rows: number }> {
-  await source.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-  const snapshot = await source.query<{ since: string }>(
-    `SELECT (pg_snapshot_xmin(pg_current_snapshot())::text::numeric % 4294967296)::text AS since`,
-  );
-  let rows = 0;
-  for (const table of tables) rows += await table.copy(source, target, tenantId);
-  await source.query('COMMIT');
-  return { since: snapshot.rows[0]!.since, rows };
-}
-
-/** @returns the number of rows @throws Error for a table that differs */
-async function compare(
-  source: pg.Client,
-  target: pg.Client,
-  tables: readonly MovedTable[],
-  tenantId: string,
-): Promise<number> {
-  let rows = 0;
-  for (const table of tables) {
-    const [here, there] = await Promise.all([
-      table.content(source, tenantId),
-      table.content(target, tenantId),
-    ]);
-    if (here.rows !== there.rows || here.checksum !== there.checksum)
-      throw new Error(`the copy of the table ${table.name} differs`);
-    rows += here.rows;
-  }
-  return rows;
 }

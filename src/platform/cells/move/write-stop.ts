@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { locked } from './locked.js';
+import { lockedEach } from './locked.js';
 import type { MovedTable } from './moved-table.js';
 
 const { escapeIdentifier: quoted, escapeLiteral: literal } = pg;
@@ -16,12 +16,17 @@ export async function stopWrites(
   tenantId: string,
 ): Promise<void> {
   const [name, tenant] = [nameFor(tenantId), literal(tenantId)];
-  for (const table of tables) {
-    const trigger = (kind: string, events: string, row: string) =>
-      `CREATE TRIGGER ${kind}_${name} BEFORE ${events} ON ${quoted(table.name)} FOR EACH ROW
-         WHEN (${row}.tenant_id = ${tenant}) EXECUTE FUNCTION workspace_is_moving();`;
-    await locked(client, [trigger('write', 'INSERT OR UPDATE', 'NEW'), trigger('delete', 'DELETE', 'OLD')]);
-  }
+  // Repeated attempts meet triggers that an earlier one has made.
+  const trigger = (table: MovedTable, kind: string, events: string, row: string) =>
+    `CREATE OR REPLACE TRIGGER ${kind}_${name} BEFORE ${events} ON ${quoted(table.name)} FOR EACH ROW
+       WHEN (${row}.tenant_id = ${tenant}) EXECUTE FUNCTION workspace_is_moving();`;
+  await lockedEach(
+    client,
+    tables.map((table) => [
+      trigger(table, 'write', 'INSERT OR UPDATE', 'NEW'),
+      trigger(table, 'delete', 'DELETE', 'OLD'),
+    ]),
+  );
 }
 
 /** Ends {@link stopWrites}. Does nothing for tables without it. */
@@ -37,10 +42,12 @@ export async function allowWrites(
     [`write_${name}`, `delete_${name}`],
   );
   const found = new Set(rows.map(({ table }) => table));
-  for (const table of tables)
-    if (found.has(table.name))
-      await locked(
-        client,
+  await lockedEach(
+    client,
+    tables
+      .filter((table) => found.has(table.name))
+      .map((table) =>
         ['write', 'delete'].map((kind) => `DROP TRIGGER IF EXISTS ${kind}_${name} ON ${quoted(table.name)};`),
-      );
+      ),
+  );
 }
