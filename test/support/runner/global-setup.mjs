@@ -17,6 +17,8 @@ import { memoryDirectory } from '../memory-directory.ts';
  */
 const THROW_AWAY = {
   fsync: 'off',
+  // Several applications run in each worker, with pools for each of their databases.
+  max_connections: '500',
   synchronous_commit: 'off',
   full_page_writes: 'off',
   wal_compression: 'off',
