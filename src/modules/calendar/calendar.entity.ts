@@ -17,6 +17,8 @@ export interface Reminder {
 export interface PlacedReminder extends Reminder {
   /** The VALARM of a program without TRIGGER, where it states more than method and time. */
   alarm?: Component;
+  /** The same for instances where it differs, such as a dismissed one, by their keys. */
+  instances?: Record<string, Component>;
 }
 
 @Entity('calendars')

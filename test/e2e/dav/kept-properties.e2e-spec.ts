@@ -126,6 +126,42 @@ describe('properties of CalDAV programs', () => {
       await putBack(bobsPath, bobs);
     });
 
+    test('of single instances are dismissed alone', async () => {
+      const to = `${path}series-alarm.ics`;
+      const own = alarm('ACTION:DISPLAY', 'UID:series', 'DESCRIPTION:x', 'TRIGGER:-PT15M');
+      const instance = (day: string, hour: string) => [
+        `RECURRENCE-ID:202603${day}T090000Z`,
+        `DTSTART:202603${day}T${hour}0000Z`,
+        `DTEND:202603${day}T${hour}3000Z`,
+      ];
+      const dismissed = (day: string) =>
+        own.map((each) => each.replace('UID:series', `UID:series\r\nACKNOWLEDGED:202603${day}T084500Z`));
+      await put(
+        to,
+        calendarOf(
+          ...vevent(
+            'series-alarm',
+            'DTSTART:20260302T090000Z',
+            'DTEND:20260302T093000Z',
+            'RRULE:FREQ=DAILY;COUNT=5',
+            ...own,
+          ),
+          // One instance has moved, the other one differs in nothing else.
+          ...vevent('series-alarm', ...instance('03', '12'), ...dismissed('03')),
+          ...vevent('series-alarm', ...instance('04', '09'), ...dismissed('04')),
+        ),
+      );
+      const alarmsIn = (text: string) =>
+        text
+          .split('BEGIN:VEVENT')
+          .slice(1)
+          .map((each) => /ACKNOWLEDGED:(\d+)/.exec(each)?.[1] ?? null);
+      expect(alarmsIn(await putBack(to))).toEqual([null, '20260303', '20260304']);
+      const { id: eventId } = await event('series-alarm');
+      await ann.api.put(`/calendar/${id}/events/${eventId}`, { title: 'New', scope: 'all' });
+      expect(alarmsIn(await putBack(to))).toEqual([null, '20260303', '20260304']);
+    });
+
     test('at the same time as another one, and beyond ten, stay', async () => {
       const to = `${path}alarms.ics`;
       const many = Array.from({ length: 12 }, (_, n) =>

@@ -20,7 +20,7 @@ import { contentOf, isSeries } from './event-series.js';
 import { organizerOf } from '../../../lib/itip/index.js';
 import { isDay, nominalLength, timesAt, wallOf, wallText } from './event-times.js';
 import { laterKeys } from './following.js';
-import { alarmsOf } from './ics/alarms.js';
+import { type AlarmedInstance, alarmsOf, withInstanceAlarms } from './ics/alarms.js';
 import { line } from './ics/storable.js';
 import { contentOfVevent } from './vevent-content.js';
 import { instanceRows, participantsOf, peopleOf } from './vevent-people.js';
@@ -90,7 +90,7 @@ export function readEvent(master: Component, instances: readonly Component[], cl
     organizer,
     participants: [...participants, ...ofInstances],
     people: peopleOf(master),
-    reminders: alarms.reminders,
+    reminders: withInstanceAlarms(alarms.reminders, read.alarmed),
     alarms: alarms.others,
     proposals_allowed: propertyOf(master, 'X-MICROSOFT-DISALLOW-COUNTER')?.value.toUpperCase() !== 'TRUE',
     warnings: clock.warnings,
@@ -123,7 +123,7 @@ export function readOrphans(given: readonly Component[], clock: EventClock): Rea
   const custom: EventContent['custom'] = { ...content.custom, orphans: true };
   const times = { ...own, starts, ends };
   const base = { ...content, ...times, ...recurrence, custom } as EventRow;
-  const { overrides, participants } = readInstances(base, start, instances, clock);
+  const { overrides, participants, alarmed } = readInstances(base, start, instances, clock);
   const byKey = Map.groupBy(participants, ({ recurrence_key }) => recurrence_key);
   const ofInstances = [...byKey].flatMap(([key, rows]) =>
     instanceRows(read.participants, rows, key, read.organizer?.email),
@@ -135,6 +135,7 @@ export function readOrphans(given: readonly Component[], clock: EventClock): Rea
     times,
     recurrence,
     overrides,
+    reminders: withInstanceAlarms(read.reminders, alarmed),
     participants: [...read.participants, ...ofInstances],
   };
 }
@@ -170,9 +171,10 @@ export function readInstances(
   start: Start,
   instances: readonly Component[],
   clock: EventClock,
-): { overrides: OverrideRow[]; participants: ParticipantRow[] } {
+): { overrides: OverrideRow[]; participants: ParticipantRow[]; alarmed: AlarmedInstance[] } {
   const overrides = new Map<string, OverrideRow>();
   const participants: ParticipantRow[] = [];
+  const alarmed: AlarmedInstance[] = [];
   for (const { instance, key, keys } of namedInstances(series, start, instances, clock)) {
     const content = contentOfVevent(instance);
     const times = clock.times(instance);
@@ -188,8 +190,9 @@ export function readInstances(
       else overrides.delete(each);
     }
     participants.push(...participantsOf(instance, key));
+    if (keys.length === 1) alarmed.push({ key, event: instance, times });
   }
-  return { overrides: [...overrides.values()].toSorted(inOrder), participants };
+  return { overrides: [...overrides.values()].toSorted(inOrder), participants, alarmed };
 }
 
 interface NamedInstance {

@@ -86,15 +86,16 @@ export function veventsOf(record: EventRecord, view: VEventView): Component[] {
     ...contentProperties(record, view),
     ...(view.seesDetails ? people(record, null, record.custom) : []),
   ]);
-  master.components.push(...alarms(view), ...otherComponents(record, record, view));
+  master.components.push(...alarms(view, null), ...otherComponents(record, record, view));
   return isSeries(record) ? [master, ...instances(record, view)] : [master];
 }
 
-/** Instances with an override or with a response of their own. Cancelled ones are dates of EXDATE. */
+/** Instances with an override, a response or an alarm of their own. Cancelled ones are dates of EXDATE. */
 function instances(record: EventRecord, view: VEventView): Component[] {
   const keys = new Set([
     ...record.overrides.map(({ recurrence_key: key }) => key),
     ...record.participants.map(({ recurrence_key: key }) => key).filter((key) => /^\d/.test(key)),
+    ...(view.seesDetails ? (view.reminders ?? []) : []).flatMap((each) => Object.keys(each.instances ?? {})),
   ]);
   return [...keys].toSorted().flatMap((key) => {
     const vevent = instanceVevent(record, key, view);
@@ -118,7 +119,7 @@ export function instanceVevent(record: EventRecord, key: string, reader: VEventV
       ...contentProperties(content, view),
       ...(view.seesDetails ? people(record, key, content.custom) : []),
     ],
-    [...alarms(view), ...otherComponents(content, record, view)],
+    [...alarms(view, key), ...otherComponents(content, record, view)],
   );
 }
 
@@ -246,8 +247,8 @@ export const attendeeProperty = (row: ParticipantRow): Property =>
     'DELEGATED-FROM': row.delegated_from && uriOfAddress(row.delegated_from),
   });
 
-const alarms = ({ seesDetails, reminders = [], ownerEmail }: VEventView): Component[] =>
-  seesDetails ? reminders.map((reminder) => alarmVcomponent(reminder, ownerEmail)) : [];
+const alarms = ({ seesDetails, reminders = [], ownerEmail }: VEventView, key: string | null): Component[] =>
+  seesDetails ? reminders.map((reminder) => alarmVcomponent(reminder, ownerEmail, key)) : [];
 
 /** Components of an imported event that have no field. Its alarms are for a reader with alarms. */
 function otherComponents(

@@ -53,14 +53,42 @@ export function alarmsOf(event: Component, times: EventTimes, isSeries: boolean)
   return { reminders: reminders.length > 0 ? reminders : null, others: storableComponents(others) };
 }
 
+/** An instance of a series in a text. */
+export interface AlarmedInstance {
+  key: string;
+  event: Component;
+  times: EventTimes;
+}
+
+/** The reminders of a series with the alarms of its instances that differ. An alarm at a time that the series lacks is left out. */
+export function withInstanceAlarms(
+  reminders: readonly PlacedReminder[] | null,
+  instances: readonly AlarmedInstance[],
+): PlacedReminder[] | null {
+  if (!reminders) return null;
+  const found = reminders.map((each) => ({ ...each }));
+  let bytes = JSON.stringify(reminders).length;
+  for (const { key, event, times } of instances)
+    for (const { method, minutes, alarm } of alarmsOf(event, times, false).reminders ?? []) {
+      const own = found.find((each) => each.method === method && each.minutes === minutes);
+      if (!own || !alarm || isDeepStrictEqual(own.alarm, alarm)) continue;
+      bytes += JSON.stringify(alarm).length;
+      if (bytes <= MAX_BYTES) own.instances = { ...own.instances, [key]: alarm };
+    }
+  return found;
+}
+
 /**
  * The VALARM of a reminder. An alarm by mail needs SUMMARY and ATTENDEE (RFC 5545, 3.6.6).
+ * @param key of the instance; null: the whole event
  * @param ownerEmail the address of the owner of the placement; without it an alarm by mail is one that is shown
  */
 export function alarmVcomponent(
-  { method, minutes, alarm }: PlacedReminder,
+  { method, minutes, alarm: whole, instances }: PlacedReminder,
   ownerEmail: string | undefined,
+  key: string | null,
 ): Component {
+  const alarm = (key === null ? undefined : instances?.[key]) ?? whole;
   const trigger = property('TRIGGER', formatDuration({ days: 0, seconds: -minutes * 60 }));
   if (alarm) return component('VALARM', [...alarm.properties, trigger], alarm.components);
   return component('VALARM', [
