@@ -257,7 +257,7 @@ const CONDITIONS: Readonly<Record<string, XmlName>> = {
   [RESOURCE_PROBLEMS.unsupportedComponent]: caldav('supported-calendar-component'),
 };
 
-/** Errors of a text, with the condition that RFC 4791, 5.3.2.1, or RFC 6638, 3.2.4.3, names. */
+/** Errors of a text, with the condition that RFC 4791, 5.3.2.1, or RFC 6638, 3.2.4.4, names. */
 function asDavError(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   const { code, status } = error.kind;

@@ -3,7 +3,7 @@ import { DavError } from './dav-error.js';
 import { childrenOf } from './multistatus.js';
 import { CALDAV, caldav, CARDDAV, carddav } from './xml-names.js';
 
-/** Identifiers of collations that queries evaluate; `default` is one of them (RFC 4790, 3.1.1). */
+/** Identifiers of collations that queries evaluate; `default` means one of them (RFC 4791, 7.5.1). */
 export const COLLATIONS = ['i;ascii-casemap', 'i;octet', 'i;unicode-casemap'] as const;
 const KNOWN_COLLATIONS: ReadonlySet<string> = new Set([...COLLATIONS, 'default']);
 const MATCH_TYPES: ReadonlySet<string> = new Set(['contains', 'equals', 'starts-with', 'ends-with']);

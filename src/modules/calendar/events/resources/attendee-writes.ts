@@ -29,7 +29,7 @@ const ANSWERS: ReadonlySet<string> = new Set(['accepted', 'declined', 'tentative
 
 /**
  * Writes of a user who is not the organizer (RFC 6638, 3.2.2): the own response and the own reminders. What programs add for themselves
- * is not stored. An invitation that the user has removed is shown again (3.2.2.3): the event is that of its organizer, and the response stays
+ * is not stored. An invitation that the user has removed is shown again (3.2.2.2): the event is that of its organizer, and the response stays
  * declined unless the text states another one.
  */
 @Injectable()
