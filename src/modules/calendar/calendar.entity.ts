@@ -1,4 +1,5 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import type { Component } from '../../lib/icalendar/index.js';
 import { TimedItem, WorkspaceItem } from '../../platform/database/schema/item.entity.js';
 
 /** In ascending order of rights. */
@@ -10,6 +11,14 @@ const ROLE = { type: 'enum', enum: CALENDAR_ROLES, enumName: 'calendar_role' } a
 export interface Reminder {
   method: 'popup' | 'email';
   minutes: number;
+}
+
+/** A reminder of a placement. */
+export interface PlacedReminder extends Reminder {
+  /** The VALARM of a program without TRIGGER, where it states more than method and time. */
+  alarm?: Component;
+  /** The same for instances where it differs, such as a dismissed one, by their keys. */
+  instances?: Record<string, Component>;
 }
 
 @Entity('calendars')

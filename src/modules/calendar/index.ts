@@ -3,6 +3,7 @@ export { CalendarsService } from './calendars/calendars.service.js';
 export { CreateCalendar, DeleteCalendar, UpdateCalendar } from './calendars/calendars.dto.js';
 export { EventResources, type EventText } from './events/resources/event-resources.js';
 export { ResourceWrites, type VersionCheck } from './events/resources/resource-writes.js';
+export { RESOURCE_PROBLEMS } from './events/resources/single-event.js';
 export { FreeBusyQuery } from './free-busy/free-busy.dto.js';
 export { FreeBusyService } from './free-busy/free-busy.service.js';
 export { CalendarPlanningModule } from './planning.module.js';

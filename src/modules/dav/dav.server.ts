@@ -17,7 +17,7 @@ import { Reports } from './methods/reports.js';
 import { Scheduling } from './methods/scheduling.js';
 import { MAX_RESOURCE, readBody, readXmlBody, utf8Of, xmlError } from './model/body.js';
 import { rangeOf } from './model/calendar-filter.js';
-import { isUnchanged, preconditionsOf } from './model/conditions.js';
+import { assertIf, isUnchanged, preconditionsOf } from './model/conditions.js';
 import { DavError, forbidden, notFound } from './model/dav-error.js';
 import { childOf, HEAD, TAIL } from './model/multistatus.js';
 import { parsePath, paths, type Space, type Target } from './model/paths.js';
@@ -140,6 +140,7 @@ export class DavServer implements OnModuleInit {
     const version = /version=4\.0/.test(request.headers.accept ?? '') ? '4.0' : '3.0';
     const options = { isWanted: true, zones: true, version } as const;
     const { etag, text } = await single(ctx, collections, collection, target.name, options);
+    assertIf(request, etag);
     const headers = { ...COMMON, ETag: etag };
     const { contentType } = collections;
     if (isUnchanged(request, etag))
@@ -151,6 +152,9 @@ export class DavServer implements OnModuleInit {
 
   private async put({ ctx, request, response, target }: Job): Promise<void> {
     if (target.kind !== 'member') throw new DavError(405, null, 'Only events and contacts have content.');
+    // A part of a resource must not replace it (RFC 9110, 14.5).
+    if (request.headers['content-range'] !== undefined)
+      throw new DavError(400, null, 'Content-Range is not supported.');
     const { collections, collection } = await this.containing(ctx, target);
     if (!collection.isWritable) throw forbidden();
     const body = await readBody(request, MAX_RESOURCE);
@@ -164,6 +168,7 @@ export class DavServer implements OnModuleInit {
       const { collections, collection } = await this.containing(ctx, target);
       await collections.remove(ctx, collection, target.name, preconditionsOf(request));
     } else if (target.kind === 'collection') {
+      assertIf(request, null);
       const { collections, collection } = await this.containing(ctx, target);
       await collections.delete(ctx, collection);
     } else throw forbidden();
@@ -173,6 +178,7 @@ export class DavServer implements OnModuleInit {
   private async make({ ctx, request, response, target }: Job): Promise<void> {
     if (target.kind !== 'collection') throw forbidden();
     const body = await readXmlBody(request);
+    assertIf(request, null);
     const collections = this.collections[target.space];
     await this.writes.create(ctx, collections, target.segment, request.method, body);
     send(response, 201);
@@ -181,6 +187,7 @@ export class DavServer implements OnModuleInit {
   private async patch({ ctx, request, response, target }: Job): Promise<void> {
     const body = await readXmlBody(request);
     if (target.kind !== 'collection') throw forbidden();
+    assertIf(request, null);
     const { collections, collection } = await this.containing(ctx, target);
     const text = await this.writes.patch(ctx, collections, collection, body);
     sendXml(response, 207, text);

@@ -77,7 +77,7 @@ describe('scheduling by CalDAV', () => {
     ]);
     expect(await sent('m1')).toEqual([`REQUEST ${ZOE}`]);
     const seen = await bobs.send('GET', `${bobcal}m1.ics`);
-    expect(unfolded(seen.text)).toContain(`PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:${bob.email}`);
+    expect(unfolded(seen.text)).toContain(`PARTSTAT=NEEDS-ACTION;RSVP=TRUE;X=1:mailto:${bob.email}`);
 
     const { text } = await anns.send('GET', path);
     await put(anns, path, text);
@@ -119,6 +119,38 @@ describe('scheduling by CalDAV', () => {
     expect(unfolded((await anns.send('GET', `${anncal}m2.ics`)).text)).toMatch(/PARTSTAT=DECLINED[^\r]*bob/);
     const { text: list } = await bobs.propfind(bobcal, '<D:getetag/>', '1');
     expect(hrefsOf(list)).not.toContain(path);
+  });
+
+  test('an invitation that an attendee deletes and stores again is shown again, with the response of the text', async () => {
+    await put(anns, `${anncal}m7.ics`, meeting('m7', [invited(bob.email)]));
+    const path = `${bobcal}m7.ics`;
+    const text = unfolded((await bobs.send('GET', path)).text);
+    const response = async () =>
+      /PARTSTAT=([A-Z-]+)[^\r]*bob/.exec(unfolded((await anns.send('GET', `${anncal}m7.ics`)).text))?.[1];
+    const names = async () => hrefsOf((await bobs.propfind(bobcal, '<D:getetag/>', '1')).text);
+    await bobs.send('DELETE', path);
+    expect([await response(), await names()]).toEqual(['DECLINED', expect.not.arrayContaining([path])]);
+    const old = await bobs.send('PUT', path, text, { ...ICS, 'if-match': '"1"' });
+    expect(old.status).toBe(412);
+    // The organizer stated something else meanwhile, which counts.
+    const current = (await anns.send('GET', `${anncal}m7.ics`)).text;
+    await put(anns, `${anncal}m7.ics`, current.replace('SUMMARY:Meeting', 'SUMMARY:Renamed'));
+    expect(await names()).not.toContain(path);
+    const again = await bobs.send('PUT', path, text, { ...ICS, 'if-none-match': '*' });
+    expect([again.status, await response()]).toEqual([201, 'DECLINED']);
+    expect(await names()).toContain(path);
+    expect((await bobs.send('GET', path)).text).toContain('SUMMARY:Renamed');
+    await bobs.send('DELETE', path);
+    // Under another name, with a response.
+    const other = `${bobcal}again.ics`;
+    const accepted = text.replace(/(PARTSTAT=)NEEDS-ACTION([^\r]*bob)/, '$1ACCEPTED$2');
+    expect(await put(bobs, other, accepted)).toEqual([201, '']);
+    expect([await response(), (await names()).filter((each) => [path, other].includes(each))]).toEqual([
+      'ACCEPTED',
+      [other],
+    ]);
+    await bobs.send('DELETE', other);
+    expect(await put(bobs, other, meeting('m8', []).replaceAll(ann.email, bob.email))).toEqual([201, '']);
   });
 
   test('a response to an instance is one to this instance', async () => {

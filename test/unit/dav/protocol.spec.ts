@@ -5,6 +5,7 @@ import { matchesCard } from '../../../src/modules/dav/model/card-filter.js';
 import { cardName, externalIdOf } from '../../../src/modules/dav/model/card-names.js';
 import { isUnchanged, preconditionsOf } from '../../../src/modules/dav/model/conditions.js';
 import { DavError } from '../../../src/modules/dav/model/dav-error.js';
+import { matchesIf } from '../../../src/modules/dav/model/if-header.js';
 import { parsePath, pathOfHref, paths } from '../../../src/modules/dav/model/paths.js';
 import { runs } from '../../support/property-runs.ts';
 
@@ -167,5 +168,29 @@ describe('filters', () => {
     expect([matches(partstat('ACCEPTED')), matches(partstat('DECLINED'))]).toEqual([true, false]);
     expect(matches('<C:comp-filter name="VALARM"/>')).toBe(true);
     expect(matches('<C:comp-filter name="VALARM"><C:is-not-defined/></C:comp-filter>')).toBe(false);
+  });
+});
+
+describe('If headers', () => {
+  const part = fc.constantFrom('(', ')', ' ', 'Not ', '<urn:a>', '["1"]', '[W/"1"]', '<', '[', '"');
+
+  test('are true, false or malformed', () => {
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+        try {
+          expect(typeof matchesIf(parts.join(''), '/a', '"1"')).toBe('boolean');
+        } catch (error) {
+          expect(error).toBeInstanceOf(DavError);
+          expect((error as DavError).status).toBe(400);
+        }
+      }),
+      { numRuns: runs(600) },
+    );
+  });
+
+  test('with a tag in brackets that contains a bracket are read', () => {
+    expect(matchesIf('(["a]b"])', '/a', '"a]b"')).toBe(true);
+    expect(matchesIf('<http://localhost/%61> (not ["b"])', '/a', '"a"')).toBe(true);
+    expect(matchesIf('</b> (["a"]) </a> (["b"] ["a"])', '/a', '"a"')).toBe(false);
   });
 });

@@ -122,11 +122,20 @@ export class EventOperations {
 export const entryIn = (entries: readonly OwnedEntry[], calendarId: string): OwnedEntry =>
   entries.find((entry) => entry.calendar_id === calendarId) as OwnedEntry;
 
-/** The reminders of a placement. Null: the reminders of the calendar. */
-export function ownReminders(reminders: CreateEvent['reminders']): Partial<Pick<OwnedEntry, 'reminders'>> {
+/**
+ * The reminders of a placement after a request. Null: the reminders of the calendar. A reminder that stays keeps its alarm.
+ * @param before those of the placement
+ */
+export function ownReminders(
+  reminders: CreateEvent['reminders'],
+  before: OwnedEntry['reminders'] = null,
+): Partial<Pick<OwnedEntry, 'reminders'>> {
   if (reminders === undefined) return {};
   const { use_default, overrides = [] } = reminders ?? { use_default: true };
-  const own = overrides.map(({ method, minutes }) => ({ method, minutes }));
+  const own = overrides.map(
+    ({ method, minutes }) =>
+      before?.find((stored) => stored.method === method && stored.minutes === minutes) ?? { method, minutes },
+  );
   return { reminders: (use_default ?? reminders?.overrides === undefined) ? null : own };
 }
 

@@ -75,7 +75,7 @@ export class OwnSettings {
     const entry: OwnedEntry = {
       ...before,
       ...settings,
-      ...ownReminders(fields.reminders),
+      ...ownReminders(fields.reminders, before.reminders),
       ...(target && { calendar_id: target.id }),
     };
     if (JSON.stringify(entry) !== JSON.stringify(before))
@@ -109,5 +109,5 @@ export const withOwn = (
   { reminders }: UpdateEvent,
 ): OwnedEntry[] =>
   entries.map((entry) =>
-    entry.calendar_id === calendarId ? { ...entry, ...ownReminders(reminders) } : entry,
+    entry.calendar_id === calendarId ? { ...entry, ...ownReminders(reminders, entry.reminders) } : entry,
   );

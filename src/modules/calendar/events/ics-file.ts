@@ -34,6 +34,10 @@ export interface FileEvent {
  */
 export class IcsFile {
   private clocks: EventClock[] = [];
+  /** The VCALENDARs with their properties and VTIMEZONEs. */
+  readonly calendars: Component[] = [];
+  /** Names of the other components. */
+  readonly kinds = new Set<string>();
   /** Instances that differ from their series, by UID. */
   private readonly instances = new Map<string, Component[]>();
 
@@ -45,10 +49,11 @@ export class IcsFile {
    */
   static async read(open: () => Promise<AsyncIterable<Uint8Array>>, zone: string): Promise<IcsFile> {
     const file = new IcsFile(open);
-    const calendars: Component[] = [];
+    const { calendars } = file;
     let count = 0;
     for await (const { item, calendar } of readCalendar(await open())) {
       if (calendars.at(-1) !== calendar) calendars.push(calendar);
+      if (item.name !== 'VTIMEZONE') file.kinds.add(item.name);
       if (item.name !== 'VEVENT') continue;
       count += 1;
       if (count > MAX_FILE_EVENTS) throw new TooManyEventsError();

@@ -20,8 +20,8 @@ import { EventWriter } from '../changes/event-writer.js';
 import { EventsRepository } from '../events.repository.js';
 import { permissionsOf } from '../model/event-policy.js';
 import type { CalendarContext } from '../model/event-record.js';
-import { readEvent, type ReadEvent } from '../model/vevent-reader.js';
-import { createdEvent, differing, orphan, replaced, withInstances } from './imported-event.js';
+import type { ReadEvent } from '../model/vevent-reader.js';
+import { createdEvent, differing, fileEvent, replaced, withInstances } from './imported-event.js';
 import { splitRanges } from './file-ranges.js';
 import type { ReadWarning } from '../model/vevent-times.js';
 import { type FileEvent, IcsFile, MAX_FILE_BYTES, TooManyEventsError } from './ics-file.js';
@@ -106,7 +106,10 @@ export class IcsImport {
     // Another request may have written a UID before the lock: the transaction is repeated.
     if (!isDeepStrictEqual(await this.events.idsOfUids(tx, ctx.tenantId, calendarId, uids), eventIds))
       throw new ConcurrentChangeError('uids');
-    const read = events.map((event) => ({ event, found: event.master && caught(() => found(event)) }));
+    const read = events.map((event) => ({
+      event,
+      found: event.master || !eventIds.has(event.uid) ? caught(() => fileEvent(event, null)) : null,
+    }));
     const emails = read.flatMap(({ found: each }) =>
       each && !(each instanceof ApiError)
         ? [...each.participants.map(({ email }) => email), each.organizer?.email ?? '']
@@ -141,8 +144,7 @@ export class IcsImport {
     if (eventId !== null) return this.updated(job, event, read, eventId);
     const { ctx, calendar, members, now } = job;
     return caught(() => {
-      const own = read ?? found({ ...event, master: orphan(event) });
-      const change = createdEvent(ctx.userId, calendar, members, own, now);
+      const change = createdEvent(ctx.userId, calendar, members, read as ReadEvent, now);
       return { status: 201, eventId: change.record.id, change };
     });
   }
@@ -158,7 +160,10 @@ export class IcsImport {
     if (!locked?.record) throw new ConcurrentChangeError('event');
     const { record, entries } = locked;
     if (entryIn(entries, calendar.id).hidden) return CalendarErrors.eventNotFound.with();
-    const next = caught(() => (read ? replaced(record, read) : withInstances(record, event)));
+    const next = caught(() => {
+      const own = read ?? fileEvent(event, record);
+      return own ? replaced(record, own) : withInstances(record, event);
+    });
     if (next instanceof ApiError) return next;
     const fields = differing(record, next);
     if (fields.length === 0) return { status: 200, eventId, change: null };
@@ -173,10 +178,6 @@ export class IcsImport {
     };
     return { status: 200, eventId, change };
   }
-}
-
-function found({ master, instances, clock }: FileEvent): ReadEvent {
-  return readEvent(master as NonNullable<typeof master>, instances, clock);
 }
 
 /** Runs `work`. Errors of the API and of the libraries are returned as errors of the API. */

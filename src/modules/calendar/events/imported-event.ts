@@ -11,9 +11,9 @@ import {
   type OverrideRow,
   type ParticipantRow,
 } from '../model/event-record.js';
-import { keptOf } from '../model/dependent-properties.js';
+import { isOrphaned, keptOf } from '../model/dependent-properties.js';
 import { veventsOf } from '../model/vevent.js';
-import { readEvent, type ReadEvent, readInstances, startOf } from '../model/vevent-reader.js';
+import { readEvent, type ReadEvent, readInstances, readOrphans, startOf } from '../model/vevent-reader.js';
 import { EventClock } from '../model/vevent-times.js';
 import type { FileEvent } from './ics-file.js';
 
@@ -58,13 +58,29 @@ export function replaced(record: EventRecord, read: ReadEvent): EventRecord {
 
 /** The event as an import of its own export reads it. */
 export function asExported(record: EventRecord): ReadEvent {
-  const [master, ...instances] = veventsOf(record, { seesDetails: true });
   const clock = new EventClock(new CalendarZones(component('VCALENDAR')), null);
+  const vevents = veventsOf(record, { seesDetails: true });
+  if (isOrphaned(record)) return readOrphans(vevents, clock);
+  const [master, ...instances] = vevents;
   return readEvent(master as Component, instances, clock);
 }
 
 const patchesOf = (overrides: readonly OverrideRow[]) =>
   overrides.map(({ recurrence_key, patch }) => [recurrence_key, patch]);
+
+/**
+ * The event of a file. Instances without their series replace nothing of a stored series.
+ * @param current the stored event; null: none
+ * @returns null: the file has instances of the stored series only
+ * @throws ICalendarError; RecurrenceError
+ */
+export function fileEvent(
+  { master, instances, clock }: FileEvent,
+  current: Pick<EventRecord, 'custom'> | null,
+): ReadEvent | null {
+  if (master) return readEvent(master, instances, clock);
+  return current === null || isOrphaned(current) ? readOrphans(instances, clock) : null;
+}
 
 /** A stored series with the instances of a file that lacks the series. */
 export function withInstances(record: EventRecord, { instances, clock }: FileEvent): EventRecord {
@@ -125,18 +141,13 @@ function customOf(
   { content, people, organizer, alarms }: ReadEvent,
   organizerEmail: string,
 ): EventRecord['custom'] {
-  const custom = { ...content.custom, ...(alarms.length > 0 && { alarms }) };
+  const custom: EventRecord['custom'] = { ...content.custom, ...(alarms.length > 0 && { alarms }) };
   if (organizer === null || organizer.email === organizerEmail) return custom;
-  return { ...custom, ics: [...people, ...keptOf(custom).ics] };
+  const { people: _parameters, ...others } = custom;
+  return { ...others, ics: [...people, ...keptOf(custom).ics] };
 }
 
 const withUser = (row: ParticipantRow, members: ReadonlyMap<string, string>): ParticipantRow => ({
   ...row,
   user_id: members.get(row.email) ?? null,
 });
-
-/** The first instance of a series that neither the file nor the calendar contains, as an event of its own. */
-export function orphan({ instances }: FileEvent) {
-  const [first] = instances as [FileEvent['instances'][number]];
-  return { ...first, properties: first.properties.filter(({ name }) => name !== 'RECURRENCE-ID') };
-}

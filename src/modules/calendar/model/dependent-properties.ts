@@ -12,12 +12,20 @@ interface Kept {
   components?: Component[];
   /** Alarms that are no reminders, such as one after the start. For the owner of the placement. */
   alarms?: Component[];
+  /** ORGANIZER and ATTENDEE with the parameters that no column states. */
+  people?: Property[];
+  /** The event consists of instances whose series is unknown: a series of their dates. */
+  orphans?: true;
 }
 
-export const keptOf = (custom: EventContent['custom']): Required<Kept> => {
-  const { ics = [], components = [], alarms = [] } = custom as Kept;
-  return { ics, components, alarms };
+export const keptOf = (custom: EventContent['custom']): Required<Omit<Kept, 'orphans'>> => {
+  const { ics = [], components = [], alarms = [], people = [] } = custom as Kept;
+  return { ics, components, alarms, people };
 };
+
+/** Whether only instances of an event are known, not its series. */
+export const isOrphaned = ({ custom }: Pick<EventContent, 'custom'>): boolean =>
+  (custom as Kept).orphans === true;
 
 /** Properties with the address of a conference: Google and Microsoft write it into properties of their own. */
 export const CONFERENCE_URLS = [
@@ -31,12 +39,14 @@ export const CONFERENCE_URLS = [
 
 /** Properties and components without a field that repeat the value of a field. Other programs show them in place of the property of the field. */
 const REPEATED: readonly { fields: readonly Field[]; names: readonly string[] }[] = [
-  // With line breaks, which a title does not have.
+  // With line breaks, which a title does not have, or with parameters.
   { fields: ['title'], names: ['SUMMARY'] },
-  { fields: ['description'], names: ['X-ALT-DESC', 'STYLED-DESCRIPTION'] },
+  { fields: ['description'], names: ['DESCRIPTION', 'X-ALT-DESC', 'STYLED-DESCRIPTION'] },
+  { fields: ['categories'], names: ['CATEGORIES'] },
   {
     fields: ['location', 'locations'],
     names: [
+      'LOCATION',
       'X-APPLE-STRUCTURED-LOCATION',
       'X-MICROSOFT-LOCATIONS',
       'X-MICROSOFT-LOCATIONDISPLAYNAME',

@@ -1,4 +1,4 @@
-import type { CalendarRole, Reminder } from '../calendar.entity.js';
+import type { CalendarRole, PlacedReminder, Reminder } from '../calendar.entity.js';
 
 // Rows as PostgreSQL writes them as JSON: names of columns, times as text.
 
@@ -181,7 +181,7 @@ export interface EntryRow {
   response: AttendeeResponse | null;
   show_as: ShowAs | null;
   color: string | null;
-  reminders: Reminder[] | null;
+  reminders: PlacedReminder[] | null;
   hidden: boolean;
 }
 

@@ -3,7 +3,7 @@ import { attendeesOf, MAX_ATTENDEES } from '../../../lib/itip/index.js';
 import { absences, isOwnInvitation, wholeOf } from './attendance.js';
 import { NEW_PARTICIPANT, type ParticipantRow } from './event-record.js';
 import { KINDS, RESPONSES, ROLES } from './vevent.js';
-import { storableProperty } from './vevent-content.js';
+import { storableProperty } from './ics/storable.js';
 
 /** The name in the API for a value of RFC 5545. */
 function named<T extends string>(names: Record<T, string>, value: string): T | undefined {

@@ -7,7 +7,7 @@ import {
   propertyOf,
   textOf,
 } from '../../../lib/icalendar/index.js';
-import type { Reminder } from '../calendar.entity.js';
+import type { PlacedReminder } from '../calendar.entity.js';
 import {
   type EventContent,
   type EventRow,
@@ -18,15 +18,19 @@ import {
 } from './event-record.js';
 import { contentOf, isSeries } from './event-series.js';
 import { organizerOf } from '../../../lib/itip/index.js';
-import { isDay, timesAt, wallOf } from './event-times.js';
+import { isDay, nominalLength, timesAt, wallOf, wallText } from './event-times.js';
 import { laterKeys } from './following.js';
-import { contentOfVevent, line, otherAlarms, remindersOf } from './vevent-content.js';
+import { type AlarmedInstance, alarmsOf, withInstanceAlarms } from './ics/alarms.js';
+import { line } from './ics/storable.js';
+import { contentOfVevent } from './vevent-content.js';
 import { instanceRows, participantsOf, peopleOf } from './vevent-people.js';
 import { EventClock, type ReadWarning, type Recurrence, type Start } from './vevent-times.js';
 
 const MAX_UID = 500;
 const MAX_OVERRIDES = 2_000;
 const MAX_RANGES = 20;
+/** The version of a series of which only instances are known. */
+export const NO_VERSION = { sequence: 0, dtstamp: '1970-01-01T00:00:00.000Z' };
 
 /** An event of a file: a whole event and the instances that differ. */
 export interface ReadEvent {
@@ -45,7 +49,7 @@ export interface ReadEvent {
   /** ORGANIZER and ATTENDEE as they are written, for a copy with another organizer. */
   people: Property[];
   /** Null: the file has no alarms for it. */
-  reminders: Reminder[] | null;
+  reminders: PlacedReminder[] | null;
   /** Alarms that are no reminders. */
   alarms: Component[];
   proposals_allowed: boolean;
@@ -68,6 +72,7 @@ export function readEvent(master: Component, instances: readonly Component[], cl
   const read = readInstances(base, start, instances, clock);
   const byKey = Map.groupBy(read.participants, ({ recurrence_key }) => recurrence_key);
   const organizer = organizerOf(master);
+  const alarms = alarmsOf(master, times, isSeries(recurrence));
   const ofInstances = [...byKey].flatMap(([key, rows]) =>
     instanceRows(participants, rows, key, organizer?.email),
   );
@@ -85,12 +90,57 @@ export function readEvent(master: Component, instances: readonly Component[], cl
     organizer,
     participants: [...participants, ...ofInstances],
     people: peopleOf(master),
-    reminders: remindersOf(master, times, isSeries(recurrence)),
-    alarms: otherAlarms(master, times, isSeries(recurrence)),
+    reminders: withInstanceAlarms(alarms.reminders, read.alarmed),
+    alarms: alarms.others,
     proposals_allowed: propertyOf(master, 'X-MICROSOFT-DISALLOW-COUNTER')?.value.toUpperCase() !== 'TRUE',
     warnings: clock.warnings,
   };
 }
+
+/**
+ * Reads instances whose series is unknown, such as those of an attendee who is invited to no others (RFC 4791, 4.1): as a series of their
+ * dates. Any version of the series is newer.
+ * @throws ICalendarError; RecurrenceError for a rule
+ */
+export function readOrphans(given: readonly Component[], clock: EventClock): ReadEvent {
+  const idOf = (instance: Component): Property => propertyOf(instance, 'RECURRENCE-ID') as Property;
+  const instances = given.toSorted((a, b) => (idOf(a).value < idOf(b).value ? -1 : 1));
+  const [first] = instances as [Component];
+  const start = clock.begin(first);
+  const own = clock.times(first, start);
+  const found = instances
+    .slice(0, MAX_OVERRIDES)
+    .flatMap((each) => clock.keyOf(idOf(each), start, own) ?? []);
+  const added = [...new Set(found)].toSorted();
+  const [starts] = added;
+  if (starts === undefined)
+    throw new ICalendarError('invalid_value', 'RECURRENCE-ID is not a date or time', 'RECURRENCE-ID');
+  const ends = wallText(wallOf(starts) + nominalLength(own), isDay(starts));
+  const master = { ...first, properties: first.properties.filter(({ name }) => !RECURRING.has(name)) };
+  const content = contentOfVevent(first);
+  const recurrence: Recurrence = { rules: [], added, excluded: [] };
+  const read = readEvent(master, [], clock);
+  const custom: EventContent['custom'] = { ...content.custom, orphans: true };
+  const times = { ...own, starts, ends };
+  const base = { ...content, ...times, ...recurrence, custom } as EventRow;
+  const { overrides, participants, alarmed } = readInstances(base, start, instances, clock);
+  const byKey = Map.groupBy(participants, ({ recurrence_key }) => recurrence_key);
+  const ofInstances = [...byKey].flatMap(([key, rows]) =>
+    instanceRows(read.participants, rows, key, read.organizer?.email),
+  );
+  return {
+    ...read,
+    ...NO_VERSION,
+    content: { ...content, custom },
+    times,
+    recurrence,
+    overrides,
+    reminders: withInstanceAlarms(read.reminders, alarmed),
+    participants: [...read.participants, ...ofInstances],
+  };
+}
+
+const RECURRING: ReadonlySet<string> = new Set(['RECURRENCE-ID', 'RRULE', 'RDATE', 'EXDATE']);
 
 /** Instances with times of their own that have no component in the file. */
 function withTimes(
@@ -121,9 +171,10 @@ export function readInstances(
   start: Start,
   instances: readonly Component[],
   clock: EventClock,
-): { overrides: OverrideRow[]; participants: ParticipantRow[] } {
+): { overrides: OverrideRow[]; participants: ParticipantRow[]; alarmed: AlarmedInstance[] } {
   const overrides = new Map<string, OverrideRow>();
   const participants: ParticipantRow[] = [];
+  const alarmed: AlarmedInstance[] = [];
   for (const { instance, key, keys } of namedInstances(series, start, instances, clock)) {
     const content = contentOfVevent(instance);
     const times = clock.times(instance);
@@ -139,8 +190,9 @@ export function readInstances(
       else overrides.delete(each);
     }
     participants.push(...participantsOf(instance, key));
+    if (keys.length === 1) alarmed.push({ key, event: instance, times });
   }
-  return { overrides: [...overrides.values()].toSorted(inOrder), participants };
+  return { overrides: [...overrides.values()].toSorted(inOrder), participants, alarmed };
 }
 
 interface NamedInstance {

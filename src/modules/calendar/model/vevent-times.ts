@@ -40,7 +40,6 @@ const MAX_RULES = 4;
 /** 10 years. */
 const MAX_LENGTH = 3_660 * DAY;
 export type { ReadWarning, Start } from './vevent-time-parts.js';
-
 /** Reads times of the VEVENTs of one calendar (RFC 5545, 3.8.2 and 3.8.5). */
 export class EventClock {
   /** Zones that no IANA zone equals are read as the nearest one: of a series with too many instances to store each. */
@@ -190,7 +189,8 @@ export class EventClock {
     return wallIn(zone, instantIn(own, wall));
   }
 
-  private placed(property: Property): Start {
+  /** A time of an event, with its zone. @throws ICalendarError */
+  placed(property: Property): Start {
     const [time] = valuesOf(property);
     if (!time) throw invalid(property.name, 'is not a date or time');
     const { kind, wall } = time;

@@ -10,7 +10,7 @@ import {
 } from '../../../lib/icalendar/index.js';
 import { uriOfAddress } from '../../../lib/itip/index.js';
 import { DAY, formatRule, parseRule } from '../../../lib/recurrence/index.js';
-import type { Reminder } from '../calendar.entity.js';
+import type { PlacedReminder } from '../calendar.entity.js';
 import { attendeesAt } from './attendance.js';
 import type {
   AttendeeKind,
@@ -22,7 +22,9 @@ import type {
   ParticipantRow,
   ShowAs,
 } from './event-record.js';
-import { keptOf } from './dependent-properties.js';
+import { isOrphaned, keptOf } from './dependent-properties.js';
+import { alarmVcomponent } from './ics/alarms.js';
+import { withParameters } from './ics/people-parameters.js';
 import { contentOf, isSeries, occurrenceOf } from './event-series.js';
 import { instantOf, isDay, nominalLength, wallOf } from './event-times.js';
 
@@ -33,7 +35,7 @@ export interface VEventView {
   /** False: private instances of a series are `Busy`. */
   seesPrivate?: boolean;
   /** Alarms of the owner of the placement. */
-  reminders?: readonly Reminder[];
+  reminders?: readonly PlacedReminder[];
   /** The address of the owner, which an alarm by mail needs; without it all alarms are shown. */
   ownerEmail?: string;
 }
@@ -68,24 +70,32 @@ export const BUSY_STATUS = {
   working_elsewhere: 'WORKINGELSEWHERE',
 } as const satisfies Partial<Record<ShowAs, string>>;
 
-/** The VEVENTs of an event: the series or single event, then the instances that differ (RFC 5545, 3.6.1 and 3.8.4.4). */
+/**
+ * The VEVENTs of an event: the series or single event, then the instances that differ (RFC 5545, 3.6.1 and 3.8.4.4). Of an unknown series:
+ * the instances.
+ */
 export function veventsOf(record: EventRecord, view: VEventView): Component[] {
+  if (isOrphaned(record)) {
+    const keys = new Set([record.starts, ...record.added]);
+    return [...keys].toSorted().flatMap((key) => instanceVevent(record, key, view) ?? []);
+  }
   const master = component('VEVENT', [
     ...head(record),
     ...timesOf(record),
     ...recurrenceOf(record),
     ...contentProperties(record, view),
-    ...(view.seesDetails ? people(record, null) : []),
+    ...(view.seesDetails ? people(record, null, record.custom) : []),
   ]);
-  master.components.push(...alarms(view), ...otherComponents(record, view));
+  master.components.push(...alarms(view, null), ...otherComponents(record, record, view));
   return isSeries(record) ? [master, ...instances(record, view)] : [master];
 }
 
-/** Instances with an override or with a response of their own. Cancelled ones are dates of EXDATE. */
+/** Instances with an override, a response or an alarm of their own. Cancelled ones are dates of EXDATE. */
 function instances(record: EventRecord, view: VEventView): Component[] {
   const keys = new Set([
     ...record.overrides.map(({ recurrence_key: key }) => key),
     ...record.participants.map(({ recurrence_key: key }) => key).filter((key) => /^\d/.test(key)),
+    ...(view.seesDetails ? (view.reminders ?? []) : []).flatMap((each) => Object.keys(each.instances ?? {})),
   ]);
   return [...keys].toSorted().flatMap((key) => {
     const vevent = instanceVevent(record, key, view);
@@ -103,24 +113,27 @@ export function instanceVevent(record: EventRecord, key: string, reader: VEventV
   return component(
     'VEVENT',
     [
-      ...head(record),
+      ...head(record, isOrphaned(record) ? (occurrence.override ?? record) : record),
       timeProperty('RECURRENCE-ID', key, record.time_zone),
       ...timesOf(content),
       ...contentProperties(content, view),
-      ...(view.seesDetails ? people(record, key) : []),
+      ...(view.seesDetails ? people(record, key, content.custom) : []),
     ],
-    [...alarms(view), ...otherComponents(content, view)],
+    [...alarms(view, key), ...otherComponents(content, record, view)],
   );
 }
 
-function head(record: EventRecord): Property[] {
+function head(
+  record: EventRecord,
+  { sequence, dtstamp }: Pick<EventRecord, 'sequence' | 'dtstamp'> = record,
+): Property[] {
   return [
     ...(record.proposals_allowed ? [] : [property('X-MICROSOFT-DISALLOW-COUNTER', 'TRUE')]),
     property('UID', escapeText(record.uid)),
-    property('DTSTAMP', stamp(record.dtstamp)),
+    property('DTSTAMP', stamp(dtstamp)),
     property('CREATED', stamp(record.created_at)),
     property('LAST-MODIFIED', stamp(record.updated_at)),
-    property('SEQUENCE', String(record.sequence)),
+    property('SEQUENCE', String(sequence)),
   ];
 }
 
@@ -203,18 +216,24 @@ function contentProperties(content: EventContent, { seesDetails }: VEventView): 
 
 /** Whether an imported property, which has parameters that no field has, states the same as one that is made from a field. */
 const isOriginal = (kept: Property, made: Property): boolean =>
-  kept.name === made.name && (['CLASS', 'SUMMARY'].includes(kept.name) || kept.value === made.value);
+  kept.name === made.name && (ORIGINALS.has(kept.name) || kept.value === made.value);
+
+const ORIGINALS: ReadonlySet<string> = new Set(['CLASS', 'SUMMARY', 'DESCRIPTION', 'LOCATION', 'CATEGORIES']);
 
 /** A FLOAT has no exponent (RFC 5545, 3.3.7), which JavaScript writes for numbers below a millionth. */
 const float = (value: number): string => (Math.abs(value) < 1e-6 ? '0' : String(value));
 
 /** ORGANIZER and ATTENDEE, with the responses to an instance. */
-function people(record: EventRecord, key: string | null): Property[] {
-  if (record.participants.length === 0) return [];
-  return [
-    property('ORGANIZER', uriOfAddress(record.organizer_email), { CN: record.organizer_name || null }),
-    ...attendeesAt(record, key).map(attendeeProperty),
-  ];
+function people(record: EventRecord, key: string | null, custom: EventContent['custom']): Property[] {
+  const { organizer_email: email, organizer_name: name } = record;
+  const own =
+    record.participants.length > 0
+      ? [
+          property('ORGANIZER', uriOfAddress(email), { CN: name || null }),
+          ...attendeesAt(record, key).map(attendeeProperty),
+        ]
+      : [];
+  return withParameters(own, keptOf(custom).people);
 }
 
 export const attendeeProperty = (row: ParticipantRow): Property =>
@@ -228,26 +247,15 @@ export const attendeeProperty = (row: ParticipantRow): Property =>
     'DELEGATED-FROM': row.delegated_from && uriOfAddress(row.delegated_from),
   });
 
-const alarms = ({ seesDetails, reminders = [], ownerEmail }: VEventView): Component[] =>
-  seesDetails ? reminders.map((reminder) => alarm(reminder, ownerEmail)) : [];
+const alarms = ({ seesDetails, reminders = [], ownerEmail }: VEventView, key: string | null): Component[] =>
+  seesDetails ? reminders.map((reminder) => alarmVcomponent(reminder, ownerEmail, key)) : [];
 
 /** Components of an imported event that have no field. Its alarms are for a reader with alarms. */
-function otherComponents({ custom }: Pick<EventContent, 'custom'>, view: VEventView): Component[] {
-  const { components, alarms: kept } = keptOf(custom);
+function otherComponents(
+  { custom }: Pick<EventContent, 'custom'>,
+  record: EventRecord,
+  view: VEventView,
+): Component[] {
   if (!view.seesDetails) return [];
-  return [...components, ...(view.reminders ? kept : [])];
+  return [...keptOf(custom).components, ...(view.reminders ? keptOf(record.custom).alarms : [])];
 }
-
-/** An alarm by mail needs SUMMARY and ATTENDEE (RFC 5545, 3.6.6). */
-const alarm = ({ method, minutes }: Reminder, ownerEmail: string | undefined): Component =>
-  component('VALARM', [
-    ...(method === 'email' && ownerEmail !== undefined
-      ? [
-          property('ACTION', 'EMAIL'),
-          property('SUMMARY', 'Reminder'),
-          property('ATTENDEE', uriOfAddress(ownerEmail)),
-        ]
-      : [property('ACTION', 'DISPLAY')]),
-    property('DESCRIPTION', 'Reminder'),
-    property('TRIGGER', formatDuration({ days: 0, seconds: -minutes * 60 })),
-  ]);

@@ -200,7 +200,10 @@ function details(
     my_response: participantOf(record, userId, key)?.response ?? null,
     reminders: {
       use_default: entry.reminders === null,
-      overrides: (entry.reminders ?? []) as CalendarReminderResponse[],
+      overrides: (entry.reminders ?? []).map(({ method, minutes }): CalendarReminderResponse => ({
+        method,
+        minutes,
+      })),
     },
     color: entry.color ?? content.color,
     categories: content.categories,

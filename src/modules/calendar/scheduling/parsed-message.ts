@@ -1,5 +1,5 @@
 import { parameterOf, propertyOf, textOf } from '../../../lib/icalendar/index.js';
-import { storable } from '../model/vevent-content.js';
+import { storable } from '../model/ics/storable.js';
 import { attendeesOf, ItipError, type ItipMessage, organizerOf, parseItip } from '../../../lib/itip/index.js';
 
 const MAX_TEXT = 500;

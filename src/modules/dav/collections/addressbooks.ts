@@ -21,6 +21,7 @@ import { MAX_RESOURCE, utf8Of } from '../model/body.js';
 import { matchesCard } from '../model/card-filter.js';
 import { cardName, externalIdOf } from '../model/card-names.js';
 import { DavError, notFound } from '../model/dav-error.js';
+import { assertCardFilter, COLLATIONS } from '../model/filter-support.js';
 import { childOf, type PropertyValue } from '../model/multistatus.js';
 import { paths } from '../model/paths.js';
 import { carddav, dav, element, href, infIt, type XmlName } from '../model/xml-names.js';
@@ -46,9 +47,7 @@ const RESERVED: ReadonlySet<string> = new Set(['sync', '.', '..']);
 const DATA = ['3.0', '4.0']
   .map((version) => `<A:address-data-type content-type="text/vcard" version="${version}"/>`)
   .join('');
-const COLLATIONS = ['i;ascii-casemap', 'i;octet', 'i;unicode-casemap']
-  .map((name) => element(carddav('supported-collation'), name))
-  .join('');
+const COLLATION_SET = COLLATIONS.map((name) => element(carddav('supported-collation'), name)).join('');
 const REPORTS = reports([
   dav('sync-collection'),
   carddav('addressbook-multiget'),
@@ -125,6 +124,7 @@ export class AddressbookCollections implements Collections {
     { version }: ContentOptions,
   ): AsyncGenerator<Member[]> {
     const filter = childOf(report, carddav('filter'));
+    if (filter) assertCardFilter(filter);
     for await (const names of this.cards.names(ctx, id)) {
       const ids = names.map(({ externalId }) => externalId);
       for await (const page of this.cards.ofIds(ctx, id, ids, version))
@@ -188,7 +188,7 @@ export class AddressbookCollections implements Collections {
       [DESCRIPTION, xmlText(book.description)],
       ...(book.color === null ? [] : ([[COLOR, book.color]] as [XmlName, string][])),
       [carddav('supported-address-data'), DATA],
-      [carddav('supported-collation-set'), COLLATIONS],
+      [carddav('supported-collation-set'), COLLATION_SET],
       [carddav('max-resource-size'), String(MAX_RESOURCE)],
     ];
     return {

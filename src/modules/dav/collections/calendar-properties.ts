@@ -5,6 +5,7 @@ import type { CalendarResponse } from '../../calendar/index.js';
 import { MAX_RESOURCE } from '../model/body.js';
 import type { Collection, PropertyChanges } from '../model/collection.js';
 import { collectionProperties, privileges, reports } from '../model/common-properties.js';
+import { COLLATIONS } from '../model/filter-support.js';
 import type { PropertyValue } from '../model/multistatus.js';
 import { paths } from '../model/paths.js';
 import { apple, caldav, dav, element, type XmlName } from '../model/xml-names.js';
@@ -18,9 +19,7 @@ const ZONE = caldav('calendar-timezone-id');
 /** Texts that every calendar has. */
 const COMPONENTS = '<C:comp name="VEVENT"/>';
 const DATA = '<C:calendar-data content-type="text/calendar" version="2.0"/>';
-const COLLATIONS = ['i;ascii-casemap', 'i;octet', 'i;unicode-casemap']
-  .map((name) => element(caldav('supported-collation'), name))
-  .join('');
+const COLLATION_SET = COLLATIONS.map((name) => element(caldav('supported-collation'), name)).join('');
 const REPORTS = reports([
   dav('sync-collection'),
   caldav('calendar-multiget'),
@@ -69,7 +68,7 @@ export function shown(ctx: RequestContext, calendar: CalendarResponse, segment: 
     [caldav('calendar-timezone'), () => xmlText(timeZone(calendar.time_zone))],
     [caldav('supported-calendar-component-set'), COMPONENTS],
     [caldav('supported-calendar-data'), DATA],
-    [caldav('supported-collation-set'), COLLATIONS],
+    [caldav('supported-collation-set'), COLLATION_SET],
     [caldav('max-resource-size'), String(MAX_RESOURCE)],
     [caldav('schedule-calendar-transp'), calendar.affects_free_busy ? '<C:opaque/>' : '<C:transparent/>'],
   ];

@@ -12,6 +12,7 @@ import {
   CreateCalendar,
   EventResources,
   type EventText,
+  RESOURCE_PROBLEMS,
   ResourceWrites,
   UpdateCalendar,
 } from '../../calendar/index.js';
@@ -19,7 +20,7 @@ import { calendarFilterOf, matchesEvent } from '../model/calendar-filter.js';
 import { DavError, notFound } from '../model/dav-error.js';
 import { childOf } from '../model/multistatus.js';
 import { paths } from '../model/paths.js';
-import { caldav, type XmlName } from '../model/xml-names.js';
+import { caldav, href, type XmlName } from '../model/xml-names.js';
 import { DavNames } from '../dav-names.js';
 import type {
   Collection,
@@ -114,36 +115,37 @@ export class CalendarCollections implements Collections {
 
   async put(
     ctx: RequestContext,
-    { id }: Collection,
+    collection: Collection,
     name: string,
     body: Buffer,
     check: EtagCheck,
   ): Promise<boolean> {
-    const write = (uid: string | null): Promise<boolean> =>
-      this.writes
-        .put(
-          ctx,
-          id,
-          body,
-          uid,
-          (version) => {
-            // An event with the UID exists under another name.
-            if (version !== null && uid === null) throw uidConflict();
-            check(version === null ? null : tag(String(version)));
-          },
-          (tx, newUid) => this.names.keep(tx, ctx.tenantId, id, name, newUid),
-        )
-        .catch((error: unknown) => {
-          throw asDavError(error);
-        });
-    const uid = await this.knownUid(ctx, id, name);
+    const { id } = collection;
+    const write = (known: string | null): Promise<boolean> =>
+      this.writes.put(
+        ctx,
+        id,
+        body,
+        (version, uid) => {
+          // The event of this name has another UID, or the UID belongs to another name.
+          if (known === null ? version !== null : known !== uid) throw new UidConflict(uid);
+          check(version === null ? null : tag(String(version)));
+        },
+        (tx, uid) => this.names.keep(tx, ctx.tenantId, id, name, uid),
+      );
+    const known = await this.knownUid(ctx, id, name);
     try {
-      return await write(uid);
+      return await write(known).catch(async (error: unknown) => {
+        // Another request may have created the event under this name.
+        const created =
+          known === null && error instanceof UidConflict ? await this.knownUid(ctx, id, name) : null;
+        if (created === null) throw error;
+        return write(created);
+      });
     } catch (error) {
-      // Another request may have created the event under this name.
-      const created = uid === null && isConflict(error) ? await this.knownUid(ctx, id, name) : null;
-      if (created === null) throw error;
-      return write(created);
+      throw error instanceof UidConflict
+        ? await this.uidConflict(ctx, collection, name, error.uid)
+        : asDavError(error);
     }
   }
 
@@ -177,14 +179,27 @@ export class CalendarCollections implements Collections {
     await this.calendars.delete(ctx, id, anyRevision(id), {});
   }
 
-  /** The UID of the event with this name; null: the calendar has none. */
+  /** The UID of the event with this name; null: the calendar shows none. */
   private async knownUid(
     { tenantId }: RequestContext,
     calendarId: string,
     name: string,
   ): Promise<string | null> {
     const uid = await this.names.uidOf(tenantId, calendarId, name);
-    return uid !== null && (await this.writes.knownUids(tenantId, calendarId, [uid])).has(uid) ? uid : null;
+    return uid !== null && (await this.writes.contains(tenantId, calendarId, uid)) ? uid : null;
+  }
+
+  /** The error with the path of the event that has the UID; otherwise of the one that another event would replace. */
+  private async uidConflict(
+    { tenantId }: RequestContext,
+    { id, path }: Collection,
+    name: string,
+    uid: string,
+  ): Promise<DavError> {
+    const isUsed = await this.writes.contains(tenantId, id, uid);
+    const own = isUsed ? (await this.names.namesOf(tenantId, id, [uid])).get(uid) : undefined;
+    const message = 'The calendar contains an event with this UID, or this path one with another UID.';
+    return new DavError(409, NO_CONFLICT, message, href(paths.member(path, own ?? name)));
   }
 
   /** All calendars of the caller, hidden ones included. */
@@ -227,19 +242,32 @@ const tag = (version: string): string => `"${version}"`;
 const anyRevision = (id: string): ExpectedRevision =>
   ExpectedRevision.read('calendar', id, undefined, undefined, true);
 
-const isConflict = (error: unknown): boolean => error instanceof DavError && error.condition === NO_CONFLICT;
+/** The UID of a text is that of another event. */
+class UidConflict extends Error {
+  constructor(readonly uid: string) {
+    super();
+  }
+}
 
-const uidConflict = (): DavError =>
-  new DavError(409, NO_CONFLICT, 'The calendar contains an event with this UID.');
+/** Conditions of RFC 4791, 5.3.2.1, for valid iCalendar that is no resource of a calendar. */
+const CONDITIONS: Readonly<Record<string, XmlName>> = {
+  [RESOURCE_PROBLEMS.notOneEvent]: caldav('valid-calendar-object-resource'),
+  [RESOURCE_PROBLEMS.severalKinds]: caldav('valid-calendar-object-resource'),
+  [RESOURCE_PROBLEMS.method]: caldav('valid-calendar-object-resource'),
+  [RESOURCE_PROBLEMS.unsupportedComponent]: caldav('supported-calendar-component'),
+};
 
-/** Errors of a text, with the condition that RFC 4791, 5.3.2.1, names. */
+/** Errors of a text, with the condition that RFC 4791, 5.3.2.1, or RFC 6638, 3.2.4.4, names. */
 function asDavError(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   const { code, status } = error.kind;
   if (code === 'not_organizer')
     return new DavError(403, caldav('allowed-attendee-scheduling-object-change'), error.message);
-  if (code === 'duplicate_uid') return uidConflict();
-  return status === 422 ? new DavError(403, caldav('valid-calendar-object-resource'), error.message) : error;
+  if (code === 'duplicate_uid') return new DavError(409, NO_CONFLICT, error.message);
+  if (status !== 422) return error;
+  const problem = error.extras.details?.[0]?.code ?? '';
+  const usual = code === 'invalid_ics' ? 'valid-calendar-data' : 'valid-calendar-object-resource';
+  return new DavError(403, CONDITIONS[problem] ?? caldav(usual), error.message);
 }
 
 /** The id of a calendar: the segment, or one that follows from a name that a program chose. */

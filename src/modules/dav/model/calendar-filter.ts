@@ -7,6 +7,7 @@ import {
 } from '../../../lib/icalendar/index.js';
 import type { XmlElement } from '../../../lib/xml/index.js';
 import { DavError } from './dav-error.js';
+import { assertCalendarFilter } from './filter-support.js';
 import { childOf, childrenOf } from './multistatus.js';
 import { matchesText } from './text-match.js';
 import { caldav } from './xml-names.js';
@@ -51,8 +52,9 @@ export function rangeOf({ attributes }: XmlElement): TimeRange {
   return range;
 }
 
-/** @param filter undefined: all events @throws DavError 400 */
+/** @param filter undefined: all events @throws DavError 400; 403 for a filter that is not supported */
 export function calendarFilterOf(filter: XmlElement | undefined): CalendarFilter {
+  if (filter) assertCalendarFilter(filter);
   const all = { hasEvents: true, range: { from: null, to: null }, rest: null };
   const calendar = filter && childOf(filter, caldav('comp-filter'));
   if (!calendar) return all;

@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import { dav } from './xml-names.js';
 import { DavError } from './dav-error.js';
+import { matchesIf } from './if-header.js';
 
 const TAGS = /(?:W\/)?"[^"]*"/g;
 
@@ -13,16 +14,26 @@ const listsWeakly = (header: string, etag: string): boolean => lists(header.repl
 const failed = (): DavError =>
   new DavError(412, dav('precondition-failed'), 'The resource is not the one that the request names.');
 
+type Conditional = Pick<Request, 'headers'> & Partial<Pick<Request, 'originalUrl'>>;
+
 /**
- * The preconditions of a write (RFC 9110, 13.1).
- * @returns a check of the current ETag (null: no such resource), which throws 412
+ * The preconditions of a write (RFC 9110, 13.1; RFC 4918, 10.4).
+ * @returns a check of the current ETag (null: no such resource), which throws 412, or 400 for a malformed If header
  */
-export function preconditionsOf({ headers }: Pick<Request, 'headers'>): (etag: string | null) => void {
-  const { 'if-match': match, 'if-none-match': noneMatch } = headers;
+export function preconditionsOf(request: Conditional): (etag: string | null) => void {
+  const { 'if-match': match, 'if-none-match': noneMatch } = request.headers;
   return (etag) => {
     if (match !== undefined && (etag === null || !lists(match, etag))) throw failed();
     if (noneMatch !== undefined && etag !== null && listsWeakly(noneMatch, etag)) throw failed();
+    assertIf(request, etag);
   };
+}
+
+/** @param etag null: no such resource, or one without an ETag @throws DavError 412, 400 */
+export function assertIf({ headers, originalUrl = '' }: Conditional, etag: string | null): void {
+  const header = headers['if'] as string | undefined;
+  const path = originalUrl.split('?', 1)[0] as string;
+  if (header !== undefined && !matchesIf(header, path, etag)) throw failed();
 }
 
 /** Whether a read is answered by 304. */

@@ -29,7 +29,8 @@ const ANSWERS: ReadonlySet<string> = new Set(['accepted', 'declined', 'tentative
 
 /**
  * Writes of a user who is not the organizer (RFC 6638, 3.2.2): the own response and the own reminders. What programs add for themselves
- * is not stored.
+ * is not stored. An invitation that the user has removed is shown again (3.2.2.2): the event is that of its organizer, and the response stays
+ * declined unless the text states another one.
  */
 @Injectable()
 export class AttendeeWrites {
@@ -37,19 +38,17 @@ export class AttendeeWrites {
 
   /** @throws ApiError 403 `not_organizer` for a change of what the organizer states */
   async write({ tx, ctx, calendar, locked, read, now }: Job): Promise<void> {
-    if (!read) throw CalendarErrors.notOrganizer.with();
     const { record, entries } = locked;
     const own = recordIn(record, calendar);
-    const next = replaced(own, read);
-    if (concernsAttendees(own, next, differing(own, next))) throw CalendarErrors.notOrganizer.with();
     const before = entryIn(entries, calendar.id);
-    const reminders = read.reminders ?? [];
-    const isReminded = !sameReminders(before.reminders ?? [], reminders);
-    const placed = isReminded ? { ...before, reminders } : before;
+    if (!before.hidden) assertUnchanged(own, read);
+    const reminders = read?.reminders ?? [];
+    const isReminded = read !== null && !sameReminders(before.reminders ?? [], reminders);
+    const placed = { ...before, ...(isReminded && { reminders }), hidden: false };
     const attendee = participantOf(record, ctx.userId);
-    const responses = attendee ? responsesOf(own, attendee, read) : [];
-    if (!attendee || responses.length === 0) {
-      if (isReminded) await this.writer.commitEntry(tx, ctx, record, placed);
+    const responses = attendee && read ? responsesOf(own, attendee, read) : [];
+    if (!attendee || !read || responses.length === 0) {
+      if (isReminded || before.hidden) await this.writer.commitEntry(tx, ctx, record, placed);
       return;
     }
     let after: EventRecord = record;
@@ -74,6 +73,13 @@ export class AttendeeWrites {
       now,
     );
   }
+}
+
+/** @throws ApiError 403 `not_organizer` for a change of what the organizer states */
+function assertUnchanged(record: EventRecord, read: ReadEvent | null): void {
+  if (!read) throw CalendarErrors.notOrganizer.with();
+  const next = replaced(record, read);
+  if (concernsAttendees(record, next, differing(record, next))) throw CalendarErrors.notOrganizer.with();
 }
 
 /** The responses that differ from the stored ones: to the whole event, and to instances. */

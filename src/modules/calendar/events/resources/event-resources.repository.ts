@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../../../platform/database/db.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader } from '../../../../platform/database/tx.js';
-import { fitsPage, PAGE_BYTES } from '../../../../platform/bounded-pages/page-bytes.js';
-import type { Reminder } from '../../calendar.entity.js';
+import { fitsPage, jsonBytes, PAGE_BYTES } from '../../../../platform/bounded-pages/page-bytes.js';
+import type { PlacedReminder } from '../../calendar.entity.js';
 import { EVENT_BYTES, OVERRIDES_BYTES } from '../../event-bytes.js';
 import { type EventJson, type EventRecord, recordOf } from '../../model/event-record.js';
 
@@ -18,7 +18,7 @@ export interface EventName {
 export interface PlacedRecord extends EventName {
   record: EventRecord;
   /** Null: those of the calendar. */
-  reminders: Reminder[] | null;
+  reminders: PlacedReminder[] | null;
 }
 
 /** A change of a calendar. `isGone`: the calendar no longer contains the event. */
@@ -32,7 +32,7 @@ export interface SpanWindow {
   to: string | null;
 }
 
-type ContentRow = EventName & { reminders: Reminder[] | null; fits: boolean } & {
+type ContentRow = EventName & { reminders: PlacedReminder[] | null; fits: boolean } & {
   [key in keyof EventJson]: EventJson[key] | null;
 };
 
@@ -41,7 +41,7 @@ const content = (name: string, where: string) =>
   workspace.statement<ContentRow>(
     `calendar.${name}`,
     `WITH page AS MATERIALIZED (
-       SELECT entry.event_id, entry.uid, entry.change_seq, entry.reminders, ${EVENT_BYTES} + ${OVERRIDES_BYTES} AS bytes
+       SELECT entry.event_id, entry.uid, entry.change_seq, entry.reminders, ${EVENT_BYTES} + ${OVERRIDES_BYTES} + ${jsonBytes('entry.reminders')} AS bytes
          FROM calendar_entries entry
          JOIN calendar_events event ON event.tenant_id = $1 AND event.id = entry.event_id
         WHERE entry.tenant_id = $1 AND entry.calendar_id = $2 AND NOT entry.hidden AND ${where}

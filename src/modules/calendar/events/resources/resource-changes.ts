@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parameterOf } from '../../../../lib/icalendar/index.js';
 import { addressOfUri } from '../../../../lib/itip/index.js';
-import type { Reminder } from '../../calendar.entity.js';
+import type { PlacedReminder } from '../../calendar.entity.js';
 import { pattern, resetResponses, sameTimes } from '../../changes/event-change.js';
 import type { EventMessage } from '../../changes/event-write.js';
 import type { EventRecord, OverrideRow, ParticipantRow } from '../../model/event-record.js';
@@ -61,12 +61,12 @@ export const invitations = (rows: readonly ParticipantRow[]) =>
     )
     .toSorted();
 
-/** Whether two lists of reminders have the same entries. */
-export const sameReminders = (a: readonly Reminder[], b: readonly Reminder[]): boolean => {
-  const keys = (list: readonly Reminder[]) =>
-    list.map(({ method, minutes }) => `${method} ${minutes}`).toSorted();
-  return isDeepStrictEqual(keys(a), keys(b));
-};
+/** Whether two lists of reminders have the same entries, in any order. */
+export const sameReminders = (a: readonly PlacedReminder[], b: readonly PlacedReminder[]): boolean =>
+  isDeepStrictEqual(inOrder(a), inOrder(b));
+
+const inOrder = (list: readonly PlacedReminder[]): PlacedReminder[] =>
+  list.toSorted((a, b) => a.minutes - b.minutes || (a.method < b.method ? -1 : 1));
 
 /**
  * The responses of a new event: attendees of the workspace have not responded yet, whatever the file states.

@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { ICalendarError, type Property } from '../../../../lib/icalendar/index.js';
-import { RecurrenceError } from '../../../../lib/recurrence/index.js';
+import type { Property } from '../../../../lib/icalendar/index.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { ConcurrentChangeError } from '../../../../platform/database/database-errors.js';
 import { Db } from '../../../../platform/database/db.js';
 import type { Tx } from '../../../../platform/database/tx.js';
 import { Errors } from '../../../../platform/http/errors.js';
 import { Checked } from '../../../../platform/http/input.pipe.js';
-import { CalendarErrors, RuleErrors } from '../../calendar.errors.js';
+import { CalendarErrors } from '../../calendar.errors.js';
 import { EventBatch } from '../../changes/event-batch.js';
 import { entryIn, EventOperations } from '../../changes/event-operations.js';
 import { EventRemovals } from '../../changes/event-removals.js';
@@ -19,9 +18,16 @@ import { DeleteEvent } from '../../input/event.dto.js';
 import { attendeesAt } from '../../model/attendance.js';
 import { permissionsOf } from '../../model/event-policy.js';
 import type { CalendarContext, EventRecord, ParticipantRow } from '../../model/event-record.js';
-import { readEvent, type ReadEvent } from '../../model/vevent-reader.js';
-import { asExported, createdEvent, differing, orphan, replaced, withInstances } from '../imported-event.js';
-import { type FileEvent, IcsFile, TooManyEventsError } from '../ics-file.js';
+import type { ReadEvent } from '../../model/vevent-reader.js';
+import {
+  asExported,
+  createdEvent,
+  differing,
+  fileEvent,
+  replaced,
+  withInstances,
+} from '../imported-event.js';
+import type { FileEvent } from '../ics-file.js';
 import { AttendeeWrites } from './attendee-writes.js';
 import { EventResourcesRepository } from './event-resources.repository.js';
 import {
@@ -33,9 +39,14 @@ import {
   serverMessages,
   withoutForeignResponses,
 } from './resource-changes.js';
+import { checked, singleEvent } from './single-event.js';
 
-/** Decides about a write under the lock of the event. @param version null: the calendar has no such event. @throws to stop the write */
-export type VersionCheck = (version: number | null) => void;
+/**
+ * Decides about a write under the lock of the event.
+ * @param version of the event with this UID; null: the calendar has no such event, or its owner has removed the invitation
+ * @throws to stop the write
+ */
+export type VersionCheck = (version: number | null, uid: string) => void;
 
 /** A write of one event in a transaction. */
 interface Job {
@@ -62,35 +73,35 @@ export class ResourceWrites {
 
   /**
    * Creates or replaces an event. Invitations, cancellations and replies follow as after a request of the HTTP API. An event that
-   * differs in nothing is not written.
+   * differs in nothing is not written. An invitation that the attendee has removed is shown again, as its organizer states it.
    * @param text iCalendar with one event
-   * @param expectedUid the UID that the event must have; null: any
-   * @param created runs in the transaction of a new event
-   * @returns whether the event is new
+   * @param created runs in the transaction of an event that is new in the calendar
+   * @returns whether the event is new in the calendar
    * @throws ApiError 404; 403 `forbidden`, `not_organizer`; 422 `invalid_ics`, `unknown_user` and those of rules
    */
   async put(
     ctx: RequestContext,
     calendarId: string,
     text: Uint8Array,
-    expectedUid: string | null,
     check: VersionCheck,
     created?: (tx: Tx, uid: string) => Promise<void>,
   ): Promise<boolean> {
     const calendar = await this.events.calendar(this.db, ctx, calendarId);
     this.operations.assertWriter(calendar);
-    const event = await single(text, calendar.time_zone);
-    const { uid } = event;
-    if (expectedUid !== null && uid !== expectedUid)
-      throw CalendarErrors.invalidIcs.with({ message: 'The UID of an event cannot change.' });
+    const event = await singleEvent(text, calendar.time_zone);
     return this.db.tx(async (tx) => {
       const isNew = await this.write(tx, ctx, calendarId, event, check);
-      if (isNew) await created?.(tx, uid);
+      if (isNew) await created?.(tx, event.uid);
       return isNew;
     });
   }
 
-  /** Those of the UIDs whose events the calendar contains. */
+  /** Whether the calendar shows an event with this UID. */
+  async contains(tenantId: string, calendarId: string, uid: string): Promise<boolean> {
+    return (await this.resources.version(this.db, tenantId, calendarId, uid)) !== null;
+  }
+
+  /** Those of the UIDs whose events the calendar contains. Invitations that their attendee has removed are among them. */
   async knownUids(tenantId: string, calendarId: string, uids: readonly string[]): Promise<Set<string>> {
     return new Set((await this.events.idsOfUids(this.db, tenantId, calendarId, uids)).keys());
   }
@@ -107,7 +118,7 @@ export class ResourceWrites {
       if (!found) throw CalendarErrors.eventNotFound.with();
       await this.batch.lock(tx, ctx, calendarId, [{ op: 'delete', event_id: found.id }]);
       const current = await this.resources.version(tx, ctx.tenantId, calendarId, uid);
-      check(current?.version ?? null);
+      check(current?.version ?? null, uid);
       const ref = { id: found.id, instance: null };
       await this.removals.remove(tx, ctx, calendarId, ref, null, Checked.of(DeleteEvent, {}));
     });
@@ -131,16 +142,15 @@ export class ResourceWrites {
     if (!isDeepStrictEqual(await this.events.idsOfUids(tx, ctx.tenantId, calendarId, [event.uid]), ids))
       throw new ConcurrentChangeError('uids');
     const current = await this.resources.version(tx, ctx.tenantId, calendarId, event.uid);
-    check(current?.version ?? null);
+    check(current?.version ?? null, event.uid);
     const job = { tx, ctx, calendar, event, now: new Date().toISOString() };
     if (eventId === undefined) await this.create(job);
     else await this.update(job, eventId);
-    return eventId === undefined;
+    return current === null;
   }
 
   private async create({ tx, ctx, calendar, event, now }: Job): Promise<void> {
-    const read = readOf(event) ?? readOf({ ...event, master: orphan(event) });
-    if (!read) throw CalendarErrors.invalidIcs.with();
+    const read = checked(() => fileEvent(event, null)) as ReadEvent;
     const emails = [...read.participants.map(({ email }) => email), read.organizer?.email ?? ''];
     const rows = await this.events.members(tx, ctx.tenantId, [], [...new Set(emails.filter(Boolean))]);
     const members = new Map(rows.map(({ email, user_id }) => [email, user_id]));
@@ -161,16 +171,15 @@ export class ResourceWrites {
     const locked = await this.events.lock(tx, ctx, calendar.id, eventId);
     if (!locked?.record) throw new ConcurrentChangeError('event');
     const { record, entries } = locked;
-    if (entryIn(entries, calendar.id).hidden) throw CalendarErrors.eventNotFound.with();
+    const before = entryIn(entries, calendar.id);
     const permissions = permissionsOf(record, calendar, ctx.userId);
     if (!permissions.see_details) throw Errors.forbidden.with();
-    const read = readOf(job.event);
-    if (!permissions.edit) return this.attendee.write({ ...job, locked, read });
+    const read = checked(() => fileEvent(job.event, record));
+    if (!permissions.edit || before.hidden) return this.attendee.write({ ...job, locked, read });
     const next = checked(() => (read ? replaced(record, read) : withInstances(record, job.event)));
     if (read) next.participants = await this.participants(job, record, read);
     const fields = differing(record, next);
     if (next.participants !== record.participants) fields.push('attendees');
-    const before = entryIn(entries, calendar.id);
     const reminders = read?.reminders ?? [];
     const isReminded = read !== null && !sameReminders(before.reminders ?? [], reminders);
     const own = isReminded ? { ...before, reminders } : before;
@@ -252,43 +261,3 @@ const addressesOf = ({ master, instances }: FileEvent): string[] =>
       .filter(({ name }: Property) => name === 'ATTENDEE')
       .map(({ value }) => value.replace(/^mailto:/i, '')),
   );
-
-const readOf = ({ master, instances, clock }: FileEvent): ReadEvent | null =>
-  master && checked(() => readEvent(master, instances, clock));
-
-/** @throws ApiError 422 for errors of the libraries */
-function checked<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw asApiError(error);
-  }
-}
-
-function asApiError(error: unknown): unknown {
-  if (error instanceof RecurrenceError) return RuleErrors[error.code].with({ message: error.message });
-  if (!(error instanceof ICalendarError)) return error;
-  const { code, message, property = '' } = error;
-  return CalendarErrors.invalidIcs.with({ message, details: [{ field: property, code, message }] });
-}
-
-/** The only event of a text. @throws ApiError 422 */
-async function single(text: Uint8Array, zone: string): Promise<FileEvent> {
-  const open = () => Promise.resolve(piecesOf(text));
-  try {
-    const file = await IcsFile.read(open, zone);
-    const events: FileEvent[] = [];
-    for await (const event of file.events()) events.push(event);
-    const [event] = events;
-    if (event && events.length === 1) return event;
-  } catch (error) {
-    if (error instanceof TooManyEventsError) throw CalendarErrors.tooManyEvents.with();
-    throw asApiError(error);
-  }
-  throw CalendarErrors.invalidIcs.with({ message: 'The text must have exactly one event.' });
-}
-
-// oxlint-disable-next-line typescript/require-await -- the reader of files takes an asynchronous source
-async function* piecesOf(text: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield text;
-}

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../../../platform/database/db.js';
 import type { BodyReply } from '../../../../platform/http/replies/body-reply.js';
 import { acceptedLanguage } from '../../../../platform/languages/languages.js';
-import { storable } from '../../model/vevent-content.js';
+import { storable } from '../../model/ics/storable.js';
 import { type Answer, ANSWERS, type PollRecord, statusOf } from '../poll-record.js';
 import { PollsRepository } from '../polls.repository.js';
 import { VoteLinks } from './vote-links.js';

@@ -23,7 +23,7 @@ import {
 import { contentOf, occurrenceOf } from '../../model/event-series.js';
 import { instantOf, wallOf } from '../../model/event-times.js';
 import { RESPONSES } from '../../model/vevent.js';
-import { storable } from '../../model/vevent-content.js';
+import { storable } from '../../model/ics/storable.js';
 import { type Applied, dtstampOf, type Incoming, keyOf, seconds, unchanged } from './incoming.js';
 import { RejectedMessageError } from './rejection.js';
 import { readEvent } from './read-event.js';

@@ -4,10 +4,12 @@ import { attendeesOf, compareVersions, type ItipPart, type Organizer } from '../
 import { changeAll, changeOne } from '../../changes/event-change.js';
 import { newColumns } from '../../changes/event-write.js';
 import { assertInstances } from '../../input/event-patch.js';
+import { isOrphaned } from '../../model/dependent-properties.js';
 import type { EventRecord } from '../../model/event-record.js';
 import { instanceAt, isSeries, occurrenceOf } from '../../model/event-series.js';
 import { isDay, nominalLength, timesAt, wallOf, wallText } from '../../model/event-times.js';
 import { laterKeys } from '../../model/following.js';
+import { NO_VERSION } from '../../model/vevent-reader.js';
 import {
   type Applied,
   assertOrganizer,
@@ -25,9 +27,6 @@ import { type ReadEvent, readEvent } from './read-event.js';
 
 /** Instances that were received without their series. */
 const MAX_ORPHANS = 1_000;
-/** The version of a series of which only instances are known: any version of the series is newer. */
-const NO_VERSION = { sequence: 0, dtstamp: '1970-01-01T00:00:00.000Z' };
-
 /**
  * REQUEST, ADD and PUBLISH: a new event, a new version of it, or of some of its instances, which are merged into the series.
  * Instances without their series are kept until it arrives.
@@ -91,7 +90,7 @@ function withSeries(
     const created = { ...newRecord(read, calendarId, organizer, incoming), ...version };
     return { ...created, participants: participantsOf(created, part, incoming, false) };
   }
-  if (current.custom['orphans'] === true) return adopted(current, read, version, part, organizer, incoming);
+  if (isOrphaned(current)) return adopted(current, read, version, part, organizer, incoming);
   const isRescheduled = part.sequence > current.sequence;
   const changed = changeAll(current, read, incoming.now);
   const next = changed?.record ?? { ...current };
@@ -231,7 +230,7 @@ function withKey(
     throw new RejectedMessageError('not_an_instance');
   if (record.added.length >= MAX_ORPHANS) throw new RejectedMessageError('too_many_instances');
   const added = [...new Set([...record.added, key])].toSorted();
-  const isOrphan = record.custom['orphans'] === true && key < record.starts;
+  const isOrphan = isOrphaned(record) && key < record.starts;
   const starts = isOrphan ? key : record.starts;
   const ends = isOrphan ? wallText(wallOf(key) + nominalLength(record), isDay(key)) : record.ends;
   return { ...record, starts, ends, added, excluded: record.excluded.filter((other) => other !== key) };

@@ -11,6 +11,7 @@ import {
 } from '../../../../lib/icalendar/index.js';
 import { type ItipMethod, uriOfAddress } from '../../../../lib/itip/index.js';
 import { instanceKeysOf, recordFor, wholeOf } from '../../model/attendance.js';
+import { isOrphaned } from '../../model/dependent-properties.js';
 import { FOLLOWING, responseAt } from '../../model/event-policy.js';
 import type { EventRecord, ParticipantRow, ProposalRow } from '../../model/event-record.js';
 import {
@@ -127,25 +128,38 @@ function declined(record: EventRecord, request: OutgoingRequest): OutgoingCalend
 function ofAttendee(record: EventRecord, request: OutgoingRequest): OutgoingCalendar | null {
   const { method, from, proposal } = request;
   const key = request.key.replace(FOLLOWING, '');
-  const event = key === '' ? veventsOf(record, DETAILS)[0] : instanceVevent(record, key, DETAILS);
   const row = responseOf(record, from, request.key);
-  if (!event || !row) return null;
-  const override = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
-  const sequence = override?.sequence ?? record.sequence;
+  const events = respondedEvents(record, key);
+  const [first] = events;
+  if (!first || !row) return null;
   const dtstamp = method === 'REPLY' ? (row.responded_at ?? request.now) : request.now;
   const names = method === 'REFRESH' ? new Set(['UID', 'RECURRENCE-ID']) : OF_RESPONSE;
-  const kept = event.properties
-    .filter(({ name }) => names.has(name) && !(proposal && /^DT(?:START|END)$|^DURATION$/.test(name)))
-    .map((each) => (request.key.startsWith(FOLLOWING) ? withRange(each) : each));
-  const properties = [
-    ...version(sequence, dtstamp),
-    ...kept,
-    ...(proposal ? timesOf(proposal) : []),
-    property('ORGANIZER', uriOfAddress(record.organizer_email), { CN: record.organizer_name || null }),
-    attendeeProperty({ ...row, rsvp: false }),
-    ...comment(request),
-  ];
-  return written(method, [component('VEVENT', properties)], sequence, dtstamp);
+  const responses = events.map(({ event, sequence }) => {
+    const kept = event.properties
+      .filter(({ name }) => names.has(name) && !(proposal && /^DT(?:START|END)$|^DURATION$/.test(name)))
+      .map((each) => (request.key.startsWith(FOLLOWING) ? withRange(each) : each));
+    return component('VEVENT', [
+      ...version(sequence, dtstamp),
+      ...kept,
+      ...(proposal ? timesOf(proposal) : []),
+      property('ORGANIZER', uriOfAddress(record.organizer_email), { CN: record.organizer_name || null }),
+      attendeeProperty({ ...row, rsvp: false }),
+      ...comment(request),
+    ]);
+  });
+  return written(method, responses, first.sequence, dtstamp);
+}
+
+/** What a response is about, with the version of each part: the event, or instances. @param key empty: the whole event */
+function respondedEvents(record: EventRecord, key: string): { event: Component; sequence: number }[] {
+  const whole = key === '' ? veventsOf(record, DETAILS) : [];
+  const events = isOrphaned(record) ? whole : whole.slice(0, 1);
+  if (key !== '') events.push(...[instanceVevent(record, key, DETAILS) ?? []].flat());
+  const own = record.overrides.find(({ recurrence_key }) => recurrence_key === key)?.sequence;
+  return events.map((event) => ({
+    event,
+    sequence: isOrphaned(record) ? Number(propertyOf(event, 'SEQUENCE')?.value) : (own ?? record.sequence),
+  }));
 }
 
 /** A VEVENT that only names an instance, for one that the series no longer has. */
@@ -198,9 +212,9 @@ function withOrganizer(event: Component, record: EventRecord, request: OutgoingR
     if (each.name === 'ORGANIZER') return [organizer(record, request.from)];
     // Anyone may receive a published event (RFC 5546, 3.2.1).
     if (each.name === 'ATTENDEE' && request.method === 'PUBLISH') return [];
-    if (each.name === 'ATTENDEE' && each.value === own)
-      return [{ ...each, value: uriOfAddress(request.from) }];
-    return [each];
+    if (each.name !== 'ATTENDEE') return [each];
+    const parameters = each.parameters.filter(({ name }) => !/^(?:X-|SCHEDULE-)/.test(name));
+    return [{ ...each, parameters, value: each.value === own ? uriOfAddress(request.from) : each.value }];
   });
   const hasOrganizer = properties.some(({ name }) => name === 'ORGANIZER');
   const people = hasOrganizer ? [] : [organizer(record, request.from)];

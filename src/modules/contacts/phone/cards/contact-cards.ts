@@ -1,6 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { differences } from '../../../../lib/contact-card/index.js';
-import { type CardVersion, countCards, readCard, VcardError } from '../../../../lib/vcard/index.js';
+import {
+  type CardVersion,
+  countCards,
+  readCard,
+  uidOf,
+  VcardError,
+  withStoredPositions,
+} from '../../../../lib/vcard/index.js';
 import { revisionTag } from '../../../../platform/concurrency/expected-revision.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { ConcurrentChangeError } from '../../../../platform/database/database-errors.js';
@@ -101,10 +108,11 @@ export class ContactCards {
     // The others would be lost (RFC 6352, 5.1).
     if ((await countCards([Buffer.from(text)])) > 1)
       throw fieldError('', 'several_cards', 'The text contains more than one vCard.');
-    const card = read(text, phoneCountry(book.default_country));
-    const stored = await this.newPhotos.store(ctx.tenantId, [card]);
-    const photoId = (card.photo && stored.get(card.photo.hash)) ?? null;
-    return this.db.tx((tx) => this.write(tx, ctx, book, externalId, card, photoId, check));
+    const given = read(text, phoneCountry(book.default_country));
+    const { entry } = given;
+    const stored = await this.newPhotos.store(ctx.tenantId, [entry]);
+    const photoId = (entry.photo && stored.get(entry.photo.hash)) ?? null;
+    return this.db.tx((tx) => this.write(tx, ctx, book, externalId, given, photoId, check));
   }
 
   /** @throws ApiError 404, 403 */
@@ -125,7 +133,7 @@ export class ContactCards {
     ctx: RequestContext,
     book: AccessedBook,
     externalId: string,
-    card: ImportedCard,
+    given: GivenCard,
     photoId: string | null,
     check: TagCheck,
   ): Promise<boolean> {
@@ -133,18 +141,21 @@ export class ContactCards {
     if (count === undefined) throw ContactErrors.bookNotFound.with();
     const [row] = await this.contacts.find(tx, ctx, book.id, 'external_id', [externalId]);
     check(row ? cardTag(row) : null);
+    const { entry: card, statedUid } = given;
     if (!row) {
       if (count >= QUOTAS.item.contacts_of_addressbook) throw ContactErrors.bookFull.with();
       await this.insert(tx, ctx, book, externalId, card, photoId);
       return true;
     }
     if (!canEdit(book.role, row)) throw Errors.forbidden.with();
-    const changed = differences(cardOf(row), card.card);
+    if (statedUid !== null && uidOf(statedUid) !== uidOf(row.uid))
+      await this.rejectUid(tx, ctx, book, row, statedUid);
+    const stored = cardOf(row);
+    const next = { ...card.card, custom: withStoredPositions(card.card.custom, stored.custom) };
+    const changed = differences(stored, next);
     const photo = samePhoto(row, card) ? row.photo_id : photoId;
     if (changed.length === 0 && photo === row.photo_id) return false;
-    const [after] = await this.contacts.update(tx, ctx, book.id, [
-      contactUpdate(row, card.card, changed, photo),
-    ]);
+    const [after] = await this.contacts.update(tx, ctx, book.id, [contactUpdate(row, next, changed, photo)]);
     if (!after) throw new ConcurrentChangeError('the contact has changed');
     return false;
   }
@@ -165,6 +176,18 @@ export class ContactCards {
     throw duplicateError(ContactErrors.duplicateUid, same, book.role);
   }
 
+  /** The contact cannot get another UID. @throws ApiError 409 `duplicate_uid` with the contact that has it, or else this one */
+  private async rejectUid(
+    tx: Tx,
+    ctx: RequestContext,
+    book: AccessedBook,
+    row: ContactRow,
+    uid: string,
+  ): Promise<never> {
+    const [same = row] = await this.contacts.find(tx, ctx, book.id, 'uid', [uid]);
+    throw duplicateError(ContactErrors.duplicateUid, same, book.role);
+  }
+
   private async textOf(ctx: RequestContext, row: ContactRow, version: CardVersion): Promise<CardText> {
     const photo = await this.photos.forCard(ctx.tenantId, row.photo_id);
     return { externalId: row.external_id, etag: cardTag(row), text: vcardText(row, version, photo) };
@@ -175,11 +198,18 @@ export class ContactCards {
 export const cardTag = ({ id, revision }: Pick<ContactRow, 'id' | 'revision'>): string =>
   revisionTag(CONTACTS.kind, id, revision);
 
+interface GivenCard {
+  entry: ImportedCard;
+  /** The UID in the text, as it is stored; null: the text has none. */
+  statedUid: string | null;
+}
+
 /** @throws ApiError 422 */
-function read(text: string, country: string | null): ImportedCard {
+function read(text: string, country: string | null): GivenCard {
   try {
-    const entry = fromVcard({ index: 0, card: readCard(text) }, country);
-    if (!('error' in entry)) return entry;
+    const card = readCard(text);
+    const entry = fromVcard({ index: 0, card }, country);
+    if (!('error' in entry)) return { entry, statedUid: card.uid === null ? null : entry.uid };
     throw fieldError('', entry.error, entry.message);
   } catch (error) {
     if (!(error instanceof VcardError)) throw error;

@@ -1,0 +1,155 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  component,
+  type Component,
+  formatDuration,
+  ICalendarError,
+  parameterOf,
+  parseDuration,
+  parseTime,
+  property,
+  type Property,
+  propertyOf,
+} from '../../../../lib/icalendar/index.js';
+import { uriOfAddress } from '../../../../lib/itip/index.js';
+import { DAY } from '../../../../lib/recurrence/index.js';
+import type { PlacedReminder, Reminder } from '../../calendar.entity.js';
+import type { EventTimes } from '../event-record.js';
+import { instantOf, lengthAt, wallOf } from '../event-times.js';
+import { storableComponents } from './storable.js';
+
+const MAX_REMINDERS = 10;
+const MAX_MINUTES = 60 * 24 * 40;
+/** Bytes of JSON of the alarms of all reminders of a placement; later alarms keep only method and time. */
+const MAX_BYTES = 8 * 1024;
+
+/** The alarms of an event. */
+export interface Alarms {
+  /** Those before the start, in whole minutes. Null: the event has no alarms of this kind. */
+  reminders: PlacedReminder[] | null;
+  /** Those after the start, with an absolute time for series, days and floating times, those that repeat a reminder, and further ones. */
+  others: Component[];
+}
+
+/** Reads the VALARMs of an event. */
+export function alarmsOf(event: Component, times: EventTimes, isSeries: boolean): Alarms {
+  const reminders: PlacedReminder[] = [];
+  const others: Component[] = [];
+  let bytes = 0;
+  for (const each of event.components) {
+    if (each.name !== 'VALARM') continue;
+    const reminder = reminderOf(each, times, isSeries);
+    const alarm = reminder && keptAlarm(each);
+    const same =
+      reminder &&
+      reminders.find(({ method, minutes }) => method === reminder.method && minutes === reminder.minutes);
+    const isOther = same ? alarm && !isDeepStrictEqual(same.alarm, alarm) : reminders.length >= MAX_REMINDERS;
+    if (!reminder || isOther) others.push(each);
+    else if (!same) {
+      bytes += alarm ? JSON.stringify(alarm).length : 0;
+      reminders.push({ ...reminder, ...(alarm && bytes <= MAX_BYTES && { alarm }) });
+    }
+  }
+  return { reminders: reminders.length > 0 ? reminders : null, others: storableComponents(others) };
+}
+
+/** An instance of a series in a text. */
+export interface AlarmedInstance {
+  key: string;
+  event: Component;
+  times: EventTimes;
+}
+
+/** The reminders of a series with the alarms of its instances that differ. An alarm at a time that the series lacks is left out. */
+export function withInstanceAlarms(
+  reminders: readonly PlacedReminder[] | null,
+  instances: readonly AlarmedInstance[],
+): PlacedReminder[] | null {
+  if (!reminders) return null;
+  const found = reminders.map((each) => ({ ...each }));
+  let bytes = JSON.stringify(reminders).length;
+  for (const { key, event, times } of instances)
+    for (const { method, minutes, alarm } of alarmsOf(event, times, false).reminders ?? []) {
+      const own = found.find((each) => each.method === method && each.minutes === minutes);
+      if (!own || !alarm || isDeepStrictEqual(own.alarm, alarm)) continue;
+      bytes += JSON.stringify(alarm).length;
+      if (bytes <= MAX_BYTES) own.instances = { ...own.instances, [key]: alarm };
+    }
+  return found;
+}
+
+/**
+ * The VALARM of a reminder. An alarm by mail needs SUMMARY and ATTENDEE (RFC 5545, 3.6.6).
+ * @param key of the instance; null: the whole event
+ * @param ownerEmail the address of the owner of the placement; without it an alarm by mail is one that is shown
+ */
+export function alarmVcomponent(
+  { method, minutes, alarm: whole, instances }: PlacedReminder,
+  ownerEmail: string | undefined,
+  key: string | null,
+): Component {
+  const alarm = (key === null ? undefined : instances?.[key]) ?? whole;
+  const trigger = property('TRIGGER', formatDuration({ days: 0, seconds: -minutes * 60 }));
+  if (alarm) return component('VALARM', [...alarm.properties, trigger], alarm.components);
+  return component('VALARM', [
+    ...(method === 'email' && ownerEmail !== undefined
+      ? [
+          property('ACTION', 'EMAIL'),
+          property('SUMMARY', 'Reminder'),
+          property('ATTENDEE', uriOfAddress(ownerEmail)),
+        ]
+      : [property('ACTION', 'DISPLAY')]),
+    property('DESCRIPTION', 'Reminder'),
+    trigger,
+  ]);
+}
+
+/** The properties of alarms that `alarmVcomponent` makes, in alphabetical order. */
+const MADE: ReadonlySet<string> = new Set([
+  'ACTION:DISPLAY DESCRIPTION:Reminder',
+  'ACTION:EMAIL ATTENDEE DESCRIPTION:Reminder SUMMARY:Reminder',
+]);
+
+/** The alarm without its time, such as its UID, text, sound and ACKNOWLEDGED (RFC 9074); null where it states only method and time. */
+function keptAlarm({ properties, components }: Component): Component | null {
+  const kept = properties.filter(({ name }) => name !== 'TRIGGER');
+  const stated = kept.map(({ name, value }) => (name === 'ATTENDEE' ? name : `${name}:${value}`));
+  const isMade =
+    components.length === 0 &&
+    kept.every(({ parameters }) => parameters.length === 0) &&
+    MADE.has(stated.toSorted().join(' '));
+  return isMade ? null : (storableComponents([component('VALARM', kept, components)], MAX_BYTES)[0] ?? null);
+}
+
+function reminderOf(alarm: Component, times: EventTimes, isSeries: boolean): Reminder | null {
+  const trigger = propertyOf(alarm, 'TRIGGER');
+  const action = propertyOf(alarm, 'ACTION')?.value.trim().toUpperCase();
+  const minutes = trigger ? minutesBefore(trigger, times, isSeries) : null;
+  if (minutes === null || action === 'NONE') return null;
+  return { method: action === 'EMAIL' ? 'email' : 'popup', minutes };
+}
+
+/** Null for a time that is no reminder. */
+function minutesBefore(trigger: Property, times: EventTimes, isSeries: boolean): number | null {
+  try {
+    const minutes = secondsBefore(trigger, times, isSeries) / 60;
+    return Number.isInteger(minutes) && minutes >= 0 && minutes <= MAX_MINUTES ? minutes || 0 : null;
+  } catch (error) {
+    if (error instanceof ICalendarError) return null;
+    throw error;
+  }
+}
+
+/** Of a series: before the start of its first instance. NaN for a time that does not follow the start. */
+function secondsBefore(trigger: Property, times: EventTimes, isSeries: boolean): number {
+  const wall = wallOf(times.starts);
+  const start = instantOf(wall, times.time_zone);
+  if (/^\d/.test(trigger.value.trim())) {
+    const { kind, wall: moment } = parseTime(trigger.value, 'TRIGGER');
+    return kind === 'utc' && times.time_zone !== null && !isSeries ? start - moment : Number.NaN;
+  }
+  const { days, seconds } = parseDuration(trigger.value, 'TRIGGER');
+  const offset = days * DAY + seconds;
+  if (parameterOf(trigger, 'RELATED')?.toUpperCase() === 'END') return -offset - lengthAt(times, wall, start);
+  return Math.round(-offset / 60) * 60;
+}

@@ -1,0 +1,49 @@
+import { type Component, parameterOf, type Property } from '../../../../lib/icalendar/index.js';
+import { addressOfUri, MAX_ATTENDEES, uriOfAddress } from '../../../../lib/itip/index.js';
+import { storableProperty } from './storable.js';
+
+/** Parameters that columns of an event and its attendees state. */
+const STORED: Readonly<Record<string, ReadonlySet<string>>> = {
+  ORGANIZER: new Set(['CN']),
+  ATTENDEE: new Set(['CN', 'CUTYPE', 'ROLE', 'PARTSTAT', 'RSVP', 'DELEGATED-TO', 'DELEGATED-FROM']),
+};
+/** Parameters of a single request or response (RFC 6638, 7.2 and 7.3). */
+const MOMENTARY: ReadonlySet<string> = new Set(['SCHEDULE-FORCE-SEND', 'SCHEDULE-STATUS']);
+/** Bytes of JSON of all parameters of an event. */
+const MAX_BYTES = 16 * 1024;
+
+/**
+ * The parameters of ORGANIZER and ATTENDEE that no column states, such as LANGUAGE, SENT-BY, SCHEDULE-AGENT and X- parameters, in the
+ * order of the addresses. An ATTENDEE without an address is returned as it is written.
+ */
+export function peopleParameters({ properties }: Component): Property[] {
+  const found = new Map<string, Property>();
+  let bytes = 0;
+  for (const each of properties) {
+    const stored = STORED[each.name];
+    if (!stored || found.size > MAX_ATTENDEES) continue;
+    const email = addressOfUri(each.value) ?? addressOfUri(parameterOf(each, 'EMAIL'));
+    if (email === null && each.name === 'ORGANIZER') continue;
+    const others = each.parameters.filter(({ name }) => !stored.has(name) && !MOMENTARY.has(name));
+    const kept = email === null ? each : { ...each, parameters: others, value: uriOfAddress(email) };
+    const key = `${each.name} ${kept.value}`;
+    if (found.has(key) || (email !== null && others.length === 0)) continue;
+    bytes += JSON.stringify(kept).length;
+    if (bytes <= MAX_BYTES) found.set(key, storableProperty(kept));
+  }
+  return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
+}
+
+/** ORGANIZER and ATTENDEE with the parameters that no column states, and the attendees without an address. */
+export function withParameters(people: readonly Property[], kept: readonly Property[]): Property[] {
+  if (kept.length === 0) return [...people];
+  const parameters = new Map(kept.map((each) => [`${each.name} ${each.value}`, each.parameters]));
+  const others = kept.filter(({ name, value }) => name === 'ATTENDEE' && addressOfUri(value) === null);
+  return [
+    ...people.map((each) => {
+      const own = parameters.get(`${each.name} ${each.value}`) ?? [];
+      return { ...each, parameters: [...each.parameters, ...own] };
+    }),
+    ...others,
+  ];
+}

@@ -1,0 +1,38 @@
+import type { Component, Property } from '../../../../lib/icalendar/index.js';
+
+/** Bytes of JSON of the properties, or of the components, without a field that an event keeps. */
+export const KEPT_BYTES = 64 * 1024;
+
+/** Text that can be stored: well-formed, without U+0000, cut. */
+export const storable = (text: string, max: number): string =>
+  text.replaceAll('\0', '').slice(0, max).toWellFormed();
+
+/** One line without control characters and marks that change the direction of text. */
+export const line = (text: string, max: number): string =>
+  storable(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim(), max);
+
+/** A property without text that cannot be stored. */
+export function storableProperty({ name, parameters, value }: Property): Property {
+  const text = (each: string): string => storable(each, each.length);
+  return {
+    name,
+    parameters: parameters.map((each) => ({ name: each.name, values: each.values.map(text) })),
+    value: text(value),
+  };
+}
+
+/** Components without text that cannot be stored, up to a number of bytes. */
+export function storableComponents(components: readonly Component[], max = KEPT_BYTES): Component[] {
+  const kept: Component[] = [];
+  let bytes = 0;
+  for (const { name, properties, components: inner } of components) {
+    const each = {
+      name,
+      properties: properties.map(storableProperty),
+      components: storableComponents(inner),
+    };
+    bytes += JSON.stringify(each).length;
+    if (bytes <= max) kept.push(each);
+  }
+  return kept;
+}
