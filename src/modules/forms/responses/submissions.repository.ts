@@ -1,57 +1,81 @@
+import { randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { AnswerFile, Answers } from '../../../lib/forms/index.js';
+import { v7 as uuidv7 } from 'uuid';
+import type { AnswerFile } from '../../../lib/forms/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { FormResponseOnce, FormResponseRow } from '../forms.entity.js';
+import { RESPONSE_COUNT } from '../forms.repository.js';
+import type {
+  AcceptingForm,
+  EarlierResponse,
+  NewResponse,
+  ResponseChange,
+  SubmissionFacts,
+} from '../model/submission-rules.js';
 
-/** Result of a submission: `ok`, `repeated`, `stale` after a publication, or the reason for the rejection. */
-export interface SubmitOutcome {
-  outcome:
-    | 'ok'
-    | 'repeated'
-    | 'stale'
-    | 'not_found'
-    | 'archived'
-    | 'closed'
-    | 'not_open'
-    | 'full'
-    | 'already_submitted'
-    | 'client_response_id_reused'
-    | 'upload_used'
-    | 'not_editable'
-    | 'unknown_response';
-  id: string;
-  version: number;
-  submitted_at: Date;
-}
+/** Counters of a form without a quota, so that concurrent submissions do not wait for each other. */
+const SHARDS = 16;
 
-/** As `form_submit` and `form_resubmit` take it. */
-export interface NewResponse {
-  id: string;
-  client_response_id: string | null;
-  /** Answered version, and the current one when the answers were checked. */
-  version: number;
-  current_version: number;
-  answers: Answers;
-  search_text: string;
-  /** Hexadecimal. */
-  respondent_key: string;
-  uploads: string[];
-  duration_seconds: number | null;
-  event_id: string;
-}
+/** A form that is locked against changes of its state, and the time of the database. */
+export type LockedForm = AcceptingForm & { now: Date };
 
-const RESULT = 'outcome, id, version, submitted_at';
-
-const submit = workspace.statement<SubmitOutcome>(
-  'form_responses.submit',
-  `SELECT ${RESULT} FROM form_submit($1, $2, $3, $4)`,
+// Writers of a form take FOR UPDATE: no response is stored after a closure has committed.
+const lockForm = workspace.statement<LockedForm>(
+  'form_responses.lock_form',
+  `SELECT state, accepting, current_version, settings, clock_timestamp() AS now
+     FROM forms WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL FOR KEY SHARE`,
 );
 
-const resubmit = workspace.statement<SubmitOutcome>(
-  'form_responses.resubmit',
-  `SELECT ${RESULT} FROM form_resubmit($1, $2, $3, $4)`,
+// The number of responses is exact until the commit.
+const lockCounter = workspace.statement<never>(
+  'form_responses.lock_counter',
+  `SELECT FROM form_counters WHERE tenant_id = $1 AND form_id = $2 AND shard = 0 FOR UPDATE`,
+);
+
+interface FactsRow extends EarlierResponse {
+  own: string | null;
+  is_known: boolean;
+  count: number;
+}
+
+// Indexes form_responses_client, form_responses_respondent. The facts of each response of `facts`.
+const readFacts = workspace.statement<{ [name in keyof FactsRow]: FactsRow[name] | null }>(
+  'form_responses.facts',
+  `SELECT earlier.id, earlier.version, earlier.submitted_at, earlier.respondent_id, earlier.answers = $4::jsonb AS has_same_answers,
+          CASE WHEN $6::bytea IS NOT NULL THEN (
+            SELECT own.id FROM form_responses own WHERE own.tenant_id = $1 AND own.form_id = $2 AND own.respondent_id = $5
+             ORDER BY own.id DESC LIMIT 1) END AS own,
+          EXISTS (SELECT FROM form_response_once once
+                   WHERE once.tenant_id = $1 AND once.form_id = $2 AND once.respondent_key = $6) AS is_known,
+          CASE WHEN $7::boolean THEN ${RESPONSE_COUNT} END AS count
+     FROM (VALUES ($1::uuid, $2::uuid)) AS form (tenant_id, id)
+     LEFT JOIN form_responses earlier
+            ON earlier.tenant_id = $1 AND earlier.form_id = $2 AND earlier.client_response_id = $3`,
+);
+
+// Writes nothing unless the form is as it was read. Otherwise, and for a known client_response_id, returns no row.
+const insert = workspace.statement<{ id: string }>(
+  'form_responses.insert',
+  `WITH form AS MATERIALIZED (
+     SELECT id FROM forms
+      WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL AND state = $3 AND accepting = $4 AND current_version = $5
+        AND settings = $6 FOR KEY SHARE),
+   response AS (
+     INSERT INTO form_responses (tenant_id, form_id, id, version, respondent_id, client_response_id, answers, search_text,
+                                 duration_seconds, submitted_at, updated_at)
+     SELECT $1, form.id, $7::uuid, $8::int, $9::uuid, $10::uuid, $11::jsonb, $12::text, $13::int, $14::timestamptz, $14::timestamptz FROM form
+     ON CONFLICT (tenant_id, form_id, client_response_id) WHERE client_response_id IS NOT NULL DO NOTHING
+     RETURNING form_id, id),
+   counted AS (
+     INSERT INTO form_counters AS counter (tenant_id, form_id, shard, count) SELECT $1, form_id, $15::smallint, 1 FROM response
+     ON CONFLICT (tenant_id, form_id, shard) DO UPDATE SET count = counter.count + 1)
+   INSERT INTO outbox (tenant_id, id, type, payload)
+   SELECT $1, $16::uuid, 'form.response_submitted', jsonb_build_object('form_id', form_id, 'response_id', id) FROM response
+   RETURNING id`,
 );
 
 const files = workspace.statement<AnswerFile & { question_id: string }>(
@@ -60,32 +84,85 @@ const files = workspace.statement<AnswerFile & { question_id: string }>(
      FROM form_uploads WHERE tenant_id = $1 AND form_id = $2 AND id = ANY ($3)`,
 );
 
-// Index form_responses_respondent.
-const own = workspace.statement<{ id: string }>(
-  'form_responses.own',
-  `SELECT id FROM form_responses WHERE tenant_id = $1 AND form_id = $2 AND respondent_id = $3 ORDER BY id DESC LIMIT 1`,
-);
-
 // Index form_responses_client.
 const versionOf = workspace.statement<{ version: number }>(
   'form_responses.version_of',
   `SELECT version FROM form_responses WHERE tenant_id = $1 AND form_id = $2 AND client_response_id = $3`,
 );
 
-/** Writes of responses, each in one statement. */
+/** Rows of submissions. Lock order: form, files, counter, respondent. */
 @Injectable()
 export class SubmissionsRepository {
   constructor(private readonly db: Db) {}
 
-  /** @param replaces whether the answers replace those of a response of the caller */
-  async submit(
+  /** Locks a form against changes of its state. @returns undefined for an unknown or deleted one */
+  async lockForm(tx: Tx, tenantId: string, form: string): Promise<LockedForm | undefined> {
+    return (await tx.query(lockForm, [tenantId, form]))[0];
+  }
+
+  async lockCounter(tx: Tx, tenantId: string, form: string): Promise<void> {
+    await tx.query(lockCounter, [tenantId, form]);
+  }
+
+  /**
+   * @param key of the respondent, in forms with one response of each user; otherwise null
+   * @param isCounted whether the form has a quota
+   */
+  async facts(
     tx: Tx,
-    { tenantId, userId }: RequestContext,
+    tenantId: string,
     form: string,
+    { clientResponseId, answers, userId }: NewResponse,
+    key: Buffer | null,
+    isCounted: boolean,
+  ): Promise<Omit<SubmissionFacts, 'hasFiles'> & { earlier: EarlierResponse | null }> {
+    const values = [tenantId, form, clientResponseId, answers, userId, key, isCounted];
+    const { own, is_known, count, ...earlier } = (await tx.query(readFacts, values))[0]!;
+    return {
+      earlier: earlier.id === null ? null : (earlier as EarlierResponse),
+      own,
+      isKnown: is_known === true,
+      count: count ?? 0,
+    };
+  }
+
+  /**
+   * Stores a response with its event, and counts it, unless the form has changed since it was read.
+   * @returns false: nothing is stored, because the form is another one, or the `client_response_id` is known
+   */
+  async insert(
+    tx: Tx,
+    tenantId: string,
+    id: string,
+    { state, accepting, current_version: version, settings }: AcceptingForm,
     response: NewResponse,
-    replaces: boolean,
-  ): Promise<SubmitOutcome> {
-    return (await tx.query(replaces ? resubmit : submit, [tenantId, form, userId, response]))[0]!;
+    { respondentId, submittedAt }: ResponseChange,
+  ): Promise<boolean> {
+    const form = [id, state, accepting, version, settings];
+    const answered = [response.answers, response.searchText, response.durationSeconds, submittedAt];
+    const ids = [response.id, response.version, respondentId, response.clientResponseId];
+    const shard = settings.max_responses === null ? randomInt(SHARDS) : 0;
+    const rows = await tx.query(insert, [tenantId, ...form, ...ids, ...answered, shard, uuidv7()]);
+    return rows.length > 0;
+  }
+
+  /** @returns false for a known respondent */
+  async insertKey(tx: Tx, tenantId: string, formId: string, respondentKey: Buffer): Promise<boolean> {
+    return (await rowsOf(tx, FormResponseOnce).insert({ tenantId, formId, respondentKey })) !== null;
+  }
+
+  /** Locks a response of a respondent. */
+  async lockResponse(tx: Tx, tenantId: string, formId: string, { id, userId }: NewResponse) {
+    return rowsOf(tx, FormResponseRow).lock({ tenantId, formId, id, respondentId: userId });
+  }
+
+  /** Replaces the answers of a response. */
+  async update(tx: Tx, { tenantId, formId, id }: FormResponseRow, response: NewResponse, updatedAt: Date) {
+    const { answers, searchText, version } = response;
+    await rowsOf(tx, FormResponseRow).update(
+      { tenantId, formId, id },
+      { answers: answers as object, searchText, version, updatedAt },
+    );
   }
 
   /** Uploaded files of a form by id. */
@@ -101,10 +178,5 @@ export class SubmissionsRepository {
   /** The version that a stored response has answered. */
   async versionOf(tenantId: string, form: string, clientResponseId: string): Promise<number | undefined> {
     return (await this.db.query(versionOf, [tenantId, form, clientResponseId]))[0]?.version;
-  }
-
-  /** The last response of the caller. */
-  async own({ tenantId, userId }: RequestContext, form: string): Promise<string | undefined> {
-    return (await this.db.query(own, [tenantId, form, userId]))[0]?.id;
   }
 }
