@@ -9,7 +9,10 @@ import { type FormRow, FormsRepository, type FoundForm } from './forms.repositor
 import { FORMS } from './forms.resource.js';
 
 /** A form that the caller can open. */
-export type OpenForm = FoundForm & { role: FormRole };
+export type ShownForm = FormRow & { role: FormRole };
+
+/** The same, as it was read by its id. */
+export type OpenForm = ShownForm & Pick<FoundForm, 'now'>;
 
 export const includes = (role: FormRole | null, needed: FormRole): boolean =>
   role !== null && FORM_ROLES.indexOf(role) >= FORM_ROLES.indexOf(needed);

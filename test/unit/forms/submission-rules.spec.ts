@@ -103,21 +103,13 @@ describe('a new response', () => {
     [{}, { hasFiles: false }, { error: 'upload_used' }],
     [{ one_per_user: true }, {}, null],
     [{ one_per_user: true }, { isKnown: true }, { error: 'already_submitted' }],
-    [
-      { one_per_user: true },
-      { isKnown: true, own: 'r1' },
-      { error: 'already_submitted', response_id: 'r1' },
-    ],
+    [{ one_per_user: true }, { isKnown: true, own: 'r1' }, { error: 'already_submitted', response_id: 'r1' }],
     [
       { one_per_user: true },
       { own: 'r1', hasFiles: false },
       { error: 'already_submitted', response_id: 'r1' },
     ],
-    [
-      { one_per_user: true, anonymous: true },
-      { isKnown: true, own: 'r1' },
-      { error: 'already_submitted' },
-    ],
+    [{ one_per_user: true, anonymous: true }, { isKnown: true, own: 'r1' }, { error: 'already_submitted' }],
     [{ one_per_user: true, anonymous: true, max_responses: 1 }, { isKnown: true, count: 1 }, closed('full')],
     [{ one_per_user: false }, { isKnown: true, own: 'r1' }, null],
   ];
@@ -203,8 +195,11 @@ describe('a closure that no user requests', () => {
     [true, null, 4, 3, false],
     [false, null, 3, 3, false],
     [true, 4, null, 3, false],
-  ])('by settings: accepting %s, quota %s, then %s, %d responses: %s', (accepting, before, after, count, expected) => {
-    const closedBy = isClosedByQuota({ accepting, settings: settings(before) }, settings(after), count);
-    expect(closedBy).toBe(expected);
-  });
+  ])(
+    'by settings: accepting %s, quota %s, then %s, %d responses: %s',
+    (accepting, before, after, count, expected) => {
+      const closedBy = isClosedByQuota({ accepting, settings: settings(before) }, settings(after), count);
+      expect(closedBy).toBe(expected);
+    },
+  );
 });

@@ -10,7 +10,7 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { assertRev, draftOf } from '../input/definition-input.js';
-import { FormAccess, includes, type OpenForm } from '../form-access.js';
+import { FormAccess, includes, type OpenForm, type ShownForm } from '../form-access.js';
 import { FormDrafts } from './form-drafts.js';
 import { FormEvents } from '../changes/form-events.js';
 import { FormVisitCounter } from '../form-visit-counter.js';
@@ -50,7 +50,7 @@ export class FormsService {
       rows: (after, limit) => this.forms.list(ctx, base, filter, after, limit),
     });
     return FORMS.page(
-      rows.map((form) => formSummary(form as OpenForm)),
+      rows.map((form) => formSummary(form as ShownForm)),
       next,
     );
   }
