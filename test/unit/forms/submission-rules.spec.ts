@@ -84,7 +84,7 @@ describe('a form accepts no responses', () => {
 
 describe('a new response', () => {
   it('names the respondent and the time, unless the form is anonymous', () => {
-    const stored = { respondentId: 'ann', submittedAt: now, isOnce: false, fillsForm: false };
+    const stored = { respondentId: 'ann', submittedAt: now, fillsForm: false };
     expect(submit(form(), facts(), response(), now)).toEqual(stored);
     expect(submit(form({ anonymous: true }), facts(), response(), now)).toEqual({
       ...stored,
@@ -116,7 +116,7 @@ describe('a new response', () => {
   it.each(rejections)('%j with %j: %j', (settings, known, error) => {
     const result = submit(form(settings), facts(known), response(), now);
     if (error) expect(outcomeOf(result)).toEqual(error);
-    else expect(result).toMatchObject({ isOnce: settings.one_per_user === true });
+    else expect(result).toMatchObject({ submittedAt: now });
   });
 
   it('fills the form with the last place', () => {

@@ -60,8 +60,6 @@ export interface ResponseChange {
   /** Null in anonymous forms. */
   respondentId: string | null;
   submittedAt: Date;
-  /** The row in `form_response_once` prevents another response of the respondent. */
-  isOnce: boolean;
   /** The form is full afterwards. */
   fillsForm: boolean;
 }
@@ -137,7 +135,6 @@ export function submit(
     respondentId: respondentOf(form, response),
     // The exact time could identify the respondent of an anonymous form.
     submittedAt: anonymous ? new Date(Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS) : now,
-    isOnce,
     fillsForm: isFull(form.settings, facts.count + 1),
   };
 }

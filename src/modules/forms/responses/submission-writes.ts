@@ -132,20 +132,19 @@ export class SubmissionWrites {
     const { max_responses: max, one_per_user: isOnce } = form.settings;
     const key = isOnce ? this.respondents.key(tenantId, id, response.userId) : null;
     const hasFiles = await this.files.lock(tx, tenantId, id, response);
-    if (max !== null) await this.rows.lockCounter(tx, tenantId, id);
+    const count = max === null ? 0 : await this.rows.lockCounter(tx, tenantId, id);
     for (;;) {
-      const { earlier, ...facts } = await this.rows.facts(tx, tenantId, id, response, key, max !== null);
+      const { earlier, ...facts } = await this.rows.facts(tx, tenantId, id, response, key);
       if (earlier) {
         const rejection = rejectReuse(form, earlier, response);
         if (rejection) throw rejection;
         return { ...earlier, isNew: false };
       }
-      const change = submit(form, { ...facts, hasFiles }, response, form.now);
+      const change = submit(form, { ...facts, hasFiles, count }, response, form.now);
       if (change === 'outdated') return change;
       if (change instanceof ApiError) throw change;
       // A concurrent transaction has stored a response of the respondent, or with the client_response_id: the facts are others now.
-      if (key && !(await this.rows.insertKey(tx, tenantId, id, key))) continue;
-      if (!(await this.rows.insert(tx, tenantId, id, form, response, change))) continue;
+      if (!(await this.rows.insert(tx, tenantId, id, form, response, change, key))) continue;
       await this.files.claim(tx, tenantId, id, response, change.respondentId);
       if (change.fillsForm) await this.events.closed(tx, tenantId, id, 'quota_reached');
       this.outbox.notice(tx);

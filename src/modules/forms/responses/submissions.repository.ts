@@ -2,13 +2,11 @@ import { randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { AnswerFile } from '../../../lib/forms/index.js';
-import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { FormResponseOnce, FormResponseRow } from '../forms.entity.js';
-import { RESPONSE_COUNT } from '../forms.repository.js';
+import { FormResponseRow } from '../forms.entity.js';
 import type {
   AcceptingForm,
   EarlierResponse,
@@ -30,19 +28,21 @@ const lockForm = workspace.statement<LockedForm>(
      FROM forms WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL FOR KEY SHARE`,
 );
 
-// The number of responses is exact until the commit.
-const lockCounter = workspace.statement<never>(
+// The number of responses is exact until the commit: while the form is locked and has a quota, no other shard changes.
+const lockCounter = workspace.statement<{ count: number }>(
   'form_responses.lock_counter',
-  `SELECT FROM form_counters WHERE tenant_id = $1 AND form_id = $2 AND shard = 0 FOR UPDATE`,
+  `SELECT counter.count::float8 + (
+            SELECT coalesce(sum(other.count), 0)::float8 FROM form_counters other
+             WHERE other.tenant_id = $1 AND other.form_id = $2 AND other.shard <> 0) AS count
+     FROM form_counters counter WHERE counter.tenant_id = $1 AND counter.form_id = $2 AND counter.shard = 0 FOR UPDATE OF counter`,
 );
 
 interface FactsRow extends EarlierResponse {
   own: string | null;
   is_known: boolean;
-  count: number;
 }
 
-// Indexes form_responses_client, form_responses_respondent. The facts of each response of `facts`.
+// Indexes form_responses_client, form_responses_respondent. One row.
 const readFacts = workspace.statement<{ [name in keyof FactsRow]: FactsRow[name] | null }>(
   'form_responses.facts',
   `SELECT earlier.id, earlier.version, earlier.submitted_at, earlier.respondent_id, earlier.answers = $4::jsonb AS has_same_answers,
@@ -50,24 +50,27 @@ const readFacts = workspace.statement<{ [name in keyof FactsRow]: FactsRow[name]
             SELECT own.id FROM form_responses own WHERE own.tenant_id = $1 AND own.form_id = $2 AND own.respondent_id = $5
              ORDER BY own.id DESC LIMIT 1) END AS own,
           EXISTS (SELECT FROM form_response_once once
-                   WHERE once.tenant_id = $1 AND once.form_id = $2 AND once.respondent_key = $6) AS is_known,
-          CASE WHEN $7::boolean THEN ${RESPONSE_COUNT} END AS count
-     FROM (VALUES ($1::uuid, $2::uuid)) AS form (tenant_id, id)
+                   WHERE once.tenant_id = $1 AND once.form_id = $2 AND once.respondent_key = $6) AS is_known
+     FROM (VALUES (true)) AS one (row)
      LEFT JOIN form_responses earlier
             ON earlier.tenant_id = $1 AND earlier.form_id = $2 AND earlier.client_response_id = $3`,
 );
 
-// Writes nothing unless the form is as it was read. Otherwise, and for a known client_response_id, returns no row.
+// Writes no response and returns no row unless the form is as it was read, and the respondent and the client_response_id are new.
 const insert = workspace.statement<{ id: string }>(
   'form_responses.insert',
   `WITH form AS MATERIALIZED (
      SELECT id FROM forms
       WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL AND state = $3 AND accepting = $4 AND current_version = $5
         AND settings = $6 FOR KEY SHARE),
+   once AS (
+     INSERT INTO form_response_once (tenant_id, form_id, respondent_key) SELECT $1, form.id, $17 FROM form WHERE $17::bytea IS NOT NULL
+     ON CONFLICT DO NOTHING RETURNING form_id),
    response AS (
      INSERT INTO form_responses (tenant_id, form_id, id, version, respondent_id, client_response_id, answers, search_text,
                                  duration_seconds, submitted_at, updated_at)
-     SELECT $1, form.id, $7::uuid, $8::int, $9::uuid, $10::uuid, $11::jsonb, $12::text, $13::int, $14::timestamptz, $14::timestamptz FROM form
+     SELECT $1, form.id, $7::uuid, $8::int, $9::uuid, $10::uuid, $11::jsonb, $12::text, $13::int, $14::timestamptz, $14::timestamptz
+       FROM form WHERE $17::bytea IS NULL OR EXISTS (SELECT FROM once)
      ON CONFLICT (tenant_id, form_id, client_response_id) WHERE client_response_id IS NOT NULL DO NOTHING
      RETURNING form_id, id),
    counted AS (
@@ -100,35 +103,33 @@ export class SubmissionsRepository {
     return (await tx.query(lockForm, [tenantId, form]))[0];
   }
 
-  async lockCounter(tx: Tx, tenantId: string, form: string): Promise<void> {
-    await tx.query(lockCounter, [tenantId, form]);
+  /** Locks the number of responses of a locked form with a quota. */
+  async lockCounter(tx: Tx, tenantId: string, form: string): Promise<number> {
+    return (await tx.query(lockCounter, [tenantId, form]))[0]?.count ?? 0;
   }
 
-  /**
-   * @param key of the respondent, in forms with one response of each user; otherwise null
-   * @param isCounted whether the form has a quota
-   */
+  /** @param key of the respondent, in forms with one response of each user; otherwise null */
   async facts(
     tx: Tx,
     tenantId: string,
     form: string,
     { clientResponseId, answers, userId }: NewResponse,
     key: Buffer | null,
-    isCounted: boolean,
-  ): Promise<Omit<SubmissionFacts, 'hasFiles'> & { earlier: EarlierResponse | null }> {
-    const values = [tenantId, form, clientResponseId, answers, userId, key, isCounted];
-    const { own, is_known, count, ...earlier } = (await tx.query(readFacts, values))[0]!;
+  ): Promise<Pick<SubmissionFacts, 'own' | 'isKnown'> & { earlier: EarlierResponse | null }> {
+    if (clientResponseId === null && key === null) return { earlier: null, own: null, isKnown: false };
+    const values = [tenantId, form, clientResponseId, answers, userId, key];
+    const { own, is_known, ...earlier } = (await tx.query(readFacts, values))[0]!;
     return {
       earlier: earlier.id === null ? null : (earlier as EarlierResponse),
       own,
       isKnown: is_known === true,
-      count: count ?? 0,
     };
   }
 
   /**
    * Stores a response with its event, and counts it, unless the form has changed since it was read.
-   * @returns false: nothing is stored, because the form is another one, or the `client_response_id` is known
+   * @param key as in `facts`
+   * @returns false: no response is stored, because the form has changed, or the respondent or the `client_response_id` is known
    */
   async insert(
     tx: Tx,
@@ -137,18 +138,14 @@ export class SubmissionsRepository {
     { state, accepting, current_version: version, settings }: AcceptingForm,
     response: NewResponse,
     { respondentId, submittedAt }: ResponseChange,
+    key: Buffer | null = null,
   ): Promise<boolean> {
     const form = [id, state, accepting, version, settings];
     const answered = [response.answers, response.searchText, response.durationSeconds, submittedAt];
     const ids = [response.id, response.version, respondentId, response.clientResponseId];
     const shard = settings.max_responses === null ? randomInt(SHARDS) : 0;
-    const rows = await tx.query(insert, [tenantId, ...form, ...ids, ...answered, shard, uuidv7()]);
+    const rows = await tx.query(insert, [tenantId, ...form, ...ids, ...answered, shard, uuidv7(), key]);
     return rows.length > 0;
-  }
-
-  /** @returns false for a known respondent */
-  async insertKey(tx: Tx, tenantId: string, formId: string, respondentKey: Buffer): Promise<boolean> {
-    return (await rowsOf(tx, FormResponseOnce).insert({ tenantId, formId, respondentKey })) !== null;
   }
 
   /** Locks a response of a respondent. */
@@ -161,7 +158,7 @@ export class SubmissionsRepository {
     const { answers, searchText, version } = response;
     await rowsOf(tx, FormResponseRow).update(
       { tenantId, formId, id },
-      { answers: answers as object, searchText, version, updatedAt },
+      { answers, searchText, version, updatedAt },
     );
   }
 
