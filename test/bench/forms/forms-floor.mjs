@@ -24,7 +24,7 @@ async function submit(ctx, form, body) {
     searchText: Object.values(answers).join(' ').toLowerCase(),
     durationSeconds: null,
   };
-  const change = { respondentId: ctx.userId, submittedAt: opened.now };
+  const change = { respondentId: ctx.userId, submittedAt: opened.now, highestCount: null };
   if (!(await submissions.insert(db, ctx.tenantId, form, opened, submitted, change)))
     throw new Error('the form has changed');
   const response = { id: submitted.id, version: 1, submitted_at: opened.now };

@@ -23,6 +23,7 @@ const form = ({ state, accepting, current_version, ...settings }: Change = {}): 
   state: state ?? 'published',
   accepting: accepting ?? true,
   current_version: current_version ?? 2,
+  draft_rev: 7,
   settings: { ...DEFAULT_SETTINGS, ...settings },
 });
 
@@ -84,7 +85,7 @@ describe('a form accepts no responses', () => {
 
 describe('a new response', () => {
   it('names the respondent and the time, unless the form is anonymous', () => {
-    const stored = { respondentId: 'ann', submittedAt: now, fillsForm: false };
+    const stored = { respondentId: 'ann', submittedAt: now, fillsForm: false, highestCount: null };
     expect(submit(form(), facts(), response(), now)).toEqual(stored);
     expect(submit(form({ anonymous: true }), facts(), response(), now)).toEqual({
       ...stored,
@@ -123,16 +124,16 @@ describe('a new response', () => {
     const filled = [0, 1, 2].map((count) =>
       submit(form({ max_responses: 3 }), facts({ count }), response(), now),
     );
-    expect(filled.map((result) => (result as { fillsForm: boolean }).fillsForm)).toEqual([
-      false,
-      false,
-      true,
+    expect(filled).toMatchObject([
+      { fillsForm: false, highestCount: 1 },
+      { fillsForm: false, highestCount: 1 },
+      { fillsForm: true, highestCount: 2 },
     ]);
   });
 
   it.each([
     [{}, {}, true],
-    [{ max_responses: 5 }, {}, false],
+    [{ max_responses: 5 }, {}, true],
     [{ one_per_user: true }, {}, false],
     [{}, { uploads: ['u'] }, false],
     [{ closes_at: '2026-11-29T12:35:30Z' }, {}, false],

@@ -12,6 +12,8 @@ export interface AcceptingForm {
   state: FormState;
   accepting: boolean;
   current_version: number | null;
+  /** Each change of the settings increments it. */
+  draft_rev: number;
   settings: StoredSettings;
 }
 
@@ -51,7 +53,7 @@ export interface SubmissionFacts {
   own: string | null;
   /** The respondent has a row in `form_response_once`. */
   isKnown: boolean;
-  /** Responses of the form; only read for forms with a quota. */
+  /** Responses of the form; only used for forms with a quota. */
   count: number;
 }
 
@@ -62,6 +64,8 @@ export interface ResponseChange {
   submittedAt: Date;
   /** The form is full afterwards. */
   fillsForm: boolean;
+  /** The decision is the same while the form has at most this number of responses; null: any number. */
+  highestCount: number | null;
 }
 
 const MINUTE_MS = 60_000;
@@ -97,13 +101,12 @@ export function rejectReuse(
   return isRepeated ? null : ResponseErrors.clientResponseIdReused.with();
 }
 
-/** Whether only the row of the form decides about a response, during the next minute. */
+/** Whether only the form decides about a response, during the next minute. */
 export const isDecidedByForm = (
-  { max_responses, one_per_user, closes_at }: StoredSettings,
+  { one_per_user, closes_at }: StoredSettings,
   { uploads }: NewResponse,
   now: Date,
 ): boolean =>
-  max_responses === null &&
   !one_per_user &&
   uploads.length === 0 &&
   (closes_at === null || new Date(closes_at).getTime() > now.getTime() + MINUTE_MS);
@@ -118,7 +121,7 @@ export function submit(
   response: NewResponse,
   now: Date,
 ): ApiError | 'outdated' | ResponseChange {
-  const { anonymous, one_per_user: isOnce } = form.settings;
+  const { anonymous, one_per_user: isOnce, max_responses: max } = form.settings;
   const rejection = rejectNow(form, now);
   if (rejection) return rejection;
   if (form.current_version !== response.checkedVersion) return 'outdated';
@@ -131,11 +134,13 @@ export function submit(
   if (!facts.hasFiles) return ResponseErrors.uploadUsed.with();
   if (isFull(form.settings, facts.count)) return rejectAsClosed(form.settings, 'full');
   if (isOnce && facts.isKnown) return again();
+  const fillsForm = isFull(form.settings, facts.count + 1);
   return {
     respondentId: respondentOf(form, response),
     // The exact time could identify the respondent of an anonymous form.
     submittedAt: anonymous ? new Date(Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS) : now,
-    fillsForm: isFull(form.settings, facts.count + 1),
+    fillsForm,
+    highestCount: max === null ? null : max - (fillsForm ? 1 : 2),
   };
 }
 

@@ -24,9 +24,6 @@ import { type LockedForm, SubmissionsRepository } from './submissions.repository
 /** A stored response. `isNew`: this request has stored it. */
 export type Submitted = StoredResponse & { isNew: boolean };
 
-/** The facts of a response that only the form decides about. */
-const NO_FACTS = { hasFiles: true, own: null, isKnown: false, count: 0 };
-
 /** Stores, replaces and deletes responses: locks and reads rows, asks the rules (`model/submission-rules.ts`), and writes. */
 @Injectable()
 export class SubmissionWrites {
@@ -112,8 +109,10 @@ export class SubmissionWrites {
     response: NewResponse,
   ): Promise<Submitted | null> {
     if (!isDecidedByForm(form.settings, response, form.now)) return null;
-    const change = submit(form, NO_FACTS, response, form.now);
-    if (change instanceof ApiError || change === 'outdated') return null;
+    const facts = { hasFiles: true, own: null, isKnown: false, count: form.response_count };
+    const change = submit(form, facts, response, form.now);
+    // The last response has an event of its own.
+    if (change instanceof ApiError || change === 'outdated' || change.fillsForm) return null;
     const isStored = await this.db.single(async (tx) => {
       this.outbox.notice(tx);
       return this.rows.insert(tx, tenantId, form.id, form, response, change);

@@ -24,17 +24,19 @@ export type LockedForm = AcceptingForm & { now: Date };
 // Writers of a form take FOR UPDATE: no response is stored after a closure has committed.
 const lockForm = workspace.statement<LockedForm>(
   'form_responses.lock_form',
-  `SELECT state, accepting, current_version, settings, clock_timestamp() AS now
+  `SELECT state, accepting, current_version, draft_rev, settings, clock_timestamp() AS now
      FROM forms WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL FOR KEY SHARE`,
 );
 
-// The number of responses is exact until the commit: while the form is locked and has a quota, no other shard changes.
+// Shard 0. While the form is locked and has a quota, no other one changes.
+const COUNTER = `FROM form_counters counter WHERE counter.tenant_id = $1 AND counter.form_id = $2 AND counter.shard = 0`;
+const COUNT = `counter.count + (
+       SELECT coalesce(sum(other.count), 0)::bigint FROM form_counters other
+        WHERE other.tenant_id = $1 AND other.form_id = $2 AND other.shard <> 0)`;
+
 const lockCounter = workspace.statement<{ count: number }>(
   'form_responses.lock_counter',
-  `SELECT counter.count::float8 + (
-            SELECT coalesce(sum(other.count), 0)::float8 FROM form_counters other
-             WHERE other.tenant_id = $1 AND other.form_id = $2 AND other.shard <> 0) AS count
-     FROM form_counters counter WHERE counter.tenant_id = $1 AND counter.form_id = $2 AND counter.shard = 0 FOR UPDATE OF counter`,
+  `SELECT (${COUNT})::float8 AS count ${COUNTER} FOR UPDATE OF counter`,
 );
 
 interface FactsRow extends EarlierResponse {
@@ -56,13 +58,16 @@ const readFacts = workspace.statement<{ [name in keyof FactsRow]: FactsRow[name]
             ON earlier.tenant_id = $1 AND earlier.form_id = $2 AND earlier.client_response_id = $3`,
 );
 
-// Writes no response and returns no row unless the form is as it was read, and the respondent and the client_response_id are new.
+// Writes no response and returns no row unless the form is as it was read, has at most $18 responses, and the respondent and the
+// client_response_id are new.
 const insert = workspace.statement<{ id: string }>(
   'form_responses.insert',
   `WITH form AS MATERIALIZED (
      SELECT id FROM forms
       WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL AND state = $3 AND accepting = $4 AND current_version = $5
-        AND settings = $6 FOR KEY SHARE),
+        AND draft_rev = $6 FOR KEY SHARE),
+   place AS (
+     SELECT counter.form_id ${COUNTER} AND ${COUNT} <= $18::bigint FOR UPDATE OF counter),
    once AS (
      INSERT INTO form_response_once (tenant_id, form_id, respondent_key) SELECT $1, form.id, $17 FROM form WHERE $17::bytea IS NOT NULL
      ON CONFLICT DO NOTHING RETURNING form_id),
@@ -70,7 +75,7 @@ const insert = workspace.statement<{ id: string }>(
      INSERT INTO form_responses (tenant_id, form_id, id, version, respondent_id, client_response_id, answers, search_text,
                                  duration_seconds, submitted_at, updated_at)
      SELECT $1, form.id, $7::uuid, $8::int, $9::uuid, $10::uuid, $11::jsonb, $12::text, $13::int, $14::timestamptz, $14::timestamptz
-       FROM form WHERE $17::bytea IS NULL OR EXISTS (SELECT FROM once)
+       FROM form WHERE ($18::bigint IS NULL OR EXISTS (SELECT FROM place)) AND ($17::bytea IS NULL OR EXISTS (SELECT FROM once))
      ON CONFLICT (tenant_id, form_id, client_response_id) WHERE client_response_id IS NOT NULL DO NOTHING
      RETURNING form_id, id),
    counted AS (
@@ -135,17 +140,18 @@ export class SubmissionsRepository {
     tx: Tx,
     tenantId: string,
     id: string,
-    { state, accepting, current_version: version, settings }: AcceptingForm,
+    { state, accepting, current_version, draft_rev, settings }: AcceptingForm,
     response: NewResponse,
-    { respondentId, submittedAt }: ResponseChange,
+    { respondentId, submittedAt, highestCount }: ResponseChange,
     key: Buffer | null = null,
   ): Promise<boolean> {
-    const form = [id, state, accepting, version, settings];
+    const form = [id, state, accepting, current_version, draft_rev];
     const answered = [response.answers, response.searchText, response.durationSeconds, submittedAt];
     const ids = [response.id, response.version, respondentId, response.clientResponseId];
     const shard = settings.max_responses === null ? randomInt(SHARDS) : 0;
-    const rows = await tx.query(insert, [tenantId, ...form, ...ids, ...answered, shard, uuidv7(), key]);
-    return rows.length > 0;
+    const conditions = [key, highestCount];
+    const values = [tenantId, ...form, ...ids, ...answered, shard, uuidv7(), ...conditions];
+    return (await tx.query(insert, values)).length > 0;
   }
 
   /** Locks a response of a respondent. */
