@@ -5,11 +5,14 @@ import type { Reader } from '../../platform/database/tx.js';
 import { Errors } from '../../platform/http/errors.js';
 import { hashOf } from '../../platform/secrets/workspace-token.js';
 import { FORM_ROLES, type FormRole } from './forms.entity.js';
-import { type FormRow, FormsRepository } from './forms.repository.js';
+import { type FormRow, FormsRepository, type FoundForm } from './forms.repository.js';
 import { FORMS } from './forms.resource.js';
 
 /** A form that the caller can open. */
-export type OpenForm = FormRow & { role: FormRole };
+export type ShownForm = FormRow & { role: FormRole };
+
+/** The same, as it was read by its id. */
+export type OpenForm = ShownForm & Pick<FoundForm, 'now'>;
 
 export const includes = (role: FormRole | null, needed: FormRole): boolean =>
   role !== null && FORM_ROLES.indexOf(role) >= FORM_ROLES.indexOf(needed);

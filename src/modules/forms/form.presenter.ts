@@ -1,11 +1,11 @@
 import type { Definition } from '../../lib/forms/index.js';
 import type { FormResponse, FormSettings, FormShare } from './form.response.js';
-import { includes, type OpenForm } from './form-access.js';
+import { includes, type OpenForm, type ShownForm } from './form-access.js';
 
 const time = (date: Date | null): string | null => date?.toISOString() ?? null;
 
 /** A form for lists. */
-export function formSummary(form: OpenForm): FormResponse {
+export function formSummary(form: ShownForm): FormResponse {
   const respondent = !includes(form.role, 'viewer');
   return {
     id: form.id,

@@ -23,6 +23,8 @@ import { FormResponsesController } from './responses/responses.controller.js';
 import { RespondentKeys } from './responses/respondent-keys.js';
 import { ResponsesRepository } from './responses/responses.repository.js';
 import { ResponsesService } from './responses/responses.service.js';
+import { ResponseFiles } from './responses/response-files.repository.js';
+import { SubmissionWrites } from './responses/submission-writes.js';
 import { SubmissionsRepository } from './responses/submissions.repository.js';
 import { SubmissionsService } from './responses/submissions.service.js';
 import { FormUploadsService } from './responses/uploads.service.js';
@@ -74,6 +76,8 @@ import { FormPublicEvents } from './responses/form-public-events.js';
     PresetsService,
     RespondentKeys,
     SubmissionsRepository,
+    ResponseFiles,
+    SubmissionWrites,
     SubmissionsService,
     ResponsesRepository,
     ResponsesService,

@@ -36,15 +36,5 @@ export const formsSchema: SchemaPart = {
     FormClosings1797100000015: '0003-form-closings',
     FormPublishedSearchText1798700000061: '0004-published-search-text',
   }),
-  sql: sqlFiles(
-    'workspace',
-    import.meta.url,
-    'form-access',
-    'form-closings',
-    'form-submit-steps',
-    'form-submit',
-    'form-response-delete',
-    'response-scan',
-    'release-0.1.0',
-  ),
+  sql: sqlFiles('workspace', import.meta.url, 'form-access', 'response-scan', 'release-0.1.0'),
 };

@@ -14,7 +14,6 @@ export interface TaskOutcome {
   outcome:
     | 'ok'
     | 'not_found'
-    | 'part_not_found'
     | 'forbidden'
     | 'deleted'
     | 'invalid_request'
@@ -23,8 +22,6 @@ export interface TaskOutcome {
     | 'unknown_user'
     | 'no_date'
     | 'already_exists'
-    | 'too_many'
-    | 'blob_gone'
     /** Nothing is written: rules of a time zone are missing. */
     | 'zone'
     /** Notes link to the task: update them in the same transaction (`TaskLinks.update`), then write again. */

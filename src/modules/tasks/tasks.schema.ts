@@ -45,7 +45,6 @@ export const tasksSchema: SchemaPart = {
     'task-parts',
     'task-clock',
     'task-search',
-    'task-attachments',
     'tasks-of-members',
     'release-0.1.0',
   ),

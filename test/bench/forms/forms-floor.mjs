@@ -1,5 +1,4 @@
 // The floor of the forms bench: a bare HTTP server with the statements of the repositories, without token, checks and logic.
-import { createHmac } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { v7 as uuidv7 } from 'uuid';
 import { XlsxWriter } from '../../../dist/lib/xlsx/index.js';
@@ -16,21 +15,19 @@ const responses = new ResponsesRepository(db);
 
 async function submit(ctx, form, body) {
   const { answers } = JSON.parse(body);
-  await forms.find(ctx, form, null, null);
-  const stored = await submissions.submit(db, ctx, form, {
+  const opened = await forms.find(ctx, form, null, null);
+  const submitted = {
     id: uuidv7(),
-    clientId: null,
+    clientResponseId: null,
     version: 1,
-    current: 1,
     answers,
-    search: Object.values(answers).join(' ').toLowerCase(),
-    respondentKey: createHmac('sha256', 'key').update(ctx.userId).digest(),
-    uploads: [],
-    seconds: null,
-    event: uuidv7(),
-  });
-  if (stored.outcome !== 'ok') throw new Error(stored.outcome);
-  const response = { id: stored.id, version: stored.version, submitted_at: stored.submitted_at };
+    searchText: Object.values(answers).join(' ').toLowerCase(),
+    durationSeconds: null,
+  };
+  const change = { respondentId: ctx.userId, submittedAt: opened.now, highestCount: null };
+  if (!(await submissions.insert(db, ctx.tenantId, form, opened, submitted, change)))
+    throw new Error('the form has changed');
+  const response = { id: submitted.id, version: 1, submitted_at: opened.now };
   return { status: 201, json: JSON.stringify({ response, confirmation: '', discarded: [] }) };
 }
 

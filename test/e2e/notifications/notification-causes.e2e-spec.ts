@@ -82,7 +82,7 @@ describe('notifications', () => {
         id: string;
       };
       const respondents = Array.from({ length: 130 }, (_, n) => [at.bob.id, at.carol.id, at.dave.id][n % 3]);
-      // As form_submit stores them, in one statement: the events of one claim of the outbox are delivered together.
+      // As submissions store them, in one statement: the events of one claim of the outbox are delivered together.
       await at.app.sql(
         `INSERT INTO form_responses (tenant_id, form_id, id, version, respondent_id, answers, search_text, submitted_at, updated_at)
          SELECT $1, $2, gen_random_uuid(), 1, respondent, '{"q": "x"}', 'x', now(), now() FROM unnest($3::uuid[]) respondent`,

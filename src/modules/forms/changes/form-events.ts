@@ -26,9 +26,15 @@ export class FormEvents {
     await this.audit.record(tx, ctx, { action: type, objectKind: 'form', objectId: id, data });
   }
 
-  /** Appends `form.closed` when a change of the caller lowers the quota to the number of responses or below. */
-  async quotaReached(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<void> {
-    const payload = { form_id: id, actor_id: userId, reason: 'quota_reached' };
+  /** Appends `form.closed`. @param actorId of the user whose change of the settings has closed the form */
+  async closed(
+    tx: Tx,
+    tenantId: string,
+    id: string,
+    reason: 'window_ended' | 'quota_reached',
+    actorId?: string,
+  ): Promise<void> {
+    const payload = { form_id: id, ...(actorId !== undefined && { actor_id: actorId }), reason };
     await this.outbox.append(tx, { tenantId, type: 'form.closed', payload });
   }
 }

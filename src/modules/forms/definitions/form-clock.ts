@@ -1,22 +1,43 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import { Outbox } from '../../../platform/events/outbox.js';
+import type { Tx } from '../../../platform/database/tx.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
-import { sweep, type Sweep } from '../../../platform/jobs/sweep.js';
+import { FormEvents } from '../changes/form-events.js';
+import type { StoredSettings } from '../forms.entity.js';
+import { RESPONSE_COUNT } from '../forms.repository.js';
+import { isClosedByWindow } from '../model/form-rules.js';
 
 const BATCH = 200;
 
-const closeEnded: Sweep = workspace.statement('forms.close_ended', `SELECT forms_close_ended($1) AS count`, {
-  reach: 'cell',
-});
+interface EndedForm {
+  tenant_id: string;
+  id: string;
+  settings: StoredSettings;
+  count: number;
+}
+
+// Index forms_window_end. Concurrent runs skip the forms of each other.
+const lockEnded = workspace.statement<EndedForm>(
+  'forms.close_ended',
+  `SELECT form.tenant_id, form.id, form.settings, ${RESPONSE_COUNT} AS count FROM forms form
+    WHERE form.accepting AND form.deleted_at IS NULL AND form.settings->>'closes_at' IS DISTINCT FROM form.reported_end
+      AND form.settings->>'closes_at' <= to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+    ORDER BY form.settings->>'closes_at' LIMIT ${BATCH} FOR NO KEY UPDATE OF form SKIP LOCKED`,
+  { reach: 'cell' },
+);
+
+const markReported = workspace.statement<never>(
+  'forms.mark_end_reported',
+  `UPDATE forms SET reported_end = settings->>'closes_at' WHERE tenant_id = $1 AND id = ANY ($2::uuid[])`,
+);
 
 /** Reports the ends of the windows of forms, each once. */
 @Injectable()
 export class FormClock implements OnModuleInit {
   constructor(
     private readonly db: Db,
-    private readonly outbox: Outbox,
+    private readonly events: FormEvents,
     private readonly jobs: PeriodicJobs,
   ) {}
 
@@ -26,6 +47,20 @@ export class FormClock implements OnModuleInit {
 
   /** @returns the number of windows that have ended since the last run */
   async tick(): Promise<number> {
-    return sweep(this.db, closeEnded, BATCH, (tx) => this.outbox.notice(tx));
+    for (let total = 0; ;) {
+      const count = await this.db.tx(async (tx) => this.reportEnded(tx));
+      total += count;
+      if (count < BATCH) return total;
+    }
+  }
+
+  private async reportEnded(tx: Tx): Promise<number> {
+    const ended = await tx.query(lockEnded, []);
+    for (const [tenantId, forms] of Map.groupBy(ended, (form) => form.tenant_id)) {
+      await tx.query(markReported, [tenantId, forms.map(({ id }) => id)]);
+      for (const { id, settings, count } of forms)
+        if (isClosedByWindow(settings, count)) await this.events.closed(tx, tenantId, id, 'window_ended');
+    }
+    return ended.length;
   }
 }

@@ -10,7 +10,7 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { assertRev, draftOf } from '../input/definition-input.js';
-import { FormAccess, includes, type OpenForm } from '../form-access.js';
+import { FormAccess, includes, type OpenForm, type ShownForm } from '../form-access.js';
 import { FormDrafts } from './form-drafts.js';
 import { FormEvents } from '../changes/form-events.js';
 import { FormVisitCounter } from '../form-visit-counter.js';
@@ -21,6 +21,7 @@ import type { Form } from '../forms.entity.js';
 import { FormErrors } from '../forms.errors.js';
 import { FormsRepository, likePatterns, type ListedForm } from '../forms.repository.js';
 import { FORMS } from '../forms.resource.js';
+import { isClosedByQuota } from '../model/form-rules.js';
 import { presetOf } from './preset-library.js';
 import type { CreateForm, ListForms, ReadForm, ReplaceForm, UpdateForm } from './forms.dto.js';
 
@@ -49,7 +50,7 @@ export class FormsService {
       rows: (after, limit) => this.forms.list(ctx, base, filter, after, limit),
     });
     return FORMS.page(
-      rows.map((form) => formSummary(form as OpenForm)),
+      rows.map((form) => formSummary(form as ShownForm)),
       next,
     );
   }
@@ -153,8 +154,8 @@ export class FormsService {
       publishedSearchText: unpublishedChanges ? searchTextOf({ ...after, draft: published }) : null,
     });
     await this.events.record(tx, ctx, 'updated', before.id, { fields: Object.keys(changes) });
-    if (before.accepting && isFull(after, count) && !isFull(before, count))
-      await this.events.quotaReached(tx, ctx, before.id);
+    if (isClosedByQuota(before, after.settings, count))
+      await this.events.closed(tx, ctx.tenantId, before.id, 'quota_reached', ctx.userId);
   }
 
   /** The current version; undefined before the first publication. */
@@ -178,6 +179,3 @@ export class FormsService {
     return found.definition;
   }
 }
-
-const isFull = ({ settings: { max_responses: max } }: Form, count: number): boolean =>
-  max !== null && count >= max;

@@ -3,7 +3,6 @@ import type { Answers } from '../../../lib/forms/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { Tx } from '../../../platform/database/tx.js';
 import { fitsPage, jsonBytes, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 
 export interface ResponseRow {
@@ -79,14 +78,9 @@ const find = workspace.statement<ResponseRow>(
   { pipelined: true },
 );
 
-const remove = workspace.statement<{ deleted: boolean }>(
-  'form_responses.delete',
-  `SELECT form_response_delete($1, $2, $3, $4) AS deleted`,
-);
-
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Reads and deletes responses of a form. */
+/** Reads responses of a form. */
 @Injectable()
 export class ResponsesRepository {
   constructor(private readonly db: Db) {}
@@ -106,17 +100,6 @@ export class ResponsesRepository {
   /** Number of responses that pass the filter, at most `limit`. */
   async count(tenantId: string, form: string, filter: ResponseFilter, limit: number): Promise<number> {
     return (await this.db.query(count, [tenantId, form, ...filterValues(filter), limit]))[0]!.count;
-  }
-
-  /** @param key HMAC of the respondent, who can submit again; null in an anonymous form. @returns false for an unknown response */
-  async delete(
-    tx: Tx,
-    { tenantId }: RequestContext,
-    form: string,
-    id: string,
-    key: Buffer | null,
-  ): Promise<boolean> {
-    return (await tx.query(remove, [tenantId, form, id, key]))[0]?.deleted === true;
   }
 
   async find({ tenantId }: RequestContext, form: string, id: string): Promise<ResponseRow | undefined> {

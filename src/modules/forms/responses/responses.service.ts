@@ -10,7 +10,6 @@ import { Cursors } from '../../../platform/paging/cursors.js';
 import { FormAccess, includes } from '../form-access.js';
 import { FormEvents } from '../changes/form-events.js';
 import { FormsRepository, likePatterns } from '../forms.repository.js';
-import { RespondentKeys } from './respondent-keys.js';
 import type { ListResponses } from './responses.dto.js';
 import { ResponseErrors } from './responses.errors.js';
 import type { FormResponseItem } from './responses.response.js';
@@ -20,6 +19,7 @@ import {
   type ResponseRow,
   ResponsesRepository,
 } from './responses.repository.js';
+import { SubmissionWrites } from './submission-writes.js';
 import { FormUploadsService } from './uploads.service.js';
 
 /** Largest total of a filtered list. */
@@ -34,7 +34,7 @@ export class ResponsesService {
     private readonly uploads: FormUploadsService,
     private readonly access: FormAccess,
     private readonly events: FormEvents,
-    private readonly respondents: RespondentKeys,
+    private readonly writes: SubmissionWrites,
     private readonly cursors: Cursors,
     private readonly db: Db,
   ) {}
@@ -72,10 +72,8 @@ export class ResponsesService {
     await this.access.open(ctx, id, 'editor');
     const row = await this.responses.find(ctx, id, responseId);
     if (!row) throw ResponseErrors.responseNotFound.with();
-    const { respondent_id: respondent } = row;
-    const key = respondent === null ? null : this.respondents.key(ctx.tenantId, id, respondent);
     await this.db.tx(async (tx) => {
-      if (!(await this.responses.delete(tx, ctx, id, responseId, key)))
+      if (!(await this.writes.delete(tx, ctx, id, responseId, row.respondent_id)))
         throw ResponseErrors.responseNotFound.with();
       await this.events.record(tx, ctx, 'response_deleted', id, { response_id: responseId });
     });

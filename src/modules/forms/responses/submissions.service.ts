@@ -11,9 +11,7 @@ import {
 } from '../../../lib/forms/index.js';
 import { fold } from '../../../lib/search-text/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { Db } from '../../../platform/database/db.js';
-import { Outbox } from '../../../platform/events/outbox.js';
-import type { ApiError, ErrorKind } from '../../../platform/http/api-error.js';
+import type { ApiError } from '../../../platform/http/api-error.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { detailsOf } from '../input/definition-input.js';
@@ -21,11 +19,11 @@ import { FormAccess, type OpenForm } from '../form-access.js';
 import { FormVisitCounter } from '../form-visit-counter.js';
 import { FormErrors } from '../forms.errors.js';
 import { FormsRepository, type PublishedVersion } from '../forms.repository.js';
-import { FORMS } from '../forms.resource.js';
-import { RespondentKeys } from './respondent-keys.js';
+import { type NewResponse, rejectAsClosed } from '../model/submission-rules.js';
 import type { StartForm, SubmitForm } from './responses.dto.js';
 import { ResponseErrors } from './responses.errors.js';
-import { type NewResponse, SubmissionsRepository, type SubmitOutcome } from './submissions.repository.js';
+import { SubmissionWrites } from './submission-writes.js';
+import { SubmissionsRepository } from './submissions.repository.js';
 
 /** Attempts to store a response. After a publication between the check and the storage both are repeated. */
 const MAX_ATTEMPTS = 5;
@@ -39,11 +37,9 @@ export class SubmissionsService {
   constructor(
     private readonly forms: FormsRepository,
     private readonly responses: SubmissionsRepository,
+    private readonly writes: SubmissionWrites,
     private readonly access: FormAccess,
-    private readonly respondents: RespondentKeys,
     private readonly visits: FormVisitCounter,
-    private readonly outbox: Outbox,
-    private readonly db: Db,
   ) {}
 
   /** Counts the start of a respondent. @throws ApiError 404, 409 `not_published` */
@@ -68,14 +64,13 @@ export class SubmissionsService {
       const input = body.value;
       if (form.current_version === null) throw FormErrors.notPublished.with();
       const { response, discarded } = await this.acceptable(ctx, form, form.current_version, input);
-      const stored = await this.db.single(async (tx) => {
-        this.outbox.notice(tx);
-        return this.responses.submit(tx, ctx, id, response, input.response_id !== undefined);
-      });
-      if (stored.outcome === 'stale' && attempt < MAX_ATTEMPTS) continue;
-      if (stored.outcome !== 'ok' && stored.outcome !== 'repeated')
-        throw await this.rejection(ctx, form, stored.outcome);
-      const isNew = stored.outcome === 'ok' && input.response_id === undefined;
+      const stored = await (input.response_id === undefined
+        ? this.writes.store(ctx, form, response)
+        : this.writes.replace(ctx, id, response));
+      if (stored === 'outdated') {
+        if (attempt < MAX_ATTEMPTS) continue;
+        throw rejectAsClosed(form.settings);
+      }
       return new JsonReply(
         JSON.stringify({
           response: {
@@ -86,7 +81,7 @@ export class SubmissionsService {
           confirmation: form.settings.confirmation,
           discarded,
         }),
-        isNew ? { status: 201, location: `/apis/v1/forms/${id}/responses/${stored.id}` } : {},
+        stored.isNew ? { status: 201, location: `/apis/v1/forms/${id}/responses/${stored.id}` } : {},
       );
     }
   }
@@ -129,15 +124,14 @@ export class SubmissionsService {
     const uploads = await this.resolveFiles(ctx, form.id, answers);
     const response = {
       id: input.response_id?.toLowerCase() ?? (form.settings.anonymous ? randomUUID() : uuidv7()),
-      client_response_id: input.client_response_id?.toLowerCase() ?? null,
+      userId: ctx.userId,
+      clientResponseId: input.client_response_id?.toLowerCase() ?? null,
       version,
-      current_version: current,
+      checkedVersion: current,
       answers,
-      search_text: searchTextOf(answered, answers),
-      respondent_key: this.respondents.key(ctx.tenantId, form.id, ctx.userId).toString('hex'),
+      searchText: searchTextOf(answered, answers),
+      durationSeconds: secondsSince(input.started_at),
       uploads,
-      duration_seconds: secondsSince(input.started_at),
-      event_id: uuidv7(),
     };
     return { response, discarded };
   }
@@ -178,34 +172,7 @@ export class SubmissionsService {
     }
     return ids;
   }
-
-  private async rejection(
-    ctx: RequestContext,
-    { id, settings }: OpenForm,
-    outcome: SubmitOutcome['outcome'],
-  ): Promise<ApiError> {
-    const kind = REJECTIONS[outcome];
-    if (kind) return kind.with();
-    if (outcome === 'already_submitted') {
-      const own = settings.anonymous ? undefined : await this.responses.own(ctx, id);
-      return ResponseErrors.alreadySubmitted.with({ body: own === undefined ? {} : { response_id: own } });
-    }
-    const reason = outcome === 'stale' ? 'closed' : outcome;
-    const message = settings.closed_message;
-    return ResponseErrors.notAccepting.with({
-      body: { reason, ...(message !== '' && { closed_message: message }) },
-    });
-  }
 }
-
-/** Errors of rejected submissions; other outcomes need the form. */
-const REJECTIONS: { [outcome in SubmitOutcome['outcome']]?: ErrorKind } = {
-  not_found: FORMS.notFound,
-  unknown_response: ResponseErrors.responseNotFound,
-  not_editable: ResponseErrors.notEditable,
-  upload_used: ResponseErrors.uploadUsed,
-  client_response_id_reused: ResponseErrors.clientResponseIdReused,
-};
 
 const outdated = (version: number, problems: readonly Problem[]): ApiError =>
   ResponseErrors.versionOutdated.with({ body: { version }, details: detailsOf(problems) });

@@ -4,7 +4,7 @@ import { Ctx, type RequestContext } from '../../../platform/context/request-cont
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
-import type { OpenForm } from '../form-access.js';
+import type { ShownForm } from '../form-access.js';
 import { formSummary } from '../form.presenter.js';
 import { FormsRepository, likePatterns, type ListedForm } from '../forms.repository.js';
 import { SearchForms } from './forms-search.dto.js';
@@ -34,7 +34,7 @@ export class FormsSearchController {
     });
     const marks = SearchQuery.parse(query.q);
     const results = rows.map((form) => ({
-      form: formSummary(form as OpenForm),
+      form: formSummary(form as ShownForm),
       highlight: {
         title: highlight(form.title, marks),
         description: highlight(form.description.slice(0, 300), marks),

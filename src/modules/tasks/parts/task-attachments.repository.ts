@@ -3,33 +3,25 @@ import type { StoredFile } from '../../../platform/blobs/blobs.js';
 import type { ReceivedFile } from '../../../platform/blobs/uploads/uploads.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { QUOTAS } from '../../../platform/quotas/quotas.js';
-import { outcomeOf, type TaskOutcome } from '../tasks.repository.js';
+import { TaskAttachment } from './task-attachment.entity.js';
+import { keyOf } from './task-part-writes.js';
 
-/** Result of attaching a file; `part` is JSON of the attachment. */
-interface AttachOutcome extends TaskOutcome {
-  part: string | null;
-}
-
-/** Attachments of one task. */
-
-const OUTCOME = 'outcome, revision, json, refs';
-
-const check = workspace.statement<TaskOutcome>(
-  'task_attachments.check',
-  `SELECT ${OUTCOME} FROM task_attach_check($1, $2, $3, $4)`,
-);
-
-const attach = workspace.statement<AttachOutcome>(
-  'task_attachments.attach',
-  `SELECT ${OUTCOME}, part FROM task_attach($1, $2, $3, $4, $5)`,
-);
-
-const detach = workspace.statement<TaskOutcome>(
-  'task_attachments.detach',
-  `SELECT ${OUTCOME} FROM task_detach($1, $2, $3, $4)`,
+// The task has a copy of its attachments, so that lists and feeds read one row.
+const copy = workspace.statement<{ attachment: string | null }>(
+  'task_attachments.copy',
+  `UPDATE tasks task SET attachments = coalesce((
+     SELECT jsonb_agg(jsonb_build_object(
+              'id', attachment.id, 'name', attachment.name, 'size', attachment.size, 'content_type', attachment.content_type,
+              'sha256', encode(attachment.sha256, 'hex'),
+              'url', '/apis/v1/tasks/' || attachment.task_id || '/attachments/' || attachment.id,
+              'created_by', attachment.created_by, 'created_at', rfc3339(attachment.created_at))
+              ORDER BY attachment.created_at, attachment.id)
+       FROM task_attachments attachment WHERE attachment.tenant_id = $1 AND attachment.task_id = $2), '[]')
+    WHERE task.tenant_id = $1 AND task.id = $2
+   RETURNING (SELECT item::text FROM jsonb_array_elements(task.attachments) AS item WHERE item->>'id' = $3) AS attachment`,
 );
 
 // Primary keys of both tables; the caller must see the task.
@@ -55,30 +47,35 @@ const list = workspace.statement<{ attachments: string }>(
 export class TaskAttachmentsRepository {
   constructor(private readonly db: Db) {}
 
-  /** Whether the caller may attach a file to the task now: `ok`, or the rejection. */
-  async check(ctx: RequestContext, taskId: string): Promise<TaskOutcome> {
-    return outcomeOf(
-      this.db.query(check, [ctx.tenantId, ctx.userId, taskId, QUOTAS.item.attachments_of_task]),
-    );
-  }
-
-  /** Keeps the blob of the file and makes it an attachment, in one statement. */
-  async attach(
+  /** Makes a file an attachment of a locked task. @returns its JSON */
+  async insert(
     tx: Tx,
     ctx: RequestContext,
     taskId: string,
     id: string,
     { blobId, name, size, sha256, contentType }: ReceivedFile,
-  ): Promise<AttachOutcome> {
-    const hash = Buffer.from(sha256).toString('hex');
-    const file = { id, blob_id: blobId, name, size, sha256: hash, content_type: contentType };
-    return outcomeOf(
-      tx.query(attach, [ctx.tenantId, ctx.userId, taskId, file, QUOTAS.item.attachments_of_task]),
-    );
+  ): Promise<string> {
+    await rowsOf(tx, TaskAttachment).insert({
+      ...keyOf(ctx, taskId, id),
+      blobId,
+      name,
+      size: String(size),
+      contentType,
+      sha256: Buffer.from(sha256),
+      createdBy: ctx.userId,
+      createdAt: () => 'clock_timestamp()',
+    });
+    return (await tx.query(copy, [ctx.tenantId, taskId, id]))[0]?.attachment ?? 'null';
   }
 
-  async detach(tx: Tx, ctx: RequestContext, taskId: string, id: string): Promise<TaskOutcome> {
-    return outcomeOf(tx.query(detach, [ctx.tenantId, ctx.userId, taskId, id]));
+  /** An attachment of a locked task. */
+  async one(tx: Tx, ctx: RequestContext, taskId: string, id: string): Promise<TaskAttachment | null> {
+    return rowsOf(tx, TaskAttachment).one(keyOf(ctx, taskId, id));
+  }
+
+  async delete(tx: Tx, ctx: RequestContext, taskId: string, id: string): Promise<void> {
+    await rowsOf(tx, TaskAttachment).delete(keyOf(ctx, taskId, id));
+    await tx.query(copy, [ctx.tenantId, taskId, id]);
   }
 
   /** @returns null for an unknown attachment; undefined for a task that the caller does not see */

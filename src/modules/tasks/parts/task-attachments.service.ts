@@ -4,15 +4,15 @@ import { v7 as uuidv7 } from 'uuid';
 import { Blobs } from '../../../platform/blobs/blobs.js';
 import type { UploadForm } from '../../../platform/blobs/uploads/upload-form.js';
 import { type ReceivedFile, Uploads } from '../../../platform/blobs/uploads/uploads.js';
-import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
+import type { IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { Outbox } from '../../../platform/events/outbox.js';
+import type { Tx } from '../../../platform/database/tx.js';
 import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
-import { rejection, TaskResults } from '../responses/task-results.js';
 import { TaskErrors } from '../tasks.errors.js';
-import type { TaskOutcome } from '../tasks.repository.js';
+import { type OpenTask, rejectAttachment, rejectWrite } from './part-rules.js';
+import { type PartWritten, TaskPartWrites } from './task-part-writes.js';
 import { TaskAttachmentsRepository } from './task-attachments.repository.js';
 
 /** Bytes of one attachment: 20 MiB. */
@@ -25,10 +25,8 @@ export class TaskAttachmentsService {
     private readonly attachments: TaskAttachmentsRepository,
     private readonly uploads: Uploads,
     private readonly blobs: Blobs,
-    private readonly results: TaskResults,
-    private readonly writes: IdempotentWrites,
+    private readonly parts: TaskPartWrites,
     private readonly db: Db,
-    private readonly outbox: Outbox,
   ) {}
 
   /**
@@ -41,21 +39,23 @@ export class TaskAttachmentsService {
     key: IdempotencyKey | null,
     form: UploadForm,
   ): Promise<JsonReply> {
-    assertOk(await this.attachments.check(ctx, taskId));
-    return this.uploads.receive(ctx, form, ATTACHMENT_MAX_BYTES, (file) =>
-      this.writes.runTx(ctx, key && { ...key, fingerprint: fingerprintOf(file) }, async (tx) => {
-        const id = uuidv7();
-        const result = await this.attachments.attach(tx, ctx, taskId, id, file);
-        assertOk(result);
-        await file.keptBy(tx);
-        this.outbox.notice(tx);
-        return this.results.reply(tx, ctx, taskId, result, {
-          status: 201,
-          location: `/apis/v1/tasks/${taskId}/attachments/${id}`,
-          more: { attachment: result.part ?? 'null' },
-        });
-      }),
-    );
+    assertAttachable(await this.parts.open(this.db, ctx, taskId));
+    return this.uploads.receive(ctx, form, ATTACHMENT_MAX_BYTES, (file) => {
+      const id = uuidv7();
+      const location = `/apis/v1/tasks/${taskId}/attachments/${id}`;
+      const attach = async (tx: Tx, task: OpenTask): Promise<PartWritten> => {
+        assertAttachable(task);
+        await file.keep(tx);
+        const attachment = await this.attachments.insert(tx, ctx, taskId, id, file);
+        const data = { id, name: file.name };
+        return {
+          change: { list: 'attachments', activity: 'attachment_added', data },
+          more: async () => ({ attachment }),
+        };
+      };
+      const fingerprinted = key && { ...key, fingerprint: fingerprintOf(file) };
+      return this.parts.run(ctx, taskId, fingerprinted, attach, { status: 201, location });
+    });
   }
 
   /** @throws ApiError 404 for the task or the attachment, 403, 409 `deleted` */
@@ -65,11 +65,17 @@ export class TaskAttachmentsService {
     id: string,
     key: IdempotencyKey | null,
   ): Promise<JsonReply> {
-    return this.writes.run(ctx, key, async (tx) => {
-      const result = await this.attachments.detach(tx, ctx, taskId, id);
-      this.outbox.notice(tx);
-      const reader = key === null ? this.db : tx;
-      return this.results.reply(reader, ctx, taskId, result, { more: { deleted: 'true' } });
+    return this.parts.run(ctx, taskId, key, async (tx, task) => {
+      const attachment = await this.attachments.one(tx, ctx, taskId, id);
+      if (!attachment) throw TaskErrors.partNotFound.with();
+      const rejection = rejectWrite(task, 'editor');
+      if (rejection) throw rejection;
+      await this.attachments.delete(tx, ctx, taskId, id);
+      const data = { id, name: attachment.name };
+      return {
+        change: { list: 'attachments', activity: 'attachment_deleted', data },
+        more: async () => ({ deleted: 'true' }),
+      };
     });
   }
 
@@ -89,9 +95,10 @@ export class TaskAttachmentsService {
   }
 }
 
-/** @throws ApiError unless the outcome is `ok` */
-function assertOk(result: TaskOutcome): void {
-  if (result.outcome !== 'ok') throw rejection(result);
+/** @throws ApiError unless the caller may attach a file now */
+function assertAttachable(task: OpenTask): void {
+  const rejection = rejectAttachment(task);
+  if (rejection) throw rejection;
 }
 
 /** A fingerprint of the file, not of the request body, whose multipart boundary is random. */

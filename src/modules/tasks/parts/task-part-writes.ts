@@ -2,28 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { Tx } from '../../../platform/database/tx.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
-import { Errors } from '../../../platform/http/errors.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
-import type { TaskRole } from '../task.entity.js';
-import { rejection, type ReplyOptions, TaskResults } from '../responses/task-results.js';
+import { type ReplyOptions, TaskResults } from '../responses/task-results.js';
 import { TaskErrors } from '../tasks.errors.js';
 import { outcomeOf, type TaskOutcome, TasksRepository } from '../tasks.repository.js';
+import { type OpenTask, rejectWrite } from './part-rules.js';
 import type { TaskActivityResponse } from './task-parts.response.js';
-
-/** A task whose row is locked for a write of one of its parts. */
-export interface OpenTask {
-  role: TaskRole;
-  revision: number;
-  deleted_at: string | null;
-  /** Their number. */
-  comments: number;
-}
 
 /** A finished change of a part, for the history, the counters and the feeds of its task. */
 interface PartChange {
-  list: 'subtasks' | 'comments';
+  list: 'subtasks' | 'comments' | 'attachments';
   activity: TaskActivityResponse['type'];
   data: Record<string, unknown>;
   device?: string;
@@ -39,19 +29,23 @@ export interface PartWritten {
   more: (task: string) => Promise<Record<string, string>>;
 }
 
-type NeededRole = 'viewer' | 'editor';
-
-const OUTCOME = 'outcome, revision, json, refs';
-const open = workspace.statement<TaskOutcome>(
+const lock = workspace.statement<never>(
+  'task_parts.lock',
+  `SELECT FROM tasks WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
+);
+const open = workspace.statement<OpenTask>(
   'task_parts.open',
-  `SELECT ${OUTCOME} FROM task_open($1, $2, $3)`,
+  `SELECT member.role, task.revision, rfc3339(task.deleted_at) AS deleted_at, task.comments_count AS comments,
+          jsonb_array_length(task.attachments) AS attachments
+     FROM task_members member JOIN tasks task ON task.tenant_id = member.tenant_id AND task.id = member.task_id
+    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.task_id = $3 AND member.role IS NOT NULL`,
 );
 const written = workspace.statement<TaskOutcome>(
   'task_parts.written',
-  `SELECT ${OUTCOME} FROM task_part_written($1, $2, $3, $4)`,
+  `SELECT outcome, revision, json, refs FROM task_part_written($1, $2, $3, $4)`,
 );
 
-/** Writes of subtasks and comments: under the lock of the task, with its history, feeds and events. */
+/** Writes of subtasks, comments and attachments: under the lock of the task, with its history, feeds and events. */
 @Injectable()
 export class TaskPartWrites {
   constructor(
@@ -70,22 +64,28 @@ export class TaskPartWrites {
     taskId: string,
     key: IdempotencyKey | null,
     write: (tx: Tx, task: OpenTask) => Promise<PartWritten>,
-    { role, ...options }: Pick<ReplyOptions, 'status' | 'location'> & { role?: NeededRole } = {},
+    { role, ...options }: Pick<ReplyOptions, 'status' | 'location'> & { role?: 'viewer' | 'editor' } = {},
   ): Promise<JsonReply> {
     return this.writes.runTx(ctx, key, async (tx) => {
-      const ids = [ctx.tenantId, ctx.userId, taskId];
-      const opened = await outcomeOf(tx.query(open, ids));
-      if (opened.outcome !== 'ok') throw rejection(opened);
-      const task = JSON.parse(opened.json ?? '{}') as OpenTask;
-      if (role) assertWritable(task, role);
+      await tx.query(lock, [ctx.tenantId, taskId]);
+      const task = await this.open(tx, ctx, taskId);
+      const rejection = role && rejectWrite(task, role);
+      if (rejection) throw rejection;
       const { change, more } = await write(tx, task);
       const result = change
-        ? await outcomeOf(tx.query(written, [...ids, change]))
+        ? await outcomeOf(tx.query(written, [ctx.tenantId, ctx.userId, taskId, change]))
         : await this.current(tx, ctx, taskId);
       this.outbox.notice(tx);
       const members = await more(result.json ?? 'null');
       return this.results.reply(tx, ctx, taskId, result, { ...options, more: members });
     });
+  }
+
+  /** Reads a task for a write of a part. @throws ApiError 404 `not_found` */
+  async open(reader: Reader, ctx: RequestContext, taskId: string): Promise<OpenTask> {
+    const [task] = await reader.query(open, [ctx.tenantId, ctx.userId, taskId]);
+    if (!task) throw TaskErrors.notFound.with();
+    return task;
   }
 
   private async current(tx: Tx, ctx: RequestContext, taskId: string): Promise<TaskOutcome> {
@@ -97,9 +97,3 @@ export class TaskPartWrites {
 
 /** The key of a part. */
 export const keyOf = ({ tenantId }: RequestContext, taskId: string, id: string) => ({ tenantId, taskId, id });
-
-/** @throws ApiError 403, or 409 `deleted` for a task in the trash */
-export function assertWritable({ role, revision, deleted_at }: OpenTask, needed: NeededRole): void {
-  if (needed === 'editor' && role === 'viewer') throw Errors.forbidden.with();
-  if (deleted_at !== null) throw TaskErrors.deleted.with({ body: { revision, deleted_at } });
-}

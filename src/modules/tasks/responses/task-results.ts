@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { BlobErrors } from '../../../platform/blobs/blobs.errors.js';
 import { revisionTag } from '../../../platform/concurrency/expected-revision.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { Reader } from '../../../platform/database/tx.js';
@@ -33,11 +32,8 @@ export function taskReply(id: string, revision: number, task: string, options: R
 /** Errors of outcomes without further data. */
 const REJECTIONS: Partial<Record<TaskOutcome['outcome'], () => ApiError>> = {
   not_found: () => TaskErrors.notFound.with(),
-  part_not_found: () => TaskErrors.partNotFound.with(),
   forbidden: () => Errors.forbidden.with(),
   already_exists: () => TaskErrors.alreadyExists.with(),
-  too_many: () => TaskErrors.tooManyAttachments.with(),
-  blob_gone: () => BlobErrors.unavailable.with({ headers: { 'Retry-After': '1' } }),
   unknown_folder: () =>
     fieldError('folder_id', 'unknown_folder', 'folder_id is not a task folder you may write to'),
   no_date: () => fieldError('recurrence', 'no_date', 'a task that repeats needs a date'),

@@ -13,20 +13,6 @@ BEGIN
               ELSE task_rejected('ok') END;
 END $$;
 
--- Locks a task for a write of one of its parts. JSON on success: {"role", "deleted_at", "revision", "comments"}.
-CREATE FUNCTION task_open(p_tenant uuid, p_user uuid, p_id uuid) RETURNS task_outcome LANGUAGE plpgsql AS $$
-DECLARE
-  task tasks;
-  v_role task_role;
-BEGIN
-  SELECT * INTO task FROM tasks WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
-  SELECT role INTO v_role FROM task_members WHERE tenant_id = p_tenant AND task_id = p_id AND user_id = p_user;
-  IF v_role IS NULL THEN RETURN task_rejected('not_found'); END IF;
-  RETURN ('ok', task.revision, json_build_object(
-    'role', v_role, 'deleted_at', rfc3339(task.deleted_at), 'revision', task.revision,
-    'comments', task.comments_count)::text, NULL)::task_outcome;
-END $$;
-
 -- After a write of a part: the counters, the history, the feeds and the event. The caller holds the lock of the task row.
 -- p_write: `list` (name of the list that changed), `activity` and `data` (entry of the history), `device`,
 -- `subtasks` and `comments` (change of their number).
