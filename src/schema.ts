@@ -15,6 +15,7 @@ import { mailSchema } from './modules/mail/mail.schema.js';
 import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js';
 import { notesSchema } from './modules/notes/notes.schema.js';
 import { notificationsSchema } from './modules/notifications/notifications.schema.js';
+import { pushSchema } from './modules/push/push.schema.js';
 import { scimSchema } from './modules/scim/scim.schema.js';
 import { signInSchema } from './modules/sign-in/sign-in.schema.js';
 import { personalDataSchema } from './modules/personal-data/personal-data.schema.js';
@@ -49,5 +50,6 @@ export const schema = wholeSchema([
   callsSchema,
   davSchema,
   webhooksSchema,
+  pushSchema,
   personalDataSchema,
 ]);

@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Db } from '../../platform/database/db.js';
-import { workspace } from '../../platform/database/statement.js';
-import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
-import { deletion, type Sweep, sweep } from '../../platform/jobs/sweep.js';
-import { NotificationSockets } from './notification-sockets.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { deletion, type Sweep, sweep } from '../../../platform/jobs/sweep.js';
+import { NotificationSockets } from '../notification-sockets.js';
 
 const BATCH = 500;
 const KEPT_DAYS = 180;
