@@ -1,10 +1,10 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import { v7 as uuidv7 } from 'uuid';
 import { Audit, operator } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import { directory } from '../../platform/database/statement.js';
-import { SecretBox } from '../../platform/secrets/secret-box.js';
+import { SecretBox, UnreadableSecretError } from '../../platform/secrets/secret-box.js';
 
 export const ALGORITHM = 'ES256';
 /** Purpose of the encryption of private keys. */
@@ -42,10 +42,11 @@ const all = directory.statement<KeyRow>(
   `SELECT id, public_key, sealed_private_key FROM push_keys ORDER BY id`,
 );
 
-// The first keys of processes that start together: the first one stays.
-const createFirst = directory.statement<never>(
+// Of processes that start together, one creates the key. $4: the newest key that is known, or null.
+const createUnless = directory.statement<never>(
   'push.create_first_key',
-  `INSERT INTO push_keys (id, public_key, sealed_private_key) SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM push_keys)`,
+  `INSERT INTO push_keys (id, public_key, sealed_private_key)
+   SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM push_keys WHERE $4::uuid IS NULL OR id > $4)`,
 );
 
 const create = directory.statement<never>(
@@ -65,6 +66,7 @@ const reseal = directory.statement<never>(
  */
 @Injectable()
 export class PushKeys implements OnModuleInit {
+  private readonly logger = new Logger(PushKeys.name);
   private readonly loaded = new Map<string, Promise<PushSigningKey>>();
   private newest: KeyRow | undefined;
   private readAt = Number.NEGATIVE_INFINITY;
@@ -75,17 +77,28 @@ export class PushKeys implements OnModuleInit {
     private readonly db: Db,
   ) {}
 
-  /** @throws UnreadableSecretError when SECRET_KEYS lacks the key of a stored key */
+  /** Creates a key also when SECRET_KEYS lacks the key of the newest one: only subscriptions with that one end. */
   async onModuleInit(): Promise<void> {
     const rows = await this.db.query(all, []);
-    for (const { id, sealed_private_key: before } of rows) {
-      if (this.box.isCurrent(before)) continue;
-      const again = this.box.seal(SEALED_KEY, id, this.box.open(SEALED_KEY, id, before));
-      await this.db.single((tx) => tx.query(reseal, [id, before, again]));
-    }
-    if (rows.length > 0) return;
+    let isUsable = false;
+    for (const row of rows) isUsable = await this.reseal(row);
+    if (isUsable) return;
     const { id, publicKey, sealed } = await this.generate();
-    await this.db.single((tx) => tx.query(createFirst, [id, publicKey, sealed]));
+    await this.db.single((tx) => tx.query(createUnless, [id, publicKey, sealed, rows.at(-1)?.id ?? null]));
+  }
+
+  /** @returns whether the key can be decrypted */
+  private async reseal({ id, sealed_private_key: before }: KeyRow): Promise<boolean> {
+    try {
+      const key = this.box.open(SEALED_KEY, id, before);
+      if (!this.box.isCurrent(before))
+        await this.db.single((tx) => tx.query(reseal, [id, before, this.box.seal(SEALED_KEY, id, key)]));
+      return true;
+    } catch (error) {
+      if (!(error instanceof UnreadableSecretError)) throw error;
+      this.logger.warn(`push key ${id}: ${error.message}`);
+      return false;
+    }
   }
 
   /** Creates the key of new subscriptions. @returns its id */
