@@ -2,6 +2,7 @@ import { Body, Controller, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
+import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { PageQuery } from '../../platform/paging/page.dto.js';
 import { QuotaErrors } from '../../platform/quotas/quotas.errors.js';
@@ -86,7 +87,7 @@ export class PushController {
     description: 'At once, regardless of preferences, quiet hours and open sockets. The message is `{"event":"test"}` with the id of the workspace.',
     response: [PushTestEnvelope, 'What the push service responded.'],
     status: 200,
-    errors: [PushErrors.notFound],
+    errors: [PushErrors.notFound, Errors.tooManyRequests],
   })
   @RateLimited(TEST_LIMIT)
   test(@Ctx() ctx: RequestContext, @Id() id: string): Promise<PushTestEnvelope> {

@@ -1,0 +1,204 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
+import { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
+import type { PushSubscription } from '../push.entity.js';
+import { PushSender, type PushAttempt } from '../push-sender.js';
+import { PushSubscriptionsRepository } from '../push-subscriptions.repository.js';
+import { PushContents, type PushDecision } from './push-contents.js';
+import { type ClaimedDelivery, PushQueue } from './push-queue.js';
+import { FIRST_EXAMINATION, retryAfter, traitsOf } from './push-traits.js';
+
+const POLL_MS = 1_000;
+/** Deliveries of a process that use the database at the same time. */
+const DATABASE_RUNS = 4;
+
+/**
+ * Deliveries of a process at the same time: in all, of one workspace, of one push service, and of each workspace and push service in one
+ * claim. A push service that does not respond holds no more than its share.
+ */
+const LIMITS = { all: 128, ofTenant: 24, ofService: 48, ofTenantClaim: 8, ofServiceClaim: 16 } as const;
+
+interface Running {
+  delivery: ClaimedDelivery;
+  done: Promise<void>;
+}
+
+/**
+ * Sends push messages. Any number of processes share the queue: a delivery is leased to one at a time, and those of a killed process are
+ * sent after their lease. A device may get a message twice; its topic and its id are the same.
+ */
+@Injectable()
+export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger(PushDispatcher.name);
+  private readonly database = new ConcurrencyLimiter(DATABASE_RUNS, Infinity);
+  private readonly running = new Set<Running>();
+  private readonly abort = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+  private timerDue = 0;
+  private filling: Promise<void> | undefined;
+
+  constructor(
+    private readonly db: Db,
+    private readonly queue: PushQueue,
+    private readonly contents: PushContents,
+    private readonly sender: PushSender,
+    private readonly subscriptions: PushSubscriptionsRepository,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.schedule(POLL_MS);
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.abort.abort();
+    clearTimeout(this.timer);
+    await this.filling;
+    await this.ended();
+  }
+
+  /** Messages are due. */
+  wake(): void {
+    this.schedule(0);
+  }
+
+  /** Sends everything that is due, for tests. */
+  async drain(): Promise<void> {
+    for (;;) {
+      await this.fill();
+      if (this.running.size === 0) return;
+      await this.ended();
+    }
+  }
+
+  private async ended(): Promise<void> {
+    await Promise.all([...this.running].map(({ done }) => done));
+  }
+
+  /** Keeps an earlier time. */
+  private schedule(ms: number): void {
+    const due = Date.now() + ms;
+    if (this.abort.signal.aborted || (this.timer && this.timerDue <= due)) return;
+    clearTimeout(this.timer);
+    this.timerDue = due;
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      void this.fill().finally(() => this.schedule(POLL_MS));
+    }, ms);
+    this.timer.unref();
+  }
+
+  /** Leases due deliveries until there are none, or no room. One caller at a time. */
+  private async fill(): Promise<void> {
+    while (this.filling) await this.filling;
+    if (this.abort.signal.aborted) return;
+    this.filling = this.claimAll()
+      .catch((error: unknown) => this.logger.warn({ err: error }, 'push messages cannot be leased'))
+      .finally(() => (this.filling = undefined));
+    await this.filling;
+  }
+
+  private async claimAll(): Promise<void> {
+    for (const cell of this.db.cells)
+      await this.db.inCell(cell, async () => {
+        while ((await this.claim()) > 0);
+      });
+  }
+
+  /** @returns the number of leased deliveries */
+  private async claim(): Promise<number> {
+    const room = LIMITS.all - this.running.size;
+    if (this.abort.signal.aborted || room <= 0) return 0;
+    const claimed = await this.queue.claim(room, {
+      busyTenants: this.busy(({ tenant_id }) => tenant_id, LIMITS.ofTenant),
+      busyServices: this.busy(({ service }) => service, LIMITS.ofService),
+      perTenant: LIMITS.ofTenantClaim,
+      perService: LIMITS.ofServiceClaim,
+    });
+    for (const delivery of claimed) {
+      const running: Running = { delivery, done: Promise.resolve() };
+      this.running.add(running);
+      running.done = this.work(running);
+    }
+    return claimed.length;
+  }
+
+  /** Workspaces or push services that have their share. */
+  private busy(of: (delivery: ClaimedDelivery) => string, limit: number): string[] {
+    const groups = Map.groupBy(this.running, ({ delivery }) => of(delivery));
+    return [...groups].flatMap(([name, some]) => (some.length >= limit ? [name] : []));
+  }
+
+  private async work(running: Running): Promise<void> {
+    const { delivery } = running;
+    try {
+      await (delivery.state === 'sent' ? this.examine(delivery) : this.deliver(delivery));
+    } catch (error) {
+      // Its lease ends later, so that it is tried again.
+      this.logger.warn({ err: error, subscription: delivery.subscription_id }, 'a push message failed');
+    } finally {
+      this.running.delete(running);
+      this.schedule(0);
+    }
+  }
+
+  /** Withdraws a message that a device shows, if its notification is no longer of use. */
+  private async examine(delivery: ClaimedDelivery): Promise<void> {
+    await this.database.run(async () => {
+      const { examined } = traitsOf(delivery.type);
+      const rings = examined !== undefined;
+      const isOver = rings && delivery.expires_at <= new Date();
+      if (!isOver && (await this.contents.current(delivery))) return this.queue.sent(delivery, examined ?? null);
+      const { tenant_id: tenantId, user_id: userId, notification_id: id } = delivery;
+      await this.queue.withdraw({ tenantId, userId }, [id]);
+    });
+  }
+
+  private async deliver(delivery: ClaimedDelivery): Promise<void> {
+    const prepared = await this.database.run(() => this.prepare(delivery));
+    if (!prepared) return;
+    const { subscription, decision } = prepared;
+    if (decision.action !== 'send') return this.database.run(() => this.settle(delivery, decision));
+    const attempt = await this.sender.send(subscription, decision.message, this.abort.signal);
+    // The process stops: another one sends it.
+    if (!attempt) return this.queue.postpone(delivery, 0, delivery.attempts);
+    await this.database.run(() => this.record(delivery, subscription, attempt));
+  }
+
+  /** Null: the subscription was deleted, and its deliveries with it. */
+  private async prepare(
+    delivery: ClaimedDelivery,
+  ): Promise<{ subscription: PushSubscription; decision: PushDecision } | null> {
+    const { tenant_id: tenantId, user_id: userId, subscription_id: id } = delivery;
+    const subscription = await this.subscriptions.find({ tenantId, userId }, id);
+    if (!subscription) return null;
+    return { subscription, decision: await this.contents.decide(delivery, subscription) };
+  }
+
+  private async settle(
+    delivery: ClaimedDelivery,
+    decision: Exclude<PushDecision, { action: 'send' }>,
+  ): Promise<void> {
+    if (decision.action === 'unsubscribe') return this.unsubscribe(delivery);
+    if (decision.action === 'drop') return this.queue.drop(delivery);
+    await this.queue.postpone(delivery, decision.seconds, delivery.attempts);
+  }
+
+  private async record(
+    delivery: ClaimedDelivery,
+    subscription: PushSubscription,
+    attempt: PushAttempt,
+  ): Promise<void> {
+    if (attempt.outcome === 'gone') return this.unsubscribe(delivery);
+    await this.subscriptions.record(subscription, attempt);
+    if (attempt.outcome === 'later') {
+      const attempts = delivery.attempts + 1;
+      await this.queue.postpone(delivery, retryAfter(attempts, attempt.retryAfter), attempts);
+    } else if (attempt.outcome === 'rejected' || delivery.kind === 'dismissed') await this.queue.drop(delivery);
+    else await this.queue.sent(delivery, traitsOf(delivery.type).examined ?? FIRST_EXAMINATION);
+  }
+
+  private async unsubscribe(delivery: ClaimedDelivery): Promise<void> {
+    const { tenant_id: tenantId, user_id: userId, subscription_id: id } = delivery;
+    await this.db.tx((tx) => this.subscriptions.delete(tx, { tenantId, userId }, id));
+  }
+}
