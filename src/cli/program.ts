@@ -6,6 +6,7 @@ import { IdentityApi } from '../modules/identity/index.js';
 import { type MemberStatus, TenantsApi } from '../modules/tenants/index.js';
 import { Audit, operator } from '../platform/audit/audit.js';
 import { Db } from '../platform/database/db.js';
+import { PushKeys } from '../modules/push/index.js';
 import { SyncCursors } from '../platform/sync/sync-cursors.js';
 import { addAccountSecurity } from './account-security.js';
 import { addAudit } from './audit.js';
@@ -109,15 +110,20 @@ export function createProgram(loadConfig: () => Config): Command {
       });
   }
 
-  program
-    .command('keys')
-    .description('signing keys of access tokens')
+  const keys = program.command('keys').description('signing keys of access tokens and push messages');
+  keys
     .command('rotate')
     .description('sign new tokens with a new key; existing tokens stay valid')
     .action(async () =>
       print({
         kid: await withApp(loadConfig(), (app) => app.get(IdentityApi).rotateSigningKey()),
       }),
+    );
+  keys
+    .command('rotate-push')
+    .description('new push subscriptions use a new key; existing ones keep theirs until their device subscribes again')
+    .action(async () =>
+      print({ id: await withApp(loadConfig(), (app) => app.get(PushKeys).rotate()) }),
     );
 
   program

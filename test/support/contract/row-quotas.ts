@@ -41,6 +41,7 @@ export const ROW_BOUNDS: Record<string, RowBound> = {
   createCallRoom: quota('user.open_calls'),
   createExternalInvites: quota('user.open_invites'),
   createExternalInvitesOfRoom: quota('user.open_invites'),
+  createPushSubscription: quota('user.push_subscriptions'),
   createWebhook: quota('user.webhooks'),
   createSignature: quota('user.signatures'),
   registerPasskey: quota('account.passkeys'),

@@ -43,14 +43,14 @@ export interface ClaimOptions {
   perService: number;
 }
 
-// A further cause of a notification is sent again, under the same topic.
+// A further cause of a notification is sent again, under the same topic. A subscription that is deleted meanwhile gets none.
 const add = workspace.statement<{ added: number }>(
   'push.add',
   `INSERT INTO push_deliveries AS stored (tenant_id, user_id, subscription_id, notification_id, type, service, expires_at)
    SELECT $1, subscription.user_id, subscription.id, given.id, $2, subscription.service, now() + make_interval(secs => $4)
      FROM jsonb_to_recordset($3) AS given (user_id uuid, id uuid)
      JOIN push_subscriptions subscription ON subscription.tenant_id = $1 AND subscription.user_id = given.user_id
-    ORDER BY subscription.user_id, subscription.id, given.id
+    ORDER BY subscription.user_id, subscription.id, given.id FOR KEY SHARE OF subscription
    ON CONFLICT (tenant_id, user_id, subscription_id, notification_id) DO UPDATE
      SET kind = 'shown', state = 'pending', due_at = now(), expires_at = excluded.expires_at, attempts = 0, claims = stored.claims + 1,
          service = excluded.service, created_at = now()
