@@ -3,10 +3,10 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Command, Option } from 'commander';
 import type { Config } from '../config/config.js';
 import { IdentityApi } from '../modules/identity/index.js';
+import { PushKeys } from '../modules/push/index.js';
 import { type MemberStatus, TenantsApi } from '../modules/tenants/index.js';
 import { Audit, operator } from '../platform/audit/audit.js';
 import { Db } from '../platform/database/db.js';
-import { PushKeys } from '../modules/push/index.js';
 import { SyncCursors } from '../platform/sync/sync-cursors.js';
 import { addAccountSecurity } from './account-security.js';
 import { addAudit } from './audit.js';
@@ -122,9 +122,7 @@ export function createProgram(loadConfig: () => Config): Command {
   keys
     .command('rotate-push')
     .description('new push subscriptions use a new key; existing ones keep theirs until their device subscribes again')
-    .action(async () =>
-      print({ id: await withApp(loadConfig(), (app) => app.get(PushKeys).rotate()) }),
-    );
+    .action(async () => print({ id: await withApp(loadConfig(), (app) => app.get(PushKeys).rotate()) }));
 
   program
     .command('feeds')
