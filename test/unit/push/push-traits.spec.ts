@@ -10,7 +10,7 @@ describe('urgency, lifetime and repetition of push messages', () => {
 
   test('delays grow to an hour and vary by a tenth', () => {
     const delays = [1, 2, 3, 4, 5, 6, 7, 100].map((attempts) => retryAfter(attempts, null, () => 0.5));
-    expect(delays).toEqual([5, 30, 120, 600, 1_800, 3_600, 3_600, 3_600]);
+    expect(delays).toEqual([15, 30, 120, 600, 1_800, 3_600, 3_600, 3_600]);
     expect([retryAfter(2, null, () => 0), retryAfter(2, null, () => 1)]).toEqual([27, 33]);
   });
 

@@ -39,7 +39,7 @@ export const traitsOf = (type: string): PushTraits =>
   TRAITS[type] ?? TRAITS[type.split('.', 1)[0] as string] ?? OTHERS;
 
 /** Seconds between the attempts of a message; the last one also for all further ones, until the message is of no use. */
-const DELAYS = [5, 30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR] as const;
+const DELAYS = [15, 30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR] as const;
 /** Part of a delay by which it varies, so that push services do not get all repetitions at once. */
 const JITTER = 0.1;
 
