@@ -2,6 +2,8 @@ import { ApiProperty } from '@nestjs/swagger';
 import { DATE_TIME, NO_DATE_TIME, UUID } from '../../platform/field-docs/field-docs.js';
 import { PageEnvelope } from '../../platform/paging/page.response.js';
 
+const STATUS = { type: 'integer', minimum: 100, maximum: 999, example: 201 } as const;
+
 /** A device that gets push messages, without its keys. */
 export class PushSubscriptionResponse {
   @ApiProperty(UUID) id!: string;
@@ -15,10 +17,10 @@ export class PushSubscriptionResponse {
   @ApiProperty(DATE_TIME) created_at!: string;
   /** The last message. */
   @ApiProperty(NO_DATE_TIME) attempted_at!: string | null;
-  /** What the push service responded to it; null: it did not respond. @example 201 */
-  status_code!: number | null;
+  /** HTTP status of the response to it; null: there was none. */
+  @ApiProperty(STATUS) status_code!: number | null;
   /** Why there was no response. */
-  @ApiProperty({ type: String, nullable: true, example: null }) error!: string | null;
+  @ApiProperty({ example: null }) error!: string | null;
 }
 
 export class PushSubscriptionEnvelope {
@@ -49,10 +51,10 @@ export class PushKeyEnvelope {
 export class PushTestEnvelope {
   /** Whether the push service has accepted the message. @example true */
   accepted!: boolean;
-  /** Null: it did not respond. @example 201 */
-  status_code!: number | null;
+  /** HTTP status of the response; null: there was none. */
+  @ApiProperty(STATUS) status_code!: number | null;
   /** Why there was no response. */
-  @ApiProperty({ type: String, nullable: true, example: null }) error!: string | null;
+  @ApiProperty({ example: null }) error!: string | null;
   /** The push service no longer knows the device (404, 410), so the subscription was deleted. @example false */
   deleted!: boolean;
 }
