@@ -8,7 +8,6 @@ export { UpdateProfile } from './settings.dto.js';
 export {
   type NotificationSettings,
   NotificationSettingsApi,
-  type PushContent,
   type QuietRange,
 } from './preferences/notification-settings.js';
 export { type WorkingHours, WorkingHoursApi } from './preferences/working-hours.js';

@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { ChatNotifier } from '../../../src/modules/chat/chat-notifier.js';
 import { PresenceDevices } from '../../../src/modules/presence/devices/presence-devices.js';
+import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { ok } from '../../support/domains/forms.ts';
 import { PushTest } from '../../support/domains/push.ts';
@@ -175,6 +178,40 @@ describe('push messages', () => {
     await app.sql(`UPDATE notifications SET state = 'read' WHERE user_id = $1`, [bob.id]);
     await at.later();
     expect((await at.got(device, 2)).map(({ event }) => event)).toEqual(['notification', 'dismissed']);
+  });
+
+  test('tell of further causes of a notification together, under the same id', async () => {
+    const { device } = await at.subscribe(bob);
+    const group = { type: 'group', name: 'Jetty', member_ids: [bob.id] };
+    const { room } = ok(await alice.api.post('/chat/rooms', group), 201);
+    const say = async (body: string) => {
+      ok(await alice.api.post(`/chat/rooms/${room.id}/messages`, { client_msg_id: randomUUID(), body }), 201);
+      await app.get<ChatNotifier>(ChatNotifier).run();
+      await at.deliver();
+    };
+    const told = () => at.messages(device).filter(({ type }) => type === 'chat.message');
+    await say('One');
+    await say('Two');
+    await say('Three');
+    expect(told()).toHaveLength(1);
+    await at.later();
+    expect(told().map(({ count }) => count)).toEqual([1, 3]);
+    expect(new Set(told().map(({ id }) => id)).size).toBe(1);
+  });
+
+  test('are forgotten after a week, and then not withdrawn', async () => {
+    const { device } = await at.subscribe(bob);
+    await at.assign(alice, bob, 'Book the venue');
+    await at.deliver();
+    await app.sql(
+      `UPDATE push_deliveries SET created_at = now() - make_interval(days => 8), due_at = 'infinity' WHERE user_id = $1`,
+      [bob.id],
+    );
+    await app.sql(`DELETE FROM job_runs WHERE name = 'push.forget-deliveries'`);
+    await app.get<PeriodicJobs>(PeriodicJobs).runDue();
+    ok(await bob.api.put('/notifications/read_all'));
+    expect(await app.sql('SELECT FROM push_deliveries WHERE user_id = $1', [bob.id])).toEqual([]);
+    expect(at.service.of(device)).toHaveLength(1);
   });
 
   test.each([404, 410])('a push service that answers %s ends the subscription', async (status) => {

@@ -15,6 +15,8 @@ const LEASE_SECONDS = 60;
 const EXAMINED = 500;
 /** Messages of a user that one statement withdraws; later ones are withdrawn first. */
 const WITHDRAWN = 1_000;
+/** Further causes of one notification in this time are sent together: a busy room sends few messages. */
+const COLLECTED_SECONDS = 5;
 /** Later a message that a device shows is not withdrawn. */
 const KEPT_DAYS = 7;
 
@@ -43,7 +45,8 @@ export interface ClaimOptions {
   perService: number;
 }
 
-// A further cause of a notification is sent again, under the same topic. A subscription that is deleted meanwhile gets none.
+// A further cause of a notification is sent again, under the same topic; one message tells of those of a few seconds. A repetition after a
+// failure keeps its time. A subscription that is deleted meanwhile gets none.
 const add = workspace.statement<{ added: number }>(
   'push.add',
   `INSERT INTO push_deliveries AS stored (tenant_id, user_id, subscription_id, notification_id, type, service, expires_at)
@@ -52,8 +55,11 @@ const add = workspace.statement<{ added: number }>(
      JOIN push_subscriptions subscription ON subscription.tenant_id = $1 AND subscription.user_id = given.user_id
     ORDER BY subscription.user_id, subscription.id, given.id FOR KEY SHARE OF subscription
    ON CONFLICT (tenant_id, user_id, subscription_id, notification_id) DO UPDATE
-     SET kind = 'shown', state = 'pending', due_at = now(), expires_at = excluded.expires_at, attempts = 0, claims = stored.claims + 1,
-         service = excluded.service, created_at = now()
+     SET kind = 'shown', state = 'pending', expires_at = excluded.expires_at, claims = stored.claims + 1, service = excluded.service,
+         created_at = now(), attempts = CASE WHEN stored.state = 'pending' THEN stored.attempts ELSE 0 END,
+         due_at = CASE WHEN stored.state = 'pending' AND stored.attempts > 0 THEN stored.due_at
+                       WHEN stored.state = 'pending' THEN least(stored.due_at, now() + make_interval(secs => ${COLLECTED_SECONDS}))
+                       ELSE now() + make_interval(secs => ${COLLECTED_SECONDS}) END
    RETURNING 1 AS added`,
 );
 
