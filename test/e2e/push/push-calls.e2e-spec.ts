@@ -55,7 +55,7 @@ describe('push messages of calls', () => {
     const answers: ((call: string) => Promise<unknown>)[] = [
       (call) => bob.api.post(`/call/${call}/decline`),
       async (call) => {
-        await livekit.join(ok(await bob.api.post(`/call/tokens/${call}/mint`)).token);
+        await livekit.join((await bob.api.post(`/call/tokens/${call}/mint`)).body.token);
         await livekit.webhooks.settled();
       },
       end,

@@ -45,6 +45,8 @@ export class PushTest {
       await this.app.get<PushDispatcher>(PushDispatcher).drain();
       return this.service.of(device).length >= count;
     });
+    // Also what follows the response of the push service.
+    await this.app.get<PushDispatcher>(PushDispatcher).drain();
     return this.messages(device);
   }
 
