@@ -5,25 +5,14 @@ import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { type DomainEvent, Outbox } from '../../platform/events/outbox.js';
-import { TxHook, TxHooks } from '../../platform/events/tx-hooks.js';
 import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
 import { NOTIFICATION_DUE, Notifications } from '../../platform/notifications/notifications.js';
 import { SystemMail } from '../../platform/system-mail/system-mail.js';
 import { type NotificationSettings, NotificationSettingsApi } from '../settings/index.js';
+import { Announcements } from './inbox/announcements.js';
 import { emailTime } from './mails/email-time.js';
 import { NotificationSockets } from './notification-sockets.js';
 import { NotificationsRepository } from './notifications.repository.js';
-
-/** Notifications of one type that are new, or that count a further cause. */
-export interface AddedNotifications {
-  tenantId: string;
-  /** Key of the type. */
-  type: string;
-  notifications: readonly { user_id: string; id: string }[];
-}
-
-/** Notifications are stored whose recipients want a push message. */
-export const NOTIFICATIONS_ADDED = new TxHook<AddedNotifications>('notifications.added');
 
 interface NewRow {
   user_id: string;
@@ -97,7 +86,7 @@ export class NotificationWriter implements OnApplicationBootstrap {
     private readonly rows: NotificationsRepository,
     private readonly sockets: NotificationSockets,
     private readonly mail: SystemMail,
-    private readonly hooks: TxHooks,
+    private readonly announcements: Announcements,
     private readonly db: Db,
   ) {}
 
@@ -180,7 +169,7 @@ export class NotificationWriter implements OnApplicationBootstrap {
     const group = type.isGrouped && subject ? `${type.key} ${subject.id}` : null;
     const about = [type.key, subject?.kind ?? null, subject?.id ?? null, group];
     const values = [tenantId, ...about, JSON.stringify(rows), type.orderedBy ?? null];
-    const pushed = new Set(settings.flatMap((each) => (this.isPushed(type, each) ? [each.userId] : [])));
+    const pushed = new Set(settings.flatMap((each) => (this.announcements.isWanted(type, each) ? [each.userId] : [])));
     const store = async (tx: Tx) => {
       const added = await tx.query(add, values);
       this.sockets.changed(tx, added);
@@ -188,16 +177,9 @@ export class NotificationWriter implements OnApplicationBootstrap {
     };
     if (pushed.size === 0) return void (await this.db.single(store));
     await this.db.tx(async (tx) => {
-      const announced = await store(tx);
-      const notifications = announced.map(({ user_id, id }) => ({ user_id, id }));
-      if (notifications.length > 0)
-        await this.hooks.run(tx, NOTIFICATIONS_ADDED, { tenantId, type: type.key, notifications });
+      const notifications = (await store(tx)).map(({ user_id, id }) => ({ user_id, id }));
+      await this.announcements.announce(tx, { tenantId, type: type.key, notifications });
     });
-  }
-
-  /** Push announces notifications of the list. */
-  private isPushed({ preference }: NotificationType, settings: NotificationSettings): boolean {
-    return settings.uses('in_app', preference) && settings.uses('push', preference);
   }
 
   /** @returns null when the user wants neither the list nor an e-mail */

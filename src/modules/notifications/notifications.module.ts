@@ -7,6 +7,7 @@ import { UnsubscribeController } from './mails/unsubscribe.controller.js';
 import { UnsubscribeLinks } from './mails/unsubscribe-links.js';
 import { UnsubscribeService } from './mails/unsubscribe.service.js';
 import { UserActivity } from './mails/user-activity.js';
+import { Announcements } from './inbox/announcements.js';
 import { NotificationHousekeeping } from './inbox/notification-housekeeping.js';
 import { NotificationPresenter } from './notification.presenter.js';
 import { NotificationRelevance } from './inbox/notification-relevance.js';
@@ -26,6 +27,7 @@ import { NotificationsPersonalData } from './notifications-personal-data.js';
     NotificationsRepository,
     NotificationPresenter,
     NotificationRelevance,
+    Announcements,
     NotificationSockets,
     NotificationsApi,
     NotificationsService,

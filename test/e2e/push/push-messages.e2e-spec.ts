@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ChatNotifier } from '../../../src/modules/chat/chat-notifier.js';
+import { NotificationHousekeeping } from '../../../src/modules/notifications/inbox/notification-housekeeping.js';
 import { PresenceDevices } from '../../../src/modules/presence/devices/presence-devices.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
@@ -159,6 +160,22 @@ describe('push messages', () => {
     const [first, second] = at.service.of(device);
     expect(second!.headers['topic']).toBe(first!.headers['topic']);
     expect(await app.sql('SELECT FROM push_deliveries WHERE user_id = $1', [bob.id])).toEqual([]);
+  });
+
+  test('come again when a snooze ends', async () => {
+    const { device } = await at.subscribe(bob);
+    await at.assign(alice, bob, 'Book the venue');
+    await at.deliver();
+    const [{ id }] = (await notificationsOf(bob)) as [any];
+    const snooze_until = new Date(Date.now() + HOUR_MS).toISOString();
+    ok(await bob.api.put(`/notifications/${id}/lifecycle`, { state: 'snoozed', snooze_until }));
+    await at.got(device, 2);
+    await app.sql('UPDATE notifications SET snooze_until = now() - make_interval(secs => 1) WHERE user_id = $1', [
+      bob.id,
+    ]);
+    await app.get<NotificationHousekeeping>(NotificationHousekeeping).wake();
+    const messages = await at.got(device, 3);
+    expect(messages.map(({ event }) => event)).toEqual(['notification', 'dismissed', 'notification']);
   });
 
   test('are withdrawn when all notifications are read', async () => {
