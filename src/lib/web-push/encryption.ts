@@ -52,7 +52,11 @@ export function isPublicKey(key: Buffer): boolean {
  * Encrypts a message for a receiver of Web Push (RFC 8291) as one record of the content coding `aes128gcm` (RFC 8188).
  * @throws RangeError for a message longer than {@link MAX_MESSAGE_BYTES}
  */
-export function encryptMessage(message: Buffer, receiver: ReceiverKeys, sender: Sender = newSender()): Buffer {
+export function encryptMessage(
+  message: Buffer,
+  receiver: ReceiverKeys,
+  sender: Sender = newSender(),
+): Buffer {
   if (message.length > MAX_MESSAGE_BYTES) throw new RangeError(`a message of ${message.length} bytes`);
   const { ecdh, salt } = sender;
   const { publicKey, authSecret } = receiver;

@@ -169,7 +169,8 @@ export class NotificationWriter implements OnApplicationBootstrap {
     const group = type.isGrouped && subject ? `${type.key} ${subject.id}` : null;
     const about = [type.key, subject?.kind ?? null, subject?.id ?? null, group];
     const values = [tenantId, ...about, JSON.stringify(rows), type.orderedBy ?? null];
-    const pushed = new Set(settings.flatMap((each) => (this.announcements.isWanted(type, each) ? [each.userId] : [])));
+    const wanted = settings.filter((each) => this.announcements.isWanted(type, each));
+    const pushed = new Set(wanted.map(({ userId }) => userId));
     const store = async (tx: Tx) => {
       const added = await tx.query(add, values);
       this.sockets.changed(tx, added);

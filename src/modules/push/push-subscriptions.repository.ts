@@ -54,7 +54,8 @@ export class PushSubscriptionsRepository {
     const known = await replace();
     if (known) return known;
     await ofUser.take(tx, tenantId, userId);
-    const made: ColumnValues<PushSubscription> = { ...values, tenantId, userId, id, endpointHash, createdAt: NOW };
+    const key = { tenantId, userId, id, endpointHash };
+    const made: ColumnValues<PushSubscription> = { ...values, ...key, createdAt: NOW };
     // The lock of the quota lets one request of a user add at a time: another one may have added the endpoint before.
     return ((await rows.insert(made)) ?? (await replace())) as PushSubscription;
   }
@@ -65,7 +66,10 @@ export class PushSubscriptionsRepository {
   }
 
   /** Remembers the outcome of the last message. */
-  async record({ tenantId, userId, id }: PushSubscription, { statusCode, error }: PushAttempt): Promise<void> {
+  async record(
+    { tenantId, userId, id }: PushSubscription,
+    { statusCode, error }: PushAttempt,
+  ): Promise<void> {
     const values = { attemptedAt: NOW, statusCode, error };
     await this.db.single((tx) => rowsOf(tx, PushSubscription).update({ tenantId, userId, id }, values));
   }

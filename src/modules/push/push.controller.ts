@@ -84,7 +84,8 @@ export class PushController {
   @Endpoint('POST push-subscriptions/:id/test', {
     id: 'testPushSubscription',
     summary: 'Send a test message to a device',
-    description: 'At once, regardless of preferences, quiet hours and open sockets. The message is `{"event":"test"}` with the id of the workspace.',
+    description:
+      'At once, regardless of preferences, quiet hours and open sockets. The message is `{"event":"test"}` with the id of the workspace.',
     response: [PushTestEnvelope, 'What the push service responded.'],
     status: 200,
     errors: [PushErrors.notFound, Errors.tooManyRequests],

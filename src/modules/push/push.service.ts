@@ -104,14 +104,19 @@ export class PushService {
 function keysOf({ p256dh, auth }: PushKeysInput): PushKeysInput {
   const publicKey = bytesOf(p256dh);
   if (!publicKey || !isPublicKey(publicKey))
-    throw fieldError('keys.p256dh', 'invalid', 'keys.p256dh must be base64url of an uncompressed point of P-256');
+    throw fieldError(
+      'keys.p256dh',
+      'invalid',
+      'keys.p256dh must be base64url of an uncompressed point of P-256',
+    );
   const secret = bytesOf(auth);
   if (secret?.length !== AUTH_BYTES)
     throw fieldError('keys.auth', 'invalid', `keys.auth must be base64url of ${AUTH_BYTES} bytes`);
   return { p256dh: publicKey.toString('base64url'), auth: secret.toString('base64url') };
 }
 
-const bytesOf = (text: string): Buffer | null => (BASE64URL.test(text) ? Buffer.from(text, 'base64url') : null);
+const bytesOf = (text: string): Buffer | null =>
+  BASE64URL.test(text) ? Buffer.from(text, 'base64url') : null;
 
 const present = (ctx: RequestContext, row: PushSubscription): PushSubscriptionResponse => ({
   id: row.id,

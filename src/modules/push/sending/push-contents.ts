@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { MAX_MESSAGE_BYTES } from '../../../lib/web-push/index.js';
-import type { MemberKey } from '../../../platform/context/request-context.js';
 import type { NotificationPreference } from '../../../platform/notifications/notification-preferences.js';
 import { SessionsApi } from '../../identity/index.js';
 import { type CurrentNotificationView, NotificationsApi } from '../../notifications/index.js';
@@ -45,14 +44,15 @@ export class PushContents {
     const { sessionId } = subscription;
     if (sessionId !== null && (await this.presence.hasDevice(subscription, sessionId))) return DROP;
     const quietUntil = this.notifications.quietUntil(settings);
-    if (quietUntil) return quietUntil < delivery.expires_at ? { action: 'wait', seconds: secondsUntil(quietUntil) } : DROP;
+    if (quietUntil && quietUntil >= delivery.expires_at) return DROP;
+    if (quietUntil) return { action: 'wait', seconds: secondsUntil(quietUntil) };
     return { action: 'send', message: messageOf(delivery, view, ttl) };
   }
 
   /** The notification of a message, if it is still of use. */
-  async current({ tenant_id, user_id, notification_id }: ClaimedDelivery): Promise<CurrentNotificationView | null> {
-    const member: MemberKey = { tenantId: tenant_id, userId: user_id };
-    return this.notifications.current(member, notification_id, REQUEST_ID);
+  async current(delivery: ClaimedDelivery): Promise<CurrentNotificationView | null> {
+    const { tenant_id: tenantId, user_id: userId, notification_id: id } = delivery;
+    return this.notifications.current({ tenantId, userId }, id, REQUEST_ID);
   }
 
   private async isSignedIn({ userId, sessionId }: PushSubscription): Promise<boolean> {

@@ -147,7 +147,8 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
       const { examined } = traitsOf(delivery.type);
       const rings = examined !== undefined;
       const isOver = rings && delivery.expires_at <= new Date();
-      if (!isOver && (await this.contents.current(delivery))) return this.queue.sent(delivery, examined ?? null);
+      if (!isOver && (await this.contents.current(delivery)))
+        return this.queue.sent(delivery, examined ?? null);
       const { tenant_id: tenantId, user_id: userId, notification_id: id } = delivery;
       await this.queue.withdraw({ tenantId, userId }, [id]);
     });
@@ -193,7 +194,8 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     if (attempt.outcome === 'later') {
       const attempts = delivery.attempts + 1;
       await this.queue.postpone(delivery, retryAfter(attempts, attempt.retryAfter), attempts);
-    } else if (attempt.outcome === 'rejected' || delivery.kind === 'dismissed') await this.queue.drop(delivery);
+    } else if (attempt.outcome === 'rejected' || delivery.kind === 'dismissed')
+      await this.queue.drop(delivery);
     else await this.queue.sent(delivery, traitsOf(delivery.type).examined ?? FIRST_EXAMINATION);
   }
 

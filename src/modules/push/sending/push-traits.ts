@@ -48,7 +48,11 @@ const JITTER = 0.1;
  * @param attempts that have failed, at least 1
  * @param asked seconds that the push service asks for
  */
-export function retryAfter(attempts: number, asked: number | null, random: () => number = Math.random): number {
+export function retryAfter(
+  attempts: number,
+  asked: number | null,
+  random: () => number = Math.random,
+): number {
   const delay = DELAYS[Math.min(attempts, DELAYS.length) - 1] as number;
   return Math.max(asked ?? 0, delay * (1 - JITTER + 2 * JITTER * random()));
 }
