@@ -41,7 +41,7 @@ describe('push messages', () => {
   test('announce a notification on each device of its recipient, in words of the recipient', async () => {
     const devices = [await at.subscribe(bob), await at.subscribe(bob)];
     const other = await at.subscribe(alice);
-    ok(await bob.api.put('/settings/general', { language: 'de' }));
+    ok(await bob.api.put('/settings/general-preferences', { language: 'de' }));
     const task = await at.assign(alice, bob, 'Book the venue');
     await at.deliver();
     const [notification] = await notificationsOf(bob);
