@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { MemberKey } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../platform/database/rows.js';
+import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { RowQuota } from '../../platform/quotas/row-quota.js';
 import { PushSubscription } from './push.entity.js';
@@ -13,6 +14,12 @@ const ofUser = new RowQuota(
   'push_subscriptions',
   'push',
   'push_subscriptions item WHERE item.tenant_id = $1 AND item.user_id = $2',
+);
+
+const record = workspace.statement<never>(
+  'push.record_attempt',
+  `UPDATE push_subscriptions SET attempted_at = now(), status_code = $4, error = $5
+    WHERE tenant_id = $1 AND user_id = $2 AND id = $3`,
 );
 
 /** What a device tells about itself. */
@@ -70,7 +77,6 @@ export class PushSubscriptionsRepository {
     { tenantId, userId, id }: PushSubscription,
     { statusCode, error }: PushAttempt,
   ): Promise<void> {
-    const values = { attemptedAt: NOW, statusCode, error };
-    await this.db.single((tx) => rowsOf(tx, PushSubscription).update({ tenantId, userId, id }, values));
+    await this.db.single((tx) => tx.query(record, [tenantId, userId, id, statusCode, error]));
   }
 }

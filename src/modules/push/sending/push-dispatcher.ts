@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { outsideRequests } from '../../../platform/current-work/current-work.js';
 import { Db } from '../../../platform/database/db.js';
 import { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
 import type { PushSubscription } from '../push.entity.js';
@@ -58,7 +59,7 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Messages are due. */
   wake(): void {
-    this.schedule(0);
+    outsideRequests(() => this.schedule(0));
   }
 
   /** Sends everything that is due, for tests. */

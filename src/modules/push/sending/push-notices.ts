@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { MemberKey } from '../../../platform/context/request-context.js';
+import { outsideRequests } from '../../../platform/current-work/current-work.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { NOTIFICATIONS_ADDED, NotificationsApi } from '../../notifications/index.js';
 import { PushDispatcher } from './push-dispatcher.js';
@@ -21,7 +22,7 @@ export class PushNotices implements OnModuleInit {
     this.hooks.on(NOTIFICATIONS_ADDED, async (tx, added) => {
       if ((await this.queue.add(tx, added)) > 0) tx.afterCommit(() => this.dispatcher.wake());
     });
-    this.notifications.onSettled((member) => void this.withdraw(member));
+    this.notifications.onSettled((member) => void outsideRequests(() => this.withdraw(member)));
   }
 
   /** Withdraws the messages of notifications that are no longer unread. */
