@@ -44,7 +44,7 @@ const TAGS: Record<string, string> = {
   meetings: 'Calls and their recordings.',
   guests: 'Invites for users without an account, and the routes for these guests.',
   notifications:
-    'Notifications about objects and the account of the caller: unread, read, archived, snoozed.',
+    'Notifications about objects and the account of the caller: unread, read, archived, snoozed; push messages to devices.',
   webhooks: 'Events of the workspace for other programs, sent to their addresses and signed.',
   presence: 'The status of users and their devices.',
   settings: 'The profile, signatures, preferences, passwords and sessions of the caller.',
