@@ -51,6 +51,7 @@ export class PushDelivery {
   @Column('text') service!: string;
   @Column('text') kind!: PushKind;
   @Column('text') state!: 'pending' | 'sent';
+  @Column('boolean', { name: 'is_shown' }) isShown!: boolean;
   @Column('timestamptz', { name: 'due_at' }) dueAt!: Date;
   @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
   @Column('int') attempts!: number;

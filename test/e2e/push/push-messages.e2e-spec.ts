@@ -216,6 +216,19 @@ describe('push messages', () => {
     expect(new Set(told().map(({ id }) => id)).size).toBe(1);
   });
 
+  test('are withdrawn when the notification was read before a further cause was told', async () => {
+    const { device } = await at.subscribe(bob);
+    await at.assign(alice, bob, 'Book the venue');
+    await at.deliver();
+    // As a further cause leaves the delivery.
+    await app.sql(`UPDATE push_deliveries SET state = 'pending', due_at = now() + interval '1 hour' WHERE user_id = $1`, [
+      bob.id,
+    ]);
+    ok(await bob.api.put('/notifications/read_all'));
+    await at.later();
+    expect((await at.got(device, 2)).map(({ event }) => event)).toEqual(['notification', 'dismissed']);
+  });
+
   test('are forgotten after a week, and then not withdrawn', async () => {
     const { device } = await at.subscribe(bob);
     await at.assign(alice, bob, 'Book the venue');

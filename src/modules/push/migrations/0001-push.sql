@@ -48,6 +48,8 @@ CREATE TABLE push_deliveries (
   -- What is sent next, or was sent: the notification, or its withdrawal.
   kind             text        NOT NULL DEFAULT 'shown' CHECK (kind IN ('shown', 'dismissed')),
   state            text        NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'sent')),
+  -- Whether the device shows an earlier message of the notification.
+  is_shown         boolean     NOT NULL DEFAULT false,
   -- The next attempt, or the next examination of a message that was sent; also the end of the lease of a process. infinity: none.
   due_at           timestamptz NOT NULL DEFAULT now(),
   -- From then on the message is of no use.

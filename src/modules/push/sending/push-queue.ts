@@ -30,6 +30,8 @@ export interface ClaimedDelivery {
   service: string;
   kind: PushKind;
   state: 'pending' | 'sent';
+  /** Whether the device shows an earlier message of the notification. */
+  is_shown: boolean;
   expires_at: Date;
   attempts: number;
   claims: number;
@@ -70,11 +72,13 @@ const shown = workspace.statement<{ notification_id: string }>(
     ORDER BY notification_id DESC LIMIT ${WITHDRAWN}`,
 );
 
+const WITHDRAW = `kind = 'dismissed', state = 'pending', due_at = now(), expires_at = now() + make_interval(secs => ${WITHDRAWAL_TTL}),
+          attempts = 0, claims = claims + 1`;
+
 const withdraw = workspace.statement<{ withdrawn: number }>(
   'push.withdraw',
   `UPDATE push_deliveries
-      SET kind = 'dismissed', state = 'pending', due_at = now(), expires_at = now() + make_interval(secs => ${WITHDRAWAL_TTL}),
-          attempts = 0, claims = claims + 1
+      SET ${WITHDRAW}
     WHERE tenant_id = $1 AND user_id = $2 AND notification_id = ANY ($3::uuid[]) AND state = 'sent' AND kind = 'shown'
    RETURNING 1 AS withdrawn`,
 );
@@ -104,7 +108,7 @@ const claim = workspace.statement<ClaimedDelivery>(
     WHERE delivery.tenant_id = picked.tenant_id AND delivery.user_id = picked.user_id
       AND delivery.subscription_id = picked.subscription_id AND delivery.notification_id = picked.notification_id
    RETURNING delivery.tenant_id, delivery.user_id, delivery.subscription_id, delivery.notification_id, delivery.type, delivery.service,
-             delivery.kind, delivery.state, delivery.expires_at, delivery.attempts, delivery.claims`,
+             delivery.kind, delivery.state, delivery.is_shown, delivery.expires_at, delivery.attempts, delivery.claims`,
   { reach: 'cell' },
 );
 
@@ -114,13 +118,18 @@ const LEASED = `tenant_id = $1 AND user_id = $2 AND subscription_id = $3 AND not
 const sent = workspace.statement<never>(
   'push.sent',
   `UPDATE push_deliveries
-      SET state = 'sent', attempts = 0, due_at = coalesce(clock_timestamp() + make_interval(secs => $6), 'infinity')
+      SET state = 'sent', is_shown = true, attempts = 0, due_at = coalesce(clock_timestamp() + make_interval(secs => $6), 'infinity')
     WHERE ${LEASED}`,
 );
 
 const postpone = workspace.statement<never>(
   'push.postpone',
   `UPDATE push_deliveries SET due_at = clock_timestamp() + make_interval(secs => $6), attempts = $7 WHERE ${LEASED}`,
+);
+
+const withdrawOne = workspace.statement<never>(
+  'push.withdraw_one',
+  `UPDATE push_deliveries SET ${WITHDRAW} WHERE ${LEASED}`,
 );
 
 const drop = workspace.statement<never>('push.drop', `DELETE FROM push_deliveries WHERE ${LEASED}`);
@@ -183,7 +192,9 @@ export class PushQueue {
     await this.db.single((tx) => tx.query(postpone, [...keyOf(row), seconds, attempts]));
   }
 
+  /** Ends a delivery. An earlier message that the device shows is withdrawn. */
   async drop(row: ClaimedDelivery): Promise<void> {
-    await this.db.single((tx) => tx.query(drop, keyOf(row)));
+    const statement = row.kind === 'shown' && row.is_shown ? withdrawOne : drop;
+    await this.db.single((tx) => tx.query(statement, keyOf(row)));
   }
 }
