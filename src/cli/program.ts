@@ -121,7 +121,9 @@ export function createProgram(loadConfig: () => Config): Command {
     );
   keys
     .command('rotate-push')
-    .description('new push subscriptions use a new key; existing ones keep theirs until their device subscribes again')
+    .description(
+      'new push subscriptions use a new key; existing ones keep theirs until their device subscribes again',
+    )
     .action(async () => print({ id: await withApp(loadConfig(), (app) => app.get(PushKeys).rotate()) }));
 
   program

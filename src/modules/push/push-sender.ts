@@ -17,9 +17,9 @@ const TOKEN_SECONDS = 12 * 3_600;
 const TOKEN_REUSE_MS = 3_600_000;
 const MAX_TOKENS = 1_000;
 /** The push service no longer knows the device (RFC 8030, section 7.3). */
-const GONE = [404, 410];
+const GONE = new Set([404, 410]);
 /** The push service accepts the message later. */
-const LATER = [408, 425, 429];
+const LATER = new Set([408, 425, 429]);
 
 export const URGENCIES = ['very-low', 'low', 'normal', 'high'] as const;
 export type Urgency = (typeof URGENCIES)[number];
@@ -122,8 +122,8 @@ export class PushSender {
 
 function outcomeOf(status: number): PushAttempt['outcome'] {
   if (status >= 200 && status < 300) return 'accepted';
-  if (GONE.includes(status)) return 'gone';
-  return status >= 500 || LATER.includes(status) ? 'later' : 'rejected';
+  if (GONE.has(status)) return 'gone';
+  return status >= 500 || LATER.has(status) ? 'later' : 'rejected';
 }
 
 /** Seconds of a `Retry-After` (RFC 9110, section 10.2.3); null: missing, or a date. */

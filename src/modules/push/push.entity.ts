@@ -36,12 +36,9 @@ export type PushKind = 'shown' | 'dismissed';
 @Entity('push_deliveries')
 @Index('push_deliveries_due', ['dueAt'])
 @Index('push_deliveries_age', ['createdAt'])
-@ForeignKey(
-  'PushSubscription',
-  ['tenantId', 'userId', 'subscriptionId'],
-  ['tenantId', 'userId', 'id'],
-  { onDelete: 'CASCADE' },
-)
+@ForeignKey('PushSubscription', ['tenantId', 'userId', 'subscriptionId'], ['tenantId', 'userId', 'id'], {
+  onDelete: 'CASCADE',
+})
 export class PushDelivery {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;

@@ -39,7 +39,10 @@ describe('push messages that a push service does not accept', () => {
     expect(await at.subscriptions(bob)).toMatchObject([{ status_code: 500 }]);
     await at.later();
     expect(at.service.of(device)).toHaveLength(2);
-    await app.sql('UPDATE push_deliveries SET expires_at = now() - make_interval(secs => 1) WHERE user_id = $1', [bob.id]);
+    await app.sql(
+      'UPDATE push_deliveries SET expires_at = now() - make_interval(secs => 1) WHERE user_id = $1',
+      [bob.id],
+    );
     await at.later();
     expect(at.service.of(device)).toHaveLength(2);
     expect(await app.sql('SELECT FROM push_deliveries WHERE user_id = $1', [bob.id])).toEqual([]);

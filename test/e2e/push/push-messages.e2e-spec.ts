@@ -59,7 +59,10 @@ describe('push messages', () => {
         },
       ]);
       const [message] = at.service.of(device);
-      expect(message!.headers).toMatchObject({ urgency: 'normal', topic: notification.id.replaceAll('-', '') });
+      expect(message!.headers).toMatchObject({
+        urgency: 'normal',
+        topic: notification.id.replaceAll('-', ''),
+      });
       expect(Number(message!.headers['ttl'])).toBeGreaterThan(80_000);
     }
     expect(at.service.of(other.device)).toEqual([]);
@@ -170,9 +173,10 @@ describe('push messages', () => {
     const snooze_until = new Date(Date.now() + HOUR_MS).toISOString();
     ok(await bob.api.put(`/notifications/${id}/lifecycle`, { state: 'snoozed', snooze_until }));
     await at.got(device, 2);
-    await app.sql('UPDATE notifications SET snooze_until = now() - make_interval(secs => 1) WHERE user_id = $1', [
-      bob.id,
-    ]);
+    await app.sql(
+      'UPDATE notifications SET snooze_until = now() - make_interval(secs => 1) WHERE user_id = $1',
+      [bob.id],
+    );
     await app.get<NotificationHousekeeping>(NotificationHousekeeping).wake();
     const messages = await at.got(device, 3);
     expect(messages.map(({ event }) => event)).toEqual(['notification', 'dismissed', 'notification']);
@@ -221,9 +225,10 @@ describe('push messages', () => {
     await at.assign(alice, bob, 'Book the venue');
     await at.deliver();
     // As a further cause leaves the delivery.
-    await app.sql(`UPDATE push_deliveries SET state = 'pending', due_at = now() + interval '1 hour' WHERE user_id = $1`, [
-      bob.id,
-    ]);
+    await app.sql(
+      `UPDATE push_deliveries SET state = 'pending', due_at = now() + interval '1 hour' WHERE user_id = $1`,
+      [bob.id],
+    );
     ok(await bob.api.put('/notifications/read_all'));
     await at.later();
     expect((await at.got(device, 2)).map(({ event }) => event)).toEqual(['notification', 'dismissed']);

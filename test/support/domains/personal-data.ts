@@ -21,7 +21,10 @@ export async function writeEverywhere(user: TestUser, mark: (domain: string) => 
   };
   ok(await api.post('/webhooks', { ...hook, description: mark('webhook') }), 201);
   const { subscription } = new PushDevice('https://push.example/device');
-  ok(await api.post('/notifications/push-subscriptions', { ...subscription, description: mark('push') }), 201);
+  ok(
+    await api.post('/notifications/push-subscriptions', { ...subscription, description: mark('push') }),
+    201,
+  );
   ok(await api.post('/note_folders', { name: mark('note-folder') }), 201);
   ok(await api.post('/notes', { title: mark('note'), content: `<p>${mark('note-content')}</p>` }), 201);
   const { task } = ok(

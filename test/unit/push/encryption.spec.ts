@@ -36,7 +36,7 @@ describe('encryption of push messages', () => {
         const read = (privateKey: typeof device) =>
           ece.decrypt(sealed, { version: 'aes128gcm', privateKey, authSecret });
         expect(read(device).equals(message)).toBe(true);
-        expect(() => read(other)).toThrow();
+        expect(() => read(other)).toThrow(/unable to authenticate/);
       }),
       { numRuns: runs(100) },
     );

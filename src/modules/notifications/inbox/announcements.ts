@@ -45,14 +45,14 @@ export class Announcements {
   /** Announces notifications of several workspaces and types, by the settings of their recipients. */
   async announceWoken(tx: Tx, woken: readonly WokenNotification[]): Promise<void> {
     for (const [tenantId, own] of Map.groupBy(woken, ({ tenant_id }) => tenant_id)) {
-      const users = [...new Set(own.map(({ user_id }) => user_id))];
-      const settings = await this.settings.of(tx, tenantId, users);
+      const settings = await this.settings.of(tx, tenantId, [...new Set(own.map(({ user_id }) => user_id))]);
       for (const [type, some] of Map.groupBy(own, (row) => row.type)) {
         const found = this.notifications.find(type);
         if (!found) continue;
-        const wanted = settings.filter((each) => this.isWanted(found, each)).map(({ userId }) => userId);
+        const wanted = settings.filter((each) => this.isWanted(found, each));
+        const users = new Set(wanted.map(({ userId }) => userId));
         const notifications = some.flatMap(({ user_id, id }) =>
-          wanted.includes(user_id) ? [{ user_id, id }] : [],
+          users.has(user_id) ? [{ user_id, id }] : [],
         );
         await this.announce(tx, { tenantId, type, notifications });
       }
