@@ -42,7 +42,7 @@ const all = directory.statement<KeyRow>(
   `SELECT id, public_key, sealed_private_key FROM push_keys ORDER BY id`,
 );
 
-// Of processes that start together, one creates the key. $4: the newest key that is known, or null.
+// $4: the newest key that is known, or null. Processes that start at the same moment may create two keys: both are valid.
 const createUnless = directory.statement<never>(
   'push.create_first_key',
   `INSERT INTO push_keys (id, public_key, sealed_private_key)

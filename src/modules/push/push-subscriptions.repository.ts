@@ -22,10 +22,17 @@ const record = workspace.statement<never>(
     WHERE tenant_id = $1 AND user_id = $2 AND id = $3`,
 );
 
+// A browser has one subscription for all who sign in at it, so its secrets are those of an earlier user of the device.
+const replaceOthers = workspace.statement<never>(
+  'push.replace_others',
+  `DELETE FROM push_subscriptions
+    WHERE tenant_id = $1 AND user_id <> $2 AND endpoint_hash = $3 AND auth = $4 AND p256dh = $5`,
+);
+
 /** What a device tells about itself. */
 export type SubscriptionValues = Pick<
   PushSubscription,
-  'endpoint' | 'service' | 'p256dh' | 'auth' | 'keyId' | 'description' | 'sessionId'
+  'endpoint' | 'service' | 'p256dh' | 'auth' | 'canDismiss' | 'keyId' | 'description' | 'sessionId'
 >;
 
 const NOW = () => 'now()';
@@ -48,7 +55,10 @@ export class PushSubscriptionsRepository {
     return rowsOf(this.db, PushSubscription).one({ tenantId, userId, id });
   }
 
-  /** Replaces the values of the device that has the endpoint, or adds one. @throws ApiError 409 `quota_exceeded` */
+  /**
+   * Replaces the values of the device that has the endpoint, or adds one. An earlier user of the device loses it.
+   * @throws ApiError 409 `quota_exceeded`
+   */
   async store(
     tx: Tx,
     { tenantId, userId }: MemberKey,
@@ -56,6 +66,7 @@ export class PushSubscriptionsRepository {
     values: SubscriptionValues,
   ): Promise<PushSubscription> {
     const endpointHash = createHash('sha256').update(values.endpoint).digest('base64url');
+    await tx.query(replaceOthers, [tenantId, userId, endpointHash, values.auth, values.p256dh]);
     const rows = rowsOf(tx, PushSubscription);
     const replace = async () => (await rows.update({ tenantId, userId, endpointHash }, values))[0];
     const known = await replace();

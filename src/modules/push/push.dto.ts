@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { MaxLength } from 'class-validator';
 import { EXAMPLE_ID } from '../../platform/field-docs/field-docs.js';
-import { HttpUrl, Line, Nested, Optional, Text, Uuid } from '../../platform/http/input.decorators.js';
+import { Flag, HttpUrl, Line, Nested, Optional, Text, Uuid } from '../../platform/http/input.decorators.js';
 
 export const MAX_ENDPOINT = 1_000;
 const MAX_KEY = 100;
@@ -33,6 +33,12 @@ export class CreatePushSubscription {
 
   /** `id` of `GET /notifications/push-key` with which the device has subscribed. Default: the current key. */
   @Optional() @Uuid({ example: EXAMPLE_ID }) key_id?: string;
+
+  /**
+   * Whether the device gets `dismissed`, a message that closes a notification and shows none. Safari ends a subscription after three messages
+   * that show nothing. Default: false for endpoints of Apple, else true.
+   */
+  @Optional() @Flag({ example: true }) can_dismiss?: boolean;
 
   /** A name for lists. */
   @Optional() @Line(MAX_DESCRIPTION, { example: 'Firefox on the laptop' }) description?: string;

@@ -9,7 +9,7 @@ export class PushKey {
 }
 
 @Entity('push_subscriptions')
-@Index('push_subscriptions_endpoint', ['tenantId', 'userId', 'endpointHash'], { unique: true })
+@Index('push_subscriptions_endpoint', ['tenantId', 'endpointHash', 'userId'], { unique: true })
 @ForeignKey('TenantMember', ['tenantId', 'userId'], ['tenantId', 'userId'])
 export class PushSubscription {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
@@ -23,6 +23,8 @@ export class PushSubscription {
   @Column('text') auth!: string;
   @Column('uuid', { name: 'key_id' }) keyId!: string;
   @Column('text') description!: string;
+  /** Whether the device accepts messages that show nothing. */
+  @Column('boolean', { name: 'can_dismiss' }) canDismiss!: boolean;
   @Column('uuid', { name: 'session_id', nullable: true }) sessionId!: string | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
   @Column('timestamptz', { name: 'attempted_at', nullable: true }) attemptedAt!: Date | null;

@@ -11,6 +11,8 @@ export class PushSubscriptionResponse {
   endpoint!: string;
   /** The key of the service with which the device has subscribed. */
   @ApiProperty(UUID) key_id!: string;
+  /** Whether the device gets `dismissed`: messages that close a notification and show none. @example true */
+  can_dismiss!: boolean;
   /** @example "Firefox on the laptop" */ description!: string;
   /** Whether it belongs to the session of this request. @example true */
   is_current!: boolean;

@@ -22,6 +22,8 @@ import { PushSubscriptionsRepository } from './push-subscriptions.repository.js'
 
 const AUTH_BYTES = 16;
 const BASE64URL = /^[\w-]+={0,2}$/;
+/** Browsers of Apple end a subscription after three messages that show nothing. */
+const OF_APPLE = /\.push\.apple\.com$/;
 /** Seconds for which the push service keeps the message of a test. */
 const TEST_TTL = 60;
 
@@ -51,14 +53,19 @@ export class PushService {
     return { push_subscriptions: rows.map((row) => present(ctx, row)), next };
   }
 
-  /** Of several requests with one endpoint, the last one applies. @throws ApiError 409 `quota_exceeded`; 422 */
+  /**
+   * Of several requests with one endpoint, the last one applies, also when another user of the workspace has signed in at the device.
+   * @throws ApiError 409 `quota_exceeded`; 422
+   */
   async create(ctx: RequestContext, input: CreatePushSubscription): Promise<PushSubscriptionResponse> {
     const { endpoint, keys, description = '' } = input;
     this.assertAddress(endpoint);
     const { p256dh, auth } = keysOf(keys);
     const keyId = await this.keyOf(input.key_id);
-    const service = new URL(endpoint).origin;
-    const values = { endpoint, service, p256dh, auth, keyId, description, sessionId: ctx.sessionId };
+    const { origin: service, hostname } = new URL(endpoint);
+    const { can_dismiss: canDismiss = !OF_APPLE.test(hostname) } = input;
+    const device = { endpoint, service, p256dh, auth, canDismiss, description };
+    const values = { ...device, keyId, sessionId: ctx.sessionId };
     const row = await this.db.tx((tx) => this.subscriptions.store(tx, ctx, uuidv7(), values));
     return present(ctx, row);
   }
@@ -122,6 +129,7 @@ const present = (ctx: RequestContext, row: PushSubscription): PushSubscriptionRe
   id: row.id,
   endpoint: row.endpoint,
   key_id: row.keyId,
+  can_dismiss: row.canDismiss,
   description: row.description,
   is_current: row.sessionId !== null && row.sessionId === ctx.sessionId,
   created_at: row.createdAt.toISOString(),

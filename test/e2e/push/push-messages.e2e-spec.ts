@@ -8,6 +8,7 @@ import { ok } from '../../support/domains/forms.ts';
 import { PushTest } from '../../support/domains/push.ts';
 import { PushService, respond } from '../../support/network/push-service.ts';
 import { TestSocket } from '../../support/network/socket.ts';
+import { until } from '../../support/until.ts';
 
 const HOUR_MS = 3_600_000;
 /** The time of the day, UTC, so many hours from now. */
@@ -163,6 +164,18 @@ describe('push messages', () => {
     const [first, second] = at.service.of(device);
     expect(second!.headers['topic']).toBe(first!.headers['topic']);
     expect(await app.sql('SELECT FROM push_deliveries WHERE user_id = $1', [bob.id])).toEqual([]);
+  });
+
+  test('are not withdrawn from devices that must show each message', async () => {
+    const { device } = await at.subscribe(bob, { can_dismiss: false });
+    await at.assign(alice, bob, 'Book the venue');
+    await at.deliver();
+    ok(await bob.api.put('/notifications/read_all'));
+    await until('the end of the delivery', async () => {
+      await at.deliver();
+      return (await app.sql('SELECT FROM push_deliveries WHERE user_id = $1', [bob.id])).length === 0;
+    });
+    expect(at.service.of(device)).toHaveLength(1);
   });
 
   test('come again when a snooze ends', async () => {

@@ -31,6 +31,7 @@ describe('push subscriptions', () => {
       id,
       endpoint: device.endpoint,
       key_id: key.id,
+      can_dismiss: true,
       description: 'Firefox',
       is_current: expect.any(Boolean),
       created_at: expect.any(String),
@@ -61,10 +62,32 @@ describe('push subscriptions', () => {
     expect(new Set(made.map((response) => ok(response, 201).push_subscription.id)).size).toBe(1);
   });
 
+  test('a browser has the subscription of the user who signed in last', async () => {
+    const { device } = await at.subscribe(alice);
+    const stranger = new PushDevice(device.endpoint);
+    ok(await bob.api.post(PATH, stranger.subscription), 201);
+    // Another program that knows the endpoint, without the secrets of the browser, ends nothing.
+    expect(await at.subscriptions(alice)).toHaveLength(1);
+    ok(await bob.api.post(PATH, device.subscription), 201);
+    expect(await at.subscriptions(alice)).toEqual([]);
+    expect(await at.subscriptions(bob)).toHaveLength(1);
+  });
+
+  test.each([
+    ['https://web.push.apple.com/QGuQyavXutnMH', {}, false],
+    ['https://web.push.apple.com/QGuQyavXutnMH', { can_dismiss: true }, true],
+    ['https://push.example/QGuQyavXutnMH', {}, true],
+    ['https://push.example/QGuQyavXutnMH', { can_dismiss: false }, false],
+  ])('messages that show nothing: %s %j %s', async (endpoint, fields, expected) => {
+    const { subscription } = new PushDevice(endpoint);
+    const { push_subscription } = ok(await alice.api.post(PATH, { ...subscription, ...fields }), 201);
+    expect(push_subscription.can_dismiss).toBe(expected);
+  });
+
   test('have a quota', async () => {
     await app.sql(
-      `INSERT INTO push_subscriptions (tenant_id, user_id, id, endpoint, endpoint_hash, service, p256dh, auth, key_id, description)
-       SELECT $1, $2, gen_random_uuid(), '', n::text, '', '', '', gen_random_uuid(), '' FROM generate_series(1, 50) AS n`,
+      `INSERT INTO push_subscriptions (tenant_id, user_id, id, endpoint, endpoint_hash, service, p256dh, auth, key_id, can_dismiss, description)
+       SELECT $1, $2, gen_random_uuid(), '', n::text, '', '', '', gen_random_uuid(), true, '' FROM generate_series(1, 50) AS n`,
       [bob.tenantId, bob.id],
     );
     const full = await bob.api.post(PATH, at.service.device().subscription);

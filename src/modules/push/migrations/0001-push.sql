@@ -24,6 +24,8 @@ CREATE TABLE push_subscriptions (
   auth         text        NOT NULL,
   key_id       uuid        NOT NULL,
   description  text        NOT NULL,
+  -- Whether the device accepts messages that show nothing: withdrawals.
+  can_dismiss  boolean     NOT NULL,
   -- The session of the device: its end ends the subscription. Null for tokens of an external issuer.
   session_id   uuid,
   created_at   timestamptz(3) NOT NULL DEFAULT now(),
@@ -34,7 +36,7 @@ CREATE TABLE push_subscriptions (
   PRIMARY KEY (tenant_id, user_id, id),
   FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_members (tenant_id, user_id)
 );
-CREATE UNIQUE INDEX push_subscriptions_endpoint ON push_subscriptions (tenant_id, user_id, endpoint_hash);
+CREATE UNIQUE INDEX push_subscriptions_endpoint ON push_subscriptions (tenant_id, endpoint_hash, user_id);
 
 -- One notification for one device.
 CREATE TABLE push_deliveries (

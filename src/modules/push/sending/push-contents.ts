@@ -36,7 +36,8 @@ export class PushContents {
     const ttl = secondsUntil(delivery.expires_at);
     if (ttl <= 0) return DROP;
     if (!(await this.isSignedIn(subscription))) return { action: 'unsubscribe' };
-    if (delivery.kind === 'dismissed') return { action: 'send', message: withdrawalOf(delivery, ttl) };
+    if (delivery.kind === 'dismissed')
+      return subscription.canDismiss ? { action: 'send', message: withdrawalOf(delivery, ttl) } : DROP;
     const view = await this.current(delivery);
     if (!view) return DROP;
     const { settings, notification } = view;

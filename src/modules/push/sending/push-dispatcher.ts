@@ -110,8 +110,8 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     const room = LIMITS.all - this.running.size;
     if (this.abort.signal.aborted || room <= 0) return 0;
     const claimed = await this.queue.claim(room, {
-      busyTenants: this.busy(({ tenant_id }) => tenant_id, LIMITS.ofTenant),
-      busyServices: this.busy(({ service }) => service, LIMITS.ofService),
+      busyTenants: this.busy(({ tenant_id }) => tenant_id, LIMITS.ofTenant - LIMITS.ofTenantClaim),
+      busyServices: this.busy(({ service }) => service, LIMITS.ofService - LIMITS.ofServiceClaim),
       perTenant: LIMITS.ofTenantClaim,
       perService: LIMITS.ofServiceClaim,
     });
@@ -123,10 +123,10 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     return claimed.length;
   }
 
-  /** Workspaces or push services that have their share. */
-  private busy(of: (delivery: ClaimedDelivery) => string, limit: number): string[] {
+  /** Workspaces or push services with more running deliveries than `most`: a further claim could exceed their share. */
+  private busy(of: (delivery: ClaimedDelivery) => string, most: number): string[] {
     const groups = Map.groupBy(this.running, ({ delivery }) => of(delivery));
-    return [...groups].flatMap(([name, some]) => (some.length >= limit ? [name] : []));
+    return [...groups].flatMap(([name, some]) => (some.length > most ? [name] : []));
   }
 
   private async work(running: Running): Promise<void> {

@@ -112,14 +112,17 @@ const claim = workspace.statement<ClaimedDelivery>(
   { reach: 'cell' },
 );
 
-const LEASED = `tenant_id = $1 AND user_id = $2 AND subscription_id = $3 AND notification_id = $4 AND claims = $5`;
+const KEY = `tenant_id = $1 AND user_id = $2 AND subscription_id = $3 AND notification_id = $4`;
+const LEASED = `${KEY} AND claims = $5`;
 
-// $6: seconds until the message is examined; null: not again.
+// $6: seconds until the message is examined; null: not again. After a further cause the message is still pending, but the device shows this one.
 const sent = workspace.statement<never>(
   'push.sent',
   `UPDATE push_deliveries
-      SET state = 'sent', is_shown = true, attempts = 0, due_at = coalesce(clock_timestamp() + make_interval(secs => $6), 'infinity')
-    WHERE ${LEASED}`,
+      SET is_shown = true, state = CASE WHEN claims = $5 THEN 'sent' ELSE state END,
+          attempts = CASE WHEN claims = $5 THEN 0 ELSE attempts END,
+          due_at = CASE WHEN claims = $5 THEN coalesce(clock_timestamp() + make_interval(secs => $6), 'infinity') ELSE due_at END
+    WHERE ${KEY}`,
 );
 
 const postpone = workspace.statement<never>(
