@@ -6,9 +6,10 @@ import { forms } from './forms.mjs';
 import { mail } from './mail.mjs';
 import { mails } from './mails.mjs';
 import { runSuites } from './support/steps.mjs';
+import { push } from './push.mjs';
 import { page } from './swagger-ui.mjs';
 
-const SUITES = { page, mail, mails, forms, chat, company, issuer };
+const SUITES = { page, mail, mails, forms, chat, push, company, issuer };
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SUITES);
 
 process.exitCode = await runSuites(chosen.map((name) => SUITES[name]));

@@ -24,8 +24,10 @@ export const respond =
 export class PushDevice {
   private readonly ecdh: ECDH = createECDH('prime256v1');
   private readonly auth = randomBytes(16);
+  readonly endpoint: string;
 
-  constructor(readonly endpoint: string) {
+  constructor(endpoint: string) {
+    this.endpoint = endpoint;
     this.ecdh.generateKeys();
   }
 
@@ -47,8 +49,11 @@ export class PushService {
   readonly messages: ReceivedPush[] = [];
   private readonly answers = new Map<string, Answer>();
   private devices = 0;
+  private readonly server: Server;
 
-  private constructor(private readonly server: Server) {}
+  private constructor(server: Server) {
+    this.server = server;
+  }
 
   static async start(): Promise<PushService> {
     const server = createServer();
