@@ -37,6 +37,8 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   private timer: NodeJS.Timeout | undefined;
   private timerDue = 0;
   private filling: Promise<void> | undefined;
+  /** Deliveries that this process has ended. */
+  private finished = 0;
 
   constructor(
     private readonly db: Db,
@@ -64,9 +66,10 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Sends everything that is due, for tests. */
   async drain(): Promise<void> {
-    for (;;) {
+    for (let before = -1; before !== this.finished;) {
+      before = this.finished;
       await this.fill();
-      if (this.running.size === 0) return;
+      // A delivery that has ended may have made another one due.
       await this.ended();
     }
   }
@@ -138,6 +141,7 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
       this.logger.warn({ err: error, subscription: delivery.subscription_id }, 'a push message failed');
     } finally {
       this.running.delete(running);
+      this.finished += 1;
       this.schedule(0);
     }
   }
