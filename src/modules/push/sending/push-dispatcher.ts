@@ -10,6 +10,8 @@ import { type ClaimedDelivery, PushQueue } from './push-queue.js';
 import { FIRST_EXAMINATION, retryAfter, traitsOf } from './push-traits.js';
 
 const POLL_MS = 1_000;
+/** A claim passes over all due deliveries of busy workspaces, so deliveries that end within this time have one together. */
+const REFILL_MS = 20;
 /** Deliveries of a process that use the database at the same time. */
 const DATABASE_RUNS = 4;
 
@@ -142,7 +144,7 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     } finally {
       this.running.delete(running);
       this.finished += 1;
-      this.schedule(0);
+      this.schedule(REFILL_MS);
     }
   }
 
