@@ -13,7 +13,7 @@ import { preventJobs, print, withWorkspace } from '../support/workspace.mjs';
 const { values: options } = parseArgs({
   options: {
     messages: { type: 'string', default: '10000' },
-    pending: { type: 'string', default: '50000' },
+    pending: { type: 'string', default: '20000' },
   },
 });
 const [messages, pending] = [options.messages, options.pending].map(Number);
