@@ -1,0 +1,62 @@
+import type { Client, FetchResponse, ParamsOption } from 'openapi-fetch';
+import type { paths } from '../generated/api.js';
+import type { Sender, Transport } from '../sender.js';
+import type { AnyMedia, UploadPath } from './paths.js';
+import { counted, type ProgressListener } from './progress.js';
+import { sendByXhr } from './xhr.js';
+
+export interface UploadOptions {
+  /** A `File`, or another `Blob` with `name`. Node: `openAsBlob(path)` of `node:fs`, which reads the file while it is sent. */
+  file: Blob;
+  /** Default: the name of a `File`. */
+  name?: string;
+  signal?: AbortSignal;
+  onProgress?: ProgressListener;
+}
+
+/** Typed by the `POST` of a path that takes a file. */
+export type Upload = <Path extends UploadPath>(
+  path: Path,
+  init: ParamsOption<paths[Path]['post']> & UploadOptions,
+) => Promise<FetchResponse<NonNullable<paths[Path]['post']>, object, AnyMedia>>;
+
+/**
+ * Sends files as a stream: the request never holds the whole file, and a repeated attempt reads it again.
+ * Browsers report the progress of a request by XMLHttpRequest only; their `fetch` sends streams in few of them, by HTTP/2.
+ */
+export class Uploads {
+  constructor(
+    private readonly client: Client<paths>,
+    private readonly sender: Sender,
+    private readonly fetch: Transport,
+  ) {}
+
+  readonly upload = ((path: string, { file, name, onProgress, ...init }: UploadOptions) => {
+    const form = () => formOf(file, name);
+    const transport: Transport = (request) => {
+      if (!onProgress) return this.fetch(new Request(request, { body: form() }));
+      if (typeof XMLHttpRequest === 'function') return sendByXhr(request, form(), file.size, onProgress);
+      return this.fetch(streaming(request, form(), file.size, onProgress));
+    };
+    const post = this.client.POST as unknown as (path: string, init: object) => Promise<unknown>;
+    return post(path, { ...init, fetch: (request: Request) => this.sender.send(request, transport) });
+  }) as unknown as Upload;
+}
+
+function formOf(file: Blob, name: string | undefined): FormData {
+  const form = new FormData();
+  const fileName = name ?? (file as Partial<File>).name ?? 'file';
+  form.append('file', file, fileName);
+  return form;
+}
+
+/** @param size of the file; the form around it has a few hundred bytes more */
+function streaming(request: Request, form: FormData, size: number, onProgress: ProgressListener): Request {
+  const encoded = new Response(form);
+  const headers = new Headers(request.headers);
+  headers.set('Content-Type', encoded.headers.get('Content-Type')!);
+  const body = counted(encoded.body!, size, onProgress);
+  // Fetch requires it with a stream; the declarations of TypeScript lack it.
+  const init: RequestInit & { duplex: 'half' } = { headers, body, duplex: 'half' };
+  return new Request(request, init);
+}

@@ -1,0 +1,43 @@
+import type { ProgressListener } from './progress.js';
+
+/** Statuses of responses without a body, which `Response` rejects. */
+const WITHOUT_BODY = new Set([204, 205, 304]);
+
+/**
+ * Sends a form by XMLHttpRequest, which reports the progress of the request.
+ * @param size bytes of the file, which are fewer than those of the form
+ * @throws TypeError as `fetch` does if there is no response, or the reason of the signal
+ */
+export function sendByXhr(
+  request: Request,
+  form: FormData,
+  size: number,
+  onProgress: ProgressListener,
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const { signal } = request;
+    if (signal.aborted) return void reject(signal.reason);
+    const xhr = new XMLHttpRequest();
+    const abort = () => xhr.abort();
+    xhr.open(request.method, request.url);
+    xhr.responseType = 'blob';
+    request.headers.forEach((value, name) => xhr.setRequestHeader(name, value));
+    xhr.upload.onprogress = ({ loaded }) => onProgress({ loaded: Math.min(loaded, size), total: size });
+    xhr.onload = () => resolve(responseOf(xhr));
+    xhr.onerror = () => reject(new TypeError('The upload failed: the service cannot be reached.'));
+    xhr.onabort = () => reject(signal.reason);
+    xhr.onloadend = () => signal.removeEventListener('abort', abort);
+    signal.addEventListener('abort', abort);
+    xhr.send(form);
+  });
+}
+
+function responseOf(xhr: XMLHttpRequest): Response {
+  const headers = new Headers();
+  for (const line of xhr.getAllResponseHeaders().trim().split(/\r?\n/)) {
+    const [, name, value] = /^([^:]+):\s*(.*)$/.exec(line) ?? [];
+    if (name !== undefined) headers.append(name, value ?? '');
+  }
+  const body = WITHOUT_BODY.has(xhr.status) ? null : (xhr.response as Blob);
+  return new Response(body, { status: xhr.status, statusText: xhr.statusText, headers });
+}
