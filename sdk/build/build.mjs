@@ -2,7 +2,6 @@
 // of its parts in a browser bundle, with their limits.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { apiTypes, keyedOperations } from './api-types.mjs';
 import { eventTypes } from './event-types.mjs';
@@ -24,7 +23,7 @@ process.stdout.write(`${await measure(path.join(SDK, 'dist'))}\n`);
 
 function compile() {
   rmSync(path.join(SDK, 'dist'), { recursive: true, force: true });
-  const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  const compiler = path.join(SDK, '..', 'node_modules', 'typescript', 'bin', 'tsc');
   const { status, stdout } = spawnSync(process.execPath, [compiler, '-p', SDK], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`The client library does not compile:\n${stdout}`);
 }

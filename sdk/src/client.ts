@@ -41,7 +41,7 @@ export function createClient({ url, token, retry, fetch = sendByPlatform }: Work
   const options: ClientOptions = { baseUrl, fetch: (request) => sender.send(request) };
   const inner = createFetchClient<paths>(options);
   inner.use(idempotencyKeys);
-  const calls = Object.fromEntries(METHODS.map((method) => [method, remembering(inner[method] as AnyCall)]));
+  const calls = Object.fromEntries(METHODS.map((method) => [method, remembering(inner[method] as unknown as AnyCall)]));
   return {
     ...(calls as unknown as Calls),
     url: origin,
