@@ -1,0 +1,23 @@
+/** What the tabs of an origin tell each other. */
+export type TabMessage = { kind: 'tokens'; accessToken: string; expiresAt: number } | { kind: 'signed-out' };
+
+/** Sends messages to the other tabs of the origin, where the platform has BroadcastChannel. Access tokens are in no storage. */
+export class Tabs {
+  private readonly channel: BroadcastChannel | undefined;
+
+  constructor(name: string, onMessage: (message: TabMessage) => void) {
+    if (typeof BroadcastChannel !== 'function') return;
+    this.channel = new BroadcastChannel(name);
+    this.channel.onmessage = ({ data }: MessageEvent<TabMessage>) => onMessage(data);
+    // Node: an open channel does not keep the process alive.
+    (this.channel as unknown as { unref?: () => void }).unref?.();
+  }
+
+  send(message: TabMessage): void {
+    this.channel?.postMessage(message);
+  }
+
+  close(): void {
+    this.channel?.close();
+  }
+}
