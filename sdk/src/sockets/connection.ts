@@ -56,9 +56,9 @@ export class Connection {
 
   /** Connects now, such as after the platform reports a network. */
   retryNow(): void {
-    if (!this.isOpen || this.socket.active) return;
+    if (!this.isOpen || this.timer === undefined) return;
     clearTimeout(this.timer);
-    this.socket.connect();
+    this.connect();
   }
 
   /** @throws SocketError if the server rejects the event or the connection is lost */
@@ -100,7 +100,12 @@ export class Connection {
     const longest = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.retries);
     this.retries += 1;
     // At random, so that the clients of a restarted server do not return together.
-    this.timer = setTimeout(() => this.socket.connect(), longest * (0.5 + Math.random() / 2));
+    this.timer = setTimeout(() => this.connect(), longest * (0.5 + Math.random() / 2));
+  }
+
+  private connect(): void {
+    this.timer = undefined;
+    this.socket.connect();
   }
 
   private async createToken(): Promise<string> {

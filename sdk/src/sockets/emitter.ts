@@ -13,10 +13,15 @@ export class Emitter<Events extends object> {
 
   emit<Name extends keyof Events>(name: Name, payload: Events[Name]): void {
     const listeners = [...(this.listeners.get(name) ?? [])] as Listener<Events[Name]>[];
-    for (const listener of listeners) listener(payload);
-  }
-
-  clear(): void {
-    this.listeners.clear();
+    for (const listener of listeners) {
+      try {
+        listener(payload);
+      } catch (error) {
+        // Reported as an uncaught error. The other listeners, and the delivery of further events, go on.
+        setTimeout(() => {
+          throw error;
+        });
+      }
+    }
   }
 }

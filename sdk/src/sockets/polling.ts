@@ -12,6 +12,8 @@ export interface PollListener {
   changed(change: { collection: string; head: number }): void;
   messages(changes: RoomChanges): void;
   presence(presence: components['schemas']['PresenceResponse']): void;
+  /** The user can no longer read a tracked room. */
+  removed(roomId: string): void;
 }
 
 /** Reads over HTTP what a socket would deliver, while there is none: heads of collections, messages of tracked rooms, presence. */
@@ -47,7 +49,12 @@ export class Polling {
     this.heads = collections;
     if (!known) return;
     for (const [collection, head] of Object.entries(collections))
-      if (head > (known[collection] ?? 0)) this.listener.changed({ collection, head });
+      if (head !== known[collection]) this.listener.changed({ collection, head });
+  }
+
+  /** Stores a head that a socket has reported. */
+  learn({ collection, head }: { collection: string; head: number }): void {
+    if (this.heads) this.heads = { ...this.heads, [collection]: head };
   }
 
   private async run(signal: AbortSignal): Promise<void> {
@@ -57,6 +64,7 @@ export class Polling {
       } catch {
         // The next poll reads the same: positions and heads move with what was delivered.
       }
+      // Aborted by `stop`.
       await delay(this.intervalMs, signal).catch(() => undefined);
     }
   }
@@ -69,13 +77,16 @@ export class Polling {
 
   /** Pages are read in the order of changes, so that a position never passes a message that was not delivered. */
   private async readRoom(roomId: string, signal: AbortSignal): Promise<void> {
-    for (let isMore = true; isMore;) {
-      const query = { after_mod_seq: this.positions.at(roomId) ?? 0, limit: PAGE };
-      const params = { path: { id: roomId }, query };
-      const { messages } = unwrap(await this.client.GET('/chat/rooms/{id}/messages', { params, signal }));
-      isMore = messages.length === PAGE && !signal.aborted;
+    for (;;) {
+      const position = this.positions.at(roomId);
+      if (position === undefined) return;
+      const params = { path: { id: roomId }, query: { after_mod_seq: position, limit: PAGE } };
+      const result = await this.client.GET('/chat/rooms/{id}/messages', { params, signal });
+      if (result.response.status === 404) return this.listener.removed(roomId);
+      const { messages, has_more: hasMore } = unwrap(result);
       const last = messages.at(-1);
       if (last) this.listener.messages({ room_id: roomId, messages, mod_seq: last.mod_seq });
+      if (!hasMore || !last) return;
     }
   }
 

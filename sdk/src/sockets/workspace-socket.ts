@@ -1,9 +1,11 @@
 import type { WorkspaceClient } from '../client.js';
+import { delay } from '../delay.js';
 import type { ClientEvents, components, ServerEvents } from '../generated/events.js';
 import { Connection } from './connection.js';
 import { Emitter } from './emitter.js';
 import { Polling } from './polling.js';
 import { Positions, type RoomChanges } from './rooms.js';
+import { SocketError } from './socket-error.js';
 
 export type SocketState = 'closed' | 'connecting' | 'connected' | 'polling';
 
@@ -48,6 +50,7 @@ export class WorkspaceSocket {
       changed: (change: ServerEvents['changed']) => this.emitter.emit('changed', change),
       messages: (changes: RoomChanges) => this.deliver(changes),
       presence: (presence: ServerEvents['presence']) => this.emitter.emit('presence', presence),
+      removed: (roomId: string) => this.removed(roomId, true),
     };
     this.polling = new Polling(client, this.positions, this.watched, listener, pollEveryMs);
   }
@@ -69,10 +72,10 @@ export class WorkspaceSocket {
   }
 
   close(): void {
+    this.enter('closed');
     clearTimeout(this.pollTimer);
     this.polling.stop();
     this.connection.close();
-    this.enter('closed');
   }
 
   /** Connects now instead of after the wait of the last failure, such as when the platform reports a network. */
@@ -110,18 +113,18 @@ export class WorkspaceSocket {
   watchPresence(userIds: readonly string[]): void {
     this.watched.clear();
     for (const id of userIds) this.watched.add(id);
-    if (this.current === 'connected') this.ignoringLoss(this.subscribe());
+    if (this.current === 'connected') void patiently(() => this.subscribe());
   }
 
   /** Reports that this device shows the room, also after a reconnect. */
   openRoom(roomId: string): void {
     this.openRooms.add(roomId);
-    if (this.current === 'connected') this.ignoringLoss(this.request('room.open', { room_id: roomId }));
+    if (this.current === 'connected') void patiently(() => this.request('room.open', { room_id: roomId }));
   }
 
   closeRoom(roomId: string): void {
     this.openRooms.delete(roomId);
-    if (this.current === 'connected') this.ignoringLoss(this.request('room.close', { room_id: roomId }));
+    if (this.current === 'connected') void patiently(() => this.request('room.close', { room_id: roomId }));
   }
 
   private connected(): void {
@@ -129,18 +132,19 @@ export class WorkspaceSocket {
     this.polling.stop();
     this.enter('connected');
     this.restore();
-    for (const room_id of this.openRooms) this.ignoringLoss(this.request('room.open', { room_id }));
+    for (const room_id of this.openRooms) void patiently(() => this.request('room.open', { room_id }));
   }
 
   /** What events may have missed. */
   private restore(): void {
     this.resume();
-    this.ignoringLoss(this.subscribe());
-    this.ignoringLoss(this.polling.readHeads());
+    if (this.watched.size > 0) void patiently(() => this.subscribe());
+    void patiently(() => this.polling.readHeads());
   }
 
   private disconnected(): void {
-    if (this.current === 'closed' || this.current === 'polling') return;
+    // Further attempts that fail do not delay the first poll.
+    if (this.current !== 'connected') return;
     this.enter('connecting');
     this.pollLater();
   }
@@ -155,6 +159,7 @@ export class WorkspaceSocket {
 
   private received(name: string, payload: unknown): void {
     if (name === 'resync') this.restore();
+    if (name === 'changed') this.polling.learn(payload as ServerEvents['changed']);
     if (name === 'room.removed') this.removed((payload as ServerEvents['room.removed']).room_id);
     if (/^message\.(?:created|updated|deleted)$/.test(name)) this.apply(payload as ServerEvents['message.created']);
     if (name === 'room.added' && this.positions.has((payload as ServerEvents['room.added']).room_id)) this.resume();
@@ -174,7 +179,7 @@ export class WorkspaceSocket {
 
   /** One resume runs at a time; each begins with the positions at its start. */
   private resume(): void {
-    this.resuming = this.resuming.then(() => this.readMissing()).catch(() => undefined);
+    this.resuming = this.resuming.then(() => patiently(() => this.readMissing()));
   }
 
   private async readMissing(): Promise<void> {
@@ -206,14 +211,21 @@ export class WorkspaceSocket {
     for (const one of presence) this.emitter.emit('presence', one);
   }
 
-  /** A lost connection, or a limit of events: the next `hello` restores it. */
-  private ignoringLoss(sending: Promise<unknown>): void {
-    sending.catch(() => undefined);
-  }
-
   private enter(state: SocketState): void {
     if (this.current === state) return;
     this.current = state;
     this.emitter.emit('state', state);
+  }
+}
+
+/** Repeats what the limit of events rejects. A lost connection ends it: the next `hello` begins again. */
+async function patiently(work: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      return void (await work());
+    } catch (error) {
+      if (!(error instanceof SocketError) || error.retryAfter === undefined) return;
+      await delay(error.retryAfter * 1_000);
+    }
   }
 }
