@@ -48,9 +48,11 @@ describe('the calls of the client library', () => {
   });
 
   test('throw errors on request', async () => {
-    const path = { id: UNKNOWN };
-    const error = await client.GET('/notes/{id}', { params: { path } }).then(unwrap, (reason: unknown) => reason).catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(ApiError);
+    const result = await client.GET('/notes/{id}', { params: { path: { id: UNKNOWN } } });
+    expect(() => unwrap(result)).toThrow(ApiError);
+    const error = await Promise.resolve()
+      .then(() => unwrap(result))
+      .catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'not_found', status: 404, body: { error: 'not_found' } });
   });
 

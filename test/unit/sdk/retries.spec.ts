@@ -87,7 +87,7 @@ describe('the client library repeats requests', () => {
 
   test('and reports a response without JSON by its status', async () => {
     const { client } = scripted(() => new Response('<h1>Bad gateway</h1>', { status: 500 }));
-    const call = client.GET('/notes').then(unwrap);
+    const call = client.GET('/notes').then((result) => unwrap(result));
     await expect(call).rejects.toMatchObject({ name: 'ApiError', code: 'http_500', status: 500 });
   });
 });
