@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createClient, unwrap, type WorkspaceClient } from '@workspace-backend/client';
 import { type RoomChanges, SocketError, type SocketOptions, WorkspaceSocket } from '@workspace-backend/client/sockets';
+import { UserConnections } from '../../src/platform/realtime/user-connections.js';
 import { type TestUser, TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 
@@ -149,8 +150,7 @@ describe('the sockets of the client library', () => {
     socket.track(room.id, room.mod_seq);
     socket.open();
     await connected(socket);
-    const { socket: raw } = (socket as unknown as { connection: { socket: { io: { engine: { close(): void } } } } }).connection;
-    raw.io.engine.close();
+    for (const connection of app.get<UserConnections>(UserConnections).all) connection.close('restart');
     await until('the second connection', () => states.filter((state) => state === 'connected').length === 2);
     await say(room.id, 'after');
     await until('the message', () => bodies().includes('after'));
