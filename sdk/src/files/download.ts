@@ -26,7 +26,8 @@ export class Downloads {
     const get = this.client.GET as unknown as (path: string, init: object) => Promise<StreamResult>;
     const result = await get(path, { ...init, parseAs: 'stream' });
     if (!result.data || !onProgress) return result;
-    return { ...result, data: counted(result.data, lengthOf(result.response), onProgress) };
+    const file = { start: 0, size: lengthOf(result.response) };
+    return { ...result, data: counted(result.data, file, onProgress) };
   }) as unknown as Download;
 }
 

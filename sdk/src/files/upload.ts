@@ -1,6 +1,7 @@
 import type { Client, FetchResponse, ParamsOption } from 'openapi-fetch';
 import type { paths } from '../generated/api.js';
 import type { Sender, Transport } from '../sender.js';
+import { type FileForm, formOf } from './form.js';
 import type { AnyMedia, UploadPath } from './paths.js';
 import { counted, type ProgressListener } from './progress.js';
 import { sendByXhr } from './xhr.js';
@@ -32,30 +33,21 @@ export class Uploads {
   ) {}
 
   readonly upload = ((path: string, { file, name, onProgress, ...init }: UploadOptions) => {
-    const form = () => formOf(file, name);
+    const form = formOf(file, name ?? (file as Partial<File>).name ?? 'file');
     const transport: Transport = (request) => {
-      if (!onProgress) return this.fetch(new Request(request, { body: form() }));
-      if (typeof XMLHttpRequest === 'function') return sendByXhr(request, form(), file.size, onProgress);
-      return this.fetch(streaming(request, form(), file.size, onProgress));
+      if (!onProgress) return this.fetch(new Request(request, { body: form.body }));
+      if (typeof XMLHttpRequest === 'function') return sendByXhr(request, form, onProgress);
+      return this.fetch(streaming(request, form, onProgress));
     };
     const post = this.client.POST as unknown as (path: string, init: object) => Promise<unknown>;
     return post(path, { ...init, fetch: (request: Request) => this.sender.send(request, transport) });
   }) as unknown as Upload;
 }
 
-function formOf(file: Blob, name: string | undefined): FormData {
-  const form = new FormData();
-  const fileName = name ?? (file as Partial<File>).name ?? 'file';
-  form.append('file', file, fileName);
-  return form;
-}
-
-/** @param size of the file; the form around it has a few hundred bytes more */
-function streaming(request: Request, form: FormData, size: number, onProgress: ProgressListener): Request {
-  const encoded = new Response(form);
+function streaming(request: Request, form: FileForm, onProgress: ProgressListener): Request {
   const headers = new Headers(request.headers);
-  headers.set('Content-Type', encoded.headers.get('Content-Type')!);
-  const body = counted(encoded.body!, size, onProgress);
+  headers.set('Content-Type', form.body.type);
+  const body = counted(form.body.stream(), form.file, onProgress);
   // Fetch requires it with a stream; the declarations of TypeScript lack it.
   const init: RequestInit & { duplex: 'half' } = { headers, body, duplex: 'half' };
   return new Request(request, init);

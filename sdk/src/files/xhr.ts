@@ -1,19 +1,14 @@
-import type { ProgressListener } from './progress.js';
+import type { FileForm } from './form.js';
+import { type ProgressListener, reporter } from './progress.js';
 
 /** Statuses of responses without a body, which `Response` rejects. */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /**
  * Sends a form by XMLHttpRequest, which reports the progress of the request.
- * @param size bytes of the file, which are fewer than those of the form
  * @throws TypeError as `fetch` does if there is no response, or the reason of the signal
  */
-export function sendByXhr(
-  request: Request,
-  form: FormData,
-  size: number,
-  onProgress: ProgressListener,
-): Promise<Response> {
+export function sendByXhr(request: Request, form: FileForm, onProgress: ProgressListener): Promise<Response> {
   return new Promise((resolve, reject) => {
     const { signal } = request;
     if (signal.aborted) return void reject(signal.reason);
@@ -22,13 +17,15 @@ export function sendByXhr(
     xhr.open(request.method, request.url);
     xhr.responseType = 'blob';
     request.headers.forEach((value, name) => xhr.setRequestHeader(name, value));
-    xhr.upload.onprogress = ({ loaded }) => onProgress({ loaded: Math.min(loaded, size), total: size });
+    xhr.setRequestHeader('Content-Type', form.body.type);
+    const report = reporter(form.file, onProgress);
+    xhr.upload.onprogress = ({ loaded }) => report(loaded);
     xhr.onload = () => resolve(responseOf(xhr));
     xhr.onerror = () => reject(new TypeError('The upload failed: the service cannot be reached.'));
     xhr.onabort = () => reject(signal.reason);
     xhr.onloadend = () => signal.removeEventListener('abort', abort);
     signal.addEventListener('abort', abort);
-    xhr.send(form);
+    xhr.send(form.body);
   });
 }
 
