@@ -6,7 +6,7 @@ export class Emitter<Events extends object> {
 
   /** @returns a function that removes the listener */
   on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void {
-    const listeners = this.listeners.get(name) ?? new Set();
+    const listeners = this.listeners.get(name) ?? new Set<Listener<never>>();
     this.listeners.set(name, listeners.add(listener));
     return () => void listeners.delete(listener);
   }

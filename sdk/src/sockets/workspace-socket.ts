@@ -1,6 +1,6 @@
 import type { WorkspaceClient } from '../client.js';
 import { delay } from '../delay.js';
-import type { ClientEvents, components, ServerEvents } from '../generated/events.js';
+import type { ClientEvents, ServerEvents } from '../generated/events.js';
 import { Connection } from './connection.js';
 import { Emitter } from './emitter.js';
 import { Polling } from './polling.js';
@@ -187,7 +187,7 @@ export class WorkspaceSocket {
       const { rooms, added, removed } = await this.request('session.resume', { rooms: this.positions.all });
       for (const id of removed) this.removed(id, true);
       for (const id of added) this.added(id);
-      const changed = Object.entries(rooms as Record<string, components['schemas']['ResumedRoomResponse']>);
+      const changed = Object.entries(rooms);
       for (const [room_id, { messages, mod_seq }] of changed) this.deliver({ room_id, messages, mod_seq });
       isMore = changed.some(([, room]) => room.more);
     }
