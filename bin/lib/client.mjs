@@ -8,7 +8,13 @@ const SDK = path.join(ROOT, 'sdk');
 const BUILT = path.join(SDK, 'dist', '.workspace-build.json');
 const GENERATED = path.join(SDK, 'src', 'generated');
 /** What the build depends on, beside `src` and `build`. */
-const INPUTS = ['openapi.json', 'asyncapi.json', 'package-lock.json', 'sdk/package.json', 'sdk/tsconfig.json'];
+const INPUTS = [
+  'openapi.json',
+  'asyncapi.json',
+  'package-lock.json',
+  'sdk/package.json',
+  'sdk/tsconfig.json',
+];
 
 /** Builds the library when a source, a document of the interface or a package has changed since the last build. */
 export async function ensureClientBuilt() {
@@ -32,7 +38,8 @@ function sourceFiles() {
   const files = {};
   for (const folder of ['src', 'build']) {
     for (const entry of readdirSync(path.join(SDK, folder), { recursive: true, withFileTypes: true })) {
-      if (entry.isFile() && entry.parentPath !== GENERATED) record(files, path.join(entry.parentPath, entry.name));
+      if (entry.isFile() && entry.parentPath !== GENERATED)
+        record(files, path.join(entry.parentPath, entry.name));
     }
   }
   for (const name of INPUTS) record(files, path.join(ROOT, name));

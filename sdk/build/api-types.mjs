@@ -10,7 +10,10 @@ const WRITES = ['post', 'put', 'patch', 'delete'];
 export async function apiTypes(openapi) {
   const { document, codes } = narrowErrors(openapi);
   // With `defaultNonNullable`, properties of a request that have a default would be required.
-  const nodes = await openapiTS({ ...document, paths: relativePaths(document) }, { defaultNonNullable: false });
+  const nodes = await openapiTS(
+    { ...document, paths: relativePaths(document) },
+    { defaultNonNullable: false },
+  );
   return `${astToString(nodes)}\n/** The codes of all errors. */\nexport type ErrorCode = ${codes.map(literal).join(' | ')};\n`;
 }
 

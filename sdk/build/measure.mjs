@@ -17,8 +17,11 @@ const PARTS = [
  */
 export async function measure(dist) {
   const sizes = await Promise.all(PARTS.map(async (part) => ({ ...part, bytes: await sizeOf(dist, part) })));
-  const lines = sizes.map(({ name, bytes, limit }) => `${name}: ${bytes} of ${limit} bytes (gzip)`).join('\n');
-  if (sizes.some(({ bytes, limit }) => bytes > limit)) throw new Error(`The client library is too large:\n${lines}`);
+  const lines = sizes
+    .map(({ name, bytes, limit }) => `${name}: ${bytes} of ${limit} bytes (gzip)`)
+    .join('\n');
+  if (sizes.some(({ bytes, limit }) => bytes > limit))
+    throw new Error(`The client library is too large:\n${lines}`);
   return lines;
 }
 

@@ -13,7 +13,10 @@ export function narrowErrors(openapi) {
   const narrow = ([status, response]) => {
     const content = response.content?.[JSON_TYPE];
     if (Number.parseInt(status, 10) < 400 || !content?.examples) return;
-    const examples = Object.entries(content.examples).map(([code, example]) => [code, valueOf(document, example)]);
+    const examples = Object.entries(content.examples).map(([code, example]) => [
+      code,
+      valueOf(document, example),
+    ]);
     for (const [code] of examples) codes.add(code);
     content.schema = narrowSchema(document, content.schema, examples);
   };
@@ -49,7 +52,11 @@ function codesOf(document, name, examples) {
 function withCodes(name, codes) {
   const reference = { $ref: `${REFERENCE}${name}` };
   if (codes.length === 0) return reference;
-  const narrow = { type: 'object', properties: { error: { type: 'string', enum: codes } }, required: ['error'] };
+  const narrow = {
+    type: 'object',
+    properties: { error: { type: 'string', enum: codes } },
+    required: ['error'],
+  };
   return { allOf: [reference, narrow] };
 }
 

@@ -34,14 +34,21 @@ export interface WorkspaceClient extends Calls {
   download: Download;
 }
 
-export function createClient({ url, token, retry, fetch = sendByPlatform }: WorkspaceClientOptions): WorkspaceClient {
+export function createClient({
+  url,
+  token,
+  retry,
+  fetch = sendByPlatform,
+}: WorkspaceClientOptions): WorkspaceClient {
   const origin = url.replace(/\/+$/, '');
   const sender = new Sender(fetch, token, retry);
   const baseUrl = `${origin}/apis/v1`;
   const options: ClientOptions = { baseUrl, fetch: (request) => sender.send(request) };
   const inner = createFetchClient<paths>(options);
   inner.use(idempotencyKeys);
-  const calls = Object.fromEntries(METHODS.map((method) => [method, remembering(inner[method] as unknown as AnyCall)]));
+  const calls = Object.fromEntries(
+    METHODS.map((method) => [method, remembering(inner[method] as unknown as AnyCall)]),
+  );
   return {
     ...(calls as unknown as Calls),
     url: origin,

@@ -16,7 +16,10 @@ export class ApiError<Body = unknown> extends Error {
     readonly body: Body,
     readonly response: Response,
   ) {
-    const { error, message } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+    const { error, message } = (typeof body === 'object' && body !== null ? body : {}) as Record<
+      string,
+      unknown
+    >;
     super(typeof message === 'string' ? message : `The response has the status ${response.status}.`);
     this.status = response.status;
     this.code = (typeof error === 'string' ? error : `http_${response.status}`) as CodeOf<Body>;

@@ -51,7 +51,7 @@ export class Sender {
     let token = await source?.();
     let isRenewed = false;
     let waitLeft = this.retry.maxWaitMs;
-    for (let attempts = 1; ; ) {
+    for (let attempts = 1; ;) {
       const outcome = await settle(transport(withToken(request, token)));
       if (isUnauthorized(outcome) && token !== undefined && !isRenewed) {
         const renewed = await source?.(token);
@@ -88,7 +88,8 @@ function withToken(request: Request, token: string | undefined): Request {
   return attempt;
 }
 
-const isUnauthorized = (outcome: Outcome): boolean => 'response' in outcome && outcome.response.status === 401;
+const isUnauthorized = (outcome: Outcome): boolean =>
+  'response' in outcome && outcome.response.status === 401;
 
 function settle(sending: Promise<Response>): Promise<Outcome> {
   return sending.then(

@@ -21,7 +21,8 @@ describe('the calls of the client library', () => {
   });
 
   const newNote = async (title: string) => unwrap(await client.POST('/notes', { body: { title } })).note;
-  const read = async (id: string) => unwrap(await client.GET('/notes/{id}', { params: { path: { id } } })).note;
+  const read = async (id: string) =>
+    unwrap(await client.GET('/notes/{id}', { params: { path: { id } } })).note;
   const countOf = async (title: string) => {
     const { notes } = unwrap(await client.GET('/notes', { params: { query: { limit: 200 } } }));
     return notes.filter((note) => note.title === title).length;

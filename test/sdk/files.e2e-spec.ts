@@ -24,7 +24,8 @@ describe('the files of the client library', () => {
 
   const newTask = async () => unwrap(await client.POST('/tasks', { body: { title: 'With a file' } })).task.id;
   const attachments = async (id: string) =>
-    unwrap(await client.GET('/tasks/{task_id}/attachments', { params: { path: { task_id: id } } })).attachments;
+    unwrap(await client.GET('/tasks/{task_id}/attachments', { params: { path: { task_id: id } } }))
+      .attachments;
   const upload = async (taskId: string, onProgress?: (progress: Progress) => void) => {
     const params = { path: { task_id: taskId } };
     const file = new Blob([CONTENT], { type: 'text/plain' });
@@ -39,7 +40,9 @@ describe('the files of the client library', () => {
     const { attachment } = unwrap(await upload(task_id, (progress) => sent.push(progress)));
     expect(attachment).toMatchObject({ name: 'plan.txt', size: CONTENT.length });
     expect(sent.at(-1)).toEqual({ loaded: CONTENT.length, total: CONTENT.length });
-    expect(sent.map(({ loaded }) => loaded)).toEqual(sent.map(({ loaded }) => loaded).toSorted((a, b) => a - b));
+    expect(sent.map(({ loaded }) => loaded)).toEqual(
+      sent.map(({ loaded }) => loaded).toSorted((a, b) => a - b),
+    );
     const read: Progress[] = [];
     const params = { path: { task_id, id: attachment.id } };
     const onProgress = (progress: Progress) => void read.push(progress);
@@ -67,7 +70,11 @@ describe('the files of the client library', () => {
     writeFileSync(file, CONTENT);
     const params = { path: { task_id: await newTask() } };
     const blob = await openAsBlob(file);
-    const result = await client.upload('/tasks/{task_id}/attachments', { params, file: blob, name: 'disk.txt' });
+    const result = await client.upload('/tasks/{task_id}/attachments', {
+      params,
+      file: blob,
+      name: 'disk.txt',
+    });
     expect(unwrap(result).attachment.size).toBe(CONTENT.length);
   });
 
@@ -77,7 +84,12 @@ describe('the files of the client library', () => {
     const params = { path: { task_id } };
     const file = new Blob([CONTENT]);
     const onProgress = () => abort.abort();
-    const call = client.upload('/tasks/{task_id}/attachments', { params, file, onProgress, signal: abort.signal });
+    const call = client.upload('/tasks/{task_id}/attachments', {
+      params,
+      file,
+      onProgress,
+      signal: abort.signal,
+    });
     await expect(call).rejects.toMatchObject({ name: 'AbortError' });
     expect(await attachments(task_id)).toEqual([]);
   });

@@ -18,7 +18,10 @@ describe('sdk/README.md', () => {
   test('has at least ten examples, which print what they say', async () => {
     const [alice] = await app.tenant('globex', 'alice');
     const { email } = await newUser(app, 'bob', 'acme');
-    const examples = readExamples().map((example) => ({ ...example, body: example.body.replaceAll(ORIGIN, app.base) }));
+    const examples = readExamples().map((example) => ({
+      ...example,
+      body: example.body.replaceAll(ORIGIN, app.base),
+    }));
     expect(examples.length).toBeGreaterThanOrEqual(10);
     const signInPage = async (url: string) => {
       const on = browser(app);
@@ -39,7 +42,13 @@ describe('sdk/README.md', () => {
         await on.submit(page, { email, password: PASSWORD, step: 'password' });
       },
     };
-    const globals = { accessToken: alice.token, userId: alice.id, location, localStorage: new MemoryStorage(), terminal };
+    const globals = {
+      accessToken: alice.token,
+      userId: alice.id,
+      location,
+      localStorage: new MemoryStorage(),
+      terminal,
+    };
     const printed = await runExamples(examples, globals, () => opened);
     expect(printed).toEqual(examples.map(({ prints }) => prints));
   });

@@ -88,11 +88,35 @@ describe('the sign-in of the client library', () => {
     await until('both tabs to have the token', async () => (await two.token()) !== undefined);
     const used = (await two.token())!;
     const before = refreshes();
-    const renewed = await Promise.all([one.token(expired), two.token(used), one.token(expired), two.token(used)]);
+    const renewed = await Promise.all([
+      one.token(expired),
+      two.token(used),
+      one.token(expired),
+      two.token(used),
+    ]);
     expect(renewed).not.toContain(undefined);
     // At most one for each tab: strict rotation would end the grant if two tabs used one refresh token.
     expect(refreshes() - before).toBeLessThanOrEqual(2);
     expect([await status(one), await status(two)]).toEqual([200, 200]);
+  });
+
+  test('renews a token once for all callers, also where there are no Web Locks', async () => {
+    const navigator = Object.getOwnPropertyDescriptor(globalThis, 'navigator')!;
+    const renewals = async () => {
+      const tab = await signedIn();
+      const token = (await tab.token())!;
+      const before = refreshes();
+      const renewed = await Promise.all([tab.token(token), tab.token(token), tab.token(token)]);
+      expect([new Set(renewed).size, renewed[0] === token]).toEqual([1, false]);
+      return refreshes() - before;
+    };
+    expect(await renewals()).toBe(1);
+    Object.defineProperty(globalThis, 'navigator', { value: undefined, configurable: true });
+    try {
+      expect(await renewals()).toBe(1);
+    } finally {
+      Object.defineProperty(globalThis, 'navigator', navigator);
+    }
   });
 
   test('continues after the page was closed, with the stored refresh token', async () => {

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createClient, unwrap, type WorkspaceClient } from '@workspace-backend/client';
-import { type RoomChanges, SocketError, type SocketOptions, WorkspaceSocket } from '@workspace-backend/client/sockets';
+import {
+  type RoomChanges,
+  SocketError,
+  type SocketOptions,
+  WorkspaceSocket,
+} from '@workspace-backend/client/sockets';
 import { UserConnections } from '../../src/platform/realtime/user-connections.js';
 import { type TestUser, TestApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
@@ -27,9 +32,14 @@ describe('the sockets of the client library', () => {
     open.push(socket);
     const changes: RoomChanges[] = [];
     socket.on('messages', (change) => changes.push(change));
-    return { socket, bodies: () => changes.flatMap(({ messages }) => messages.map(({ body }) => body)), changes };
+    return {
+      socket,
+      bodies: () => changes.flatMap(({ messages }) => messages.map(({ body }) => body)),
+      changes,
+    };
   };
-  const connected = (socket: WorkspaceSocket) => until('the socket to connect', () => socket.state === 'connected');
+  const connected = (socket: WorkspaceSocket) =>
+    until('the socket to connect', () => socket.state === 'connected');
   const newRoom = async () => {
     const body = { type: 'group' as const, name: 'Planning', member_ids: [bob.id] };
     return unwrap(await clientOf(alice).POST('/chat/rooms', { body })).room;

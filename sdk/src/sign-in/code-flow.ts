@@ -37,7 +37,13 @@ export class CodeFlow {
   async start({ redirectUri, parameters = {}, state }: StartOptions): Promise<URL> {
     const server = await this.provider.server();
     const verifier = oauth.generateRandomCodeVerifier();
-    const started = { id: oauth.generateRandomState(), verifier, nonce: oauth.generateRandomNonce(), redirectUri, state };
+    const started = {
+      id: oauth.generateRandomState(),
+      verifier,
+      nonce: oauth.generateRandomNonce(),
+      redirectUri,
+      state,
+    };
     const url = new URL(server.authorization_endpoint!);
     const query = {
       ...parameters,

@@ -44,7 +44,13 @@ export async function signInDevice(provider: Provider, { onCode, signal }: Devic
   });
   let seconds = begun.interval ?? INTERVAL_SECONDS;
   for (;;) {
-    const response = await oauth.deviceCodeGrantRequest(server, client, authentication, begun.device_code, options);
+    const response = await oauth.deviceCodeGrantRequest(
+      server,
+      client,
+      authentication,
+      begun.device_code,
+      options,
+    );
     try {
       return tokensOf(await oauth.processDeviceCodeResponse(server, client, response));
     } catch (error) {

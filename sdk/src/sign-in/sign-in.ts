@@ -125,7 +125,13 @@ export class SignIn {
     const { client, authentication } = this.provider;
     const options = this.provider.options();
     try {
-      const response = await oauth.refreshTokenGrantRequest(server, client, authentication, refreshToken, options);
+      const response = await oauth.refreshTokenGrantRequest(
+        server,
+        client,
+        authentication,
+        refreshToken,
+        options,
+      );
       await this.store(tokensOf(await oauth.processRefreshTokenResponse(server, client, response)));
     } catch (error) {
       if (!(error instanceof oauth.ResponseBodyError) || error.error !== 'invalid_grant') throw error;
@@ -171,7 +177,13 @@ export class SignIn {
   private async revoke(refreshToken: string): Promise<void> {
     const server = await this.provider.server();
     const { client, authentication } = this.provider;
-    const response = await oauth.revocationRequest(server, client, authentication, refreshToken, this.provider.options());
+    const response = await oauth.revocationRequest(
+      server,
+      client,
+      authentication,
+      refreshToken,
+      this.provider.options(),
+    );
     await oauth.processRevocationResponse(response);
   }
 }

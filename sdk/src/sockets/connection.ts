@@ -27,7 +27,11 @@ export class Connection {
     private readonly client: WorkspaceClient,
     private readonly listener: ConnectionListener,
   ) {
-    const auth = (use: (auth: object) => void) => void this.createToken().then((token) => use({ token }), () => use({}));
+    const auth = (use: (auth: object) => void) =>
+      void this.createToken().then(
+        (token) => use({ token }),
+        () => use({}),
+      );
     this.socket = io(client.url, {
       path: '/apis/v1/socket',
       transports: ['websocket'],
@@ -68,7 +72,9 @@ export class Connection {
   ): Promise<ClientEvents[Name]['response']> {
     if (!this.socket.connected) throw disconnected();
     type Acknowledgement = ClientEvents[Name]['response'] | Rejection;
-    const sending = this.socket.timeout(ACKNOWLEDGE_MS).emitWithAck(name, payload) as Promise<Acknowledgement>;
+    const sending = this.socket
+      .timeout(ACKNOWLEDGE_MS)
+      .emitWithAck(name, payload) as Promise<Acknowledgement>;
     const response = await sending.catch(() => undefined);
     if (response === undefined) throw disconnected();
     if (!response.ok) throw new SocketError(response as Rejection);

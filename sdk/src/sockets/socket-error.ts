@@ -9,7 +9,9 @@ export class SocketError extends Error {
   /** Seconds until the next attempt, with status 429. */
   readonly retryAfter: number | undefined;
 
-  constructor(readonly rejection: Pick<Rejection, 'status' | 'error' | 'message' | 'retry_after' | 'details'>) {
+  constructor(
+    readonly rejection: Pick<Rejection, 'status' | 'error' | 'message' | 'retry_after' | 'details'>,
+  ) {
     super(rejection.message);
     this.code = rejection.error;
     this.status = rejection.status;

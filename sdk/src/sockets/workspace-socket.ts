@@ -60,7 +60,10 @@ export class WorkspaceSocket {
   }
 
   /** @returns a function that removes the listener */
-  on<Name extends keyof SocketEvents>(name: Name, listener: (payload: SocketEvents[Name]) => void): () => void {
+  on<Name extends keyof SocketEvents>(
+    name: Name,
+    listener: (payload: SocketEvents[Name]) => void,
+  ): () => void {
     return this.emitter.on(name, listener);
   }
 
@@ -161,14 +164,17 @@ export class WorkspaceSocket {
     if (name === 'resync') this.restore();
     if (name === 'changed') this.polling.learn(payload as ServerEvents['changed']);
     if (name === 'room.removed') this.removed((payload as ServerEvents['room.removed']).room_id);
-    if (/^message\.(?:created|updated|deleted)$/.test(name)) this.apply(payload as ServerEvents['message.created']);
-    if (name === 'room.added' && this.positions.has((payload as ServerEvents['room.added']).room_id)) this.resume();
+    if (/^message\.(?:created|updated|deleted)$/.test(name))
+      this.apply(payload as ServerEvents['message.created']);
+    if (name === 'room.added' && this.positions.has((payload as ServerEvents['room.added']).room_id))
+      this.resume();
     this.emitter.emit(name as keyof ServerEvents, payload as never);
   }
 
   private apply(event: ServerEvents['message.created']): void {
     const verdict = this.positions.judge(event);
-    if (verdict === 'next') this.deliver({ room_id: event.room_id, messages: [event.message], mod_seq: event.mod_seq });
+    if (verdict === 'next')
+      this.deliver({ room_id: event.room_id, messages: [event.message], mod_seq: event.mod_seq });
     if (verdict === 'missing') this.resume();
   }
 

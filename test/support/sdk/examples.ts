@@ -25,7 +25,12 @@ export function readExamples(): Example[] {
     const lines = code.split('\n');
     const prints = lines.flatMap((line) => /^\/\/ prints: (.*)$/.exec(line)?.[1] ?? []);
     const imports = lines.filter((line) => line.startsWith('import '));
-    examples.push({ heading, imports, body: lines.filter((line) => !imports.includes(line)).join('\n'), prints });
+    examples.push({
+      heading,
+      imports,
+      body: lines.filter((line) => !imports.includes(line)).join('\n'),
+      prints,
+    });
   }
   return examples;
 }
@@ -44,7 +49,9 @@ export async function runExamples(
   const printed: string[][] = examples.map(() => []);
   let current = 0;
   const log = (...values: unknown[]) =>
-    printed[current]!.push(values.map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one))).join(' '));
+    printed[current]!.push(
+      values.map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one))).join(' '),
+    );
   const end = async (n: number): Promise<void> => {
     await afterEach(n);
     current = n + 1;

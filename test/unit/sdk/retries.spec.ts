@@ -20,7 +20,8 @@ describe('the client library repeats requests', () => {
   };
   /** In steps: a wait that begins after a response is not yet known at the beginning of a longer step. */
   const pass = async (ms: number): Promise<void> => {
-    for (let left = ms; left > 0; left -= STEP_MS) await jest.advanceTimersByTimeAsync(Math.min(left, STEP_MS));
+    for (let left = ms; left > 0; left -= STEP_MS)
+      await jest.advanceTimersByTimeAsync(Math.min(left, STEP_MS));
   };
   const ok = () => Response.json({ notes: [], next: null });
   const unavailable = (after?: string) => () =>
@@ -62,7 +63,8 @@ describe('the client library repeats requests', () => {
   });
 
   test('not writes without an Idempotency-Key, unless the service did nothing', async () => {
-    const limited = () => Response.json({ error: 'too_many_requests' }, { status: 429, headers: { 'Retry-After': '1' } });
+    const limited = () =>
+      Response.json({ error: 'too_many_requests' }, { status: 429, headers: { 'Retry-After': '1' } });
     const { client, requests } = scripted(limited, unavailable('1'), ok);
     const call = client.PUT('/presence/me', { body: { status: 'dnd' } });
     await pass(5_000);
