@@ -19,6 +19,7 @@ export interface RetryOptions {
 
 const DEFAULTS: RetryOptions = { attempts: 4, maxWaitMs: 30_000 };
 const READS = new Set(['GET', 'HEAD']);
+const CONFLICT = 409;
 const TOO_MANY_REQUESTS = 429;
 const TEMPORARY = new Set([TOO_MANY_REQUESTS, 502, 503, 504]);
 /** Milliseconds before the second attempt without a Retry-After; doubles with each attempt. */
@@ -76,8 +77,10 @@ export class Sender {
     const backoff = BACKOFF_MS * 2 ** (attempts - 1) * (0.5 + Math.random() / 2);
     if ('error' in outcome) return isRepeatable ? backoff : undefined;
     const { status, headers } = outcome.response;
-    if (!TEMPORARY.has(status) || !(isRepeatable || status === TOO_MANY_REQUESTS)) return undefined;
     const seconds = secondsOf(headers.get('Retry-After'));
+    // 409 `request_in_flight`: the service still executes an attempt whose connection was lost.
+    const isTemporary = TEMPORARY.has(status) || (status === CONFLICT && seconds !== undefined);
+    if (!isTemporary || !(isRepeatable || status === TOO_MANY_REQUESTS)) return undefined;
     return seconds === undefined ? backoff : seconds * 1_000;
   }
 }

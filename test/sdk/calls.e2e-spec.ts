@@ -76,6 +76,15 @@ describe('the calls of the client library', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
+  test('wait for an attempt that the service still executes', async () => {
+    const header = { 'Idempotency-Key': 'one call' };
+    const create = () => client.POST('/notes', { params: { header }, body: { title: 'in flight' } });
+    const results = await Promise.all([create(), create(), create()]);
+    const ids = results.map((result) => unwrap(result).note.id);
+    expect(new Set(ids).size).toBe(1);
+    expect(await countOf('in flight')).toBe(1);
+  });
+
   test('repeat reads, and no writes without a key', async () => {
     network.loseRequest('GET /notes');
     expect((await client.GET('/notes')).response.status).toBe(200);
