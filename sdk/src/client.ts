@@ -1,4 +1,4 @@
-import createFetchClient, { type Client, type ClientOptions, type Middleware } from 'openapi-fetch';
+import createFetchClient, { type Client, type Middleware } from 'openapi-fetch';
 import { rememberETag } from './etags.js';
 import { Downloads, type Download } from './files/download.js';
 import { Uploads, type Upload } from './files/upload.js';
@@ -6,6 +6,7 @@ import type { paths } from './generated/api.js';
 import { KEYED_OPERATIONS } from './generated/keyed-operations.js';
 import { randomKey } from './random-key.js';
 import { type RetryOptions, Sender, type TokenSource } from './sender.js';
+import { transportOf } from './transport.js';
 
 const METHODS = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'] as const;
 const KEY_HEADER = 'Idempotency-Key';
@@ -34,32 +35,24 @@ export interface WorkspaceClient extends Calls {
   download: Download;
 }
 
-export function createClient({
-  url,
-  token,
-  retry,
-  fetch = sendByPlatform,
-}: WorkspaceClientOptions): WorkspaceClient {
-  const origin = url.replace(/\/+$/, '');
-  const sender = new Sender(fetch, token, retry);
-  const baseUrl = `${origin}/apis/v1`;
-  const options: ClientOptions = { baseUrl, fetch: (request) => sender.send(request) };
-  const inner = createFetchClient<paths>(options);
+export function createClient(options: WorkspaceClientOptions): WorkspaceClient {
+  const url = options.url.replace(/\/+$/, '');
+  const send = transportOf(options.fetch);
+  const sender = new Sender(send, options.token, options.retry);
+  const inner = createFetchClient<paths>({
+    baseUrl: `${url}/apis/v1`,
+    fetch: (request) => sender.send(request),
+  });
   inner.use(idempotencyKeys);
   const calls = Object.fromEntries(
     METHODS.map((method) => [method, remembering(inner[method] as unknown as AnyCall)]),
   );
   return {
     ...(calls as unknown as Calls),
-    url: origin,
-    upload: new Uploads(inner, sender, fetch).upload,
+    url,
+    upload: new Uploads(inner, sender, send).upload,
     download: new Downloads(inner).download,
   };
-}
-
-/** `globalThis.fetch` is read at each call: test tools and service workers replace it. */
-function sendByPlatform(request: Request): Promise<Response> {
-  return globalThis.fetch(request);
 }
 
 /** One key for all attempts of a call. */

@@ -1,14 +1,12 @@
 import { delay } from './delay.js';
 import { secondsOf } from './retry-after.js';
+import type { Transport } from './transport.js';
 
 /**
  * Returns a valid access token, or undefined while nobody is signed in.
  * @param rejected the token that the service has just rejected
  */
 export type TokenSource = (rejected?: string) => Promise<string | undefined> | string | undefined;
-
-/** Sends one request. */
-export type Transport = (request: Request) => Promise<Response>;
 
 export interface RetryOptions {
   /** Attempts of a call, the first one included. */

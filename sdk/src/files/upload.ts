@@ -1,6 +1,7 @@
 import type { Client, FetchResponse, ParamsOption } from 'openapi-fetch';
 import type { paths } from '../generated/api.js';
-import type { Sender, Transport } from '../sender.js';
+import type { Sender } from '../sender.js';
+import type { Transport } from '../transport.js';
 import { type FileForm, formOf } from './form.js';
 import type { AnyMedia, UploadPath } from './paths.js';
 import { counted, type ProgressListener } from './progress.js';
@@ -29,15 +30,15 @@ export class Uploads {
   constructor(
     private readonly client: Client<paths>,
     private readonly sender: Sender,
-    private readonly fetch: Transport,
+    private readonly transport: Transport,
   ) {}
 
   readonly upload = ((path: string, { file, name, onProgress, ...init }: UploadOptions) => {
     const form = formOf(file, name ?? (file as Partial<File>).name ?? 'file');
     const transport: Transport = (request) => {
-      if (!onProgress) return this.fetch(new Request(request, { body: form.body }));
+      if (!onProgress) return this.transport(new Request(request, { body: form.body }));
       if (typeof XMLHttpRequest === 'function') return sendByXhr(request, form, onProgress);
-      return this.fetch(streaming(request, form, onProgress));
+      return this.transport(streaming(request, form, onProgress));
     };
     const post = this.client.POST as unknown as (path: string, init: object) => Promise<unknown>;
     return post(path, { ...init, fetch: (request: Request) => this.sender.send(request, transport) });

@@ -1,4 +1,5 @@
 import * as oauth from 'oauth4webapi';
+import { type Transport, transportOf } from '../transport.js';
 
 export interface ProviderOptions {
   /** Origin of the service, such as `https://workspace.example`; it is `PUBLIC_URL` of the service. */
@@ -7,7 +8,7 @@ export interface ProviderOptions {
   clientId: string;
   /** Default: `openid workspace`. */
   scope?: string;
-  fetch?: (request: Request) => Promise<Response>;
+  fetch?: Transport;
 }
 
 /** The tokens of a response, with the time in milliseconds at which the access token ends. */
@@ -24,14 +25,14 @@ export class Provider {
   readonly authentication = oauth.None();
   readonly scope: string;
   private readonly issuer: URL;
-  private readonly send: NonNullable<ProviderOptions['fetch']>;
+  private readonly send: Transport;
   private metadata: Promise<oauth.AuthorizationServer> | undefined;
 
   constructor({ url, clientId, scope = 'openid workspace', fetch }: ProviderOptions) {
     this.issuer = new URL(`${url.replace(/\/+$/, '')}/apis/v1/oidc`);
     this.client = { client_id: clientId };
     this.scope = scope;
-    this.send = fetch ?? ((request) => globalThis.fetch(request));
+    this.send = transportOf(fetch);
   }
 
   /** Identifies the provider and the client, for names of stored values and locks. */
