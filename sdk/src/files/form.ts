@@ -10,7 +10,8 @@ export interface FileForm {
 }
 
 /**
- * Encodes a file as `multipart/form-data` (RFC 7578). `FormData` does not tell where the file begins, which its progress needs.
+ * Encodes a file as `multipart/form-data` (RFC 7578). `FormData` does not tell where the file begins, which its progress needs, and
+ * has another boundary in each request: an Idempotency-Key belongs to the same bytes.
  * @param name of the file, escaped as HTML requires for forms
  */
 export function formOf(file: Blob, name: string): FileForm {

@@ -166,8 +166,7 @@ export class WorkspaceSocket {
     if (name === 'room.removed') this.removed((payload as ServerEvents['room.removed']).room_id);
     if (/^message\.(?:created|updated|deleted)$/.test(name))
       this.apply(payload as ServerEvents['message.created']);
-    if (name === 'room.added' && this.positions.has((payload as ServerEvents['room.added']).room_id))
-      this.resume();
+    if (name === 'room.added') this.joined((payload as ServerEvents['room.added']).room_id);
     this.emitter.emit(name as keyof ServerEvents, payload as never);
   }
 
@@ -197,6 +196,12 @@ export class WorkspaceSocket {
       for (const [room_id, { messages, mod_seq }] of changed) this.deliver({ room_id, messages, mod_seq });
       isMore = changed.some(([, room]) => room.more);
     }
+  }
+
+  /** The event itself reports a room that is not tracked. */
+  private joined(roomId: string): void {
+    if (this.positions.has(roomId)) this.resume();
+    else this.others.add(roomId);
   }
 
   private added(roomId: string): void {
