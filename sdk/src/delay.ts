@@ -1,7 +1,10 @@
 /** @throws the reason of the signal if it aborts before the time is over */
 export function delay(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return void reject(signal.reason);
+    if (signal?.aborted) {
+      reject(signal.reason);
+      return;
+    }
     const end = () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', end);

@@ -32,7 +32,7 @@ export class ApiError<Body = unknown> extends Error {
  * @returns its data
  * @throws ApiError with the body of an error
  */
-export function unwrap<Data, Body>(result: { data?: Data; error?: Body; response: Response }): Data {
-  if (!result.response.ok) throw new ApiError<Body>(result.error as Body, result.response);
+export function unwrap<Data>(result: { data?: Data; error?: unknown; response: Response }): Data {
+  if (!result.response.ok) throw new ApiError(result.error, result.response);
   return result.data as Data;
 }

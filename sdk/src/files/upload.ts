@@ -36,7 +36,7 @@ export class Uploads {
   readonly upload = ((path: string, { file, name, onProgress, ...init }: UploadOptions) => {
     const form = formOf(file, name ?? (file as Partial<File>).name ?? 'file');
     const transport: Transport = (request) => {
-      if (!onProgress) return this.transport(new Request(request, { body: form.body }));
+      if (!onProgress) return this.transport(new Request(request, { method: 'POST', body: form.body }));
       if (typeof XMLHttpRequest === 'function') return sendByXhr(request, form, onProgress);
       return this.transport(streaming(request, form, onProgress));
     };

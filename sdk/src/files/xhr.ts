@@ -11,7 +11,10 @@ const WITHOUT_BODY = new Set([204, 205, 304]);
 export function sendByXhr(request: Request, form: FileForm, onProgress: ProgressListener): Promise<Response> {
   return new Promise((resolve, reject) => {
     const { signal } = request;
-    if (signal.aborted) return void reject(signal.reason);
+    if (signal.aborted) {
+      reject(signal.reason);
+      return;
+    }
     const xhr = new XMLHttpRequest();
     const abort = () => xhr.abort();
     xhr.open(request.method, request.url);
@@ -19,11 +22,13 @@ export function sendByXhr(request: Request, form: FileForm, onProgress: Progress
     request.headers.forEach((value, name) => xhr.setRequestHeader(name, value));
     xhr.setRequestHeader('Content-Type', form.body.type);
     const report = reporter(form.file, onProgress);
-    xhr.upload.onprogress = ({ loaded }) => report(loaded);
-    xhr.onload = () => resolve(responseOf(xhr));
-    xhr.onerror = () => reject(new TypeError('The upload failed: the service cannot be reached.'));
-    xhr.onabort = () => reject(signal.reason);
-    xhr.onloadend = () => signal.removeEventListener('abort', abort);
+    xhr.upload.addEventListener('progress', ({ loaded }) => report(loaded));
+    xhr.addEventListener('load', () => resolve(responseOf(xhr)));
+    xhr.addEventListener('error', () =>
+      reject(new TypeError('The upload failed: the service cannot be reached.')),
+    );
+    xhr.addEventListener('abort', () => reject(signal.reason));
+    xhr.addEventListener('loadend', () => signal.removeEventListener('abort', abort));
     signal.addEventListener('abort', abort);
     xhr.send(form.body);
   });

@@ -1,6 +1,9 @@
 import * as oauth from 'oauth4webapi';
 import { type Transport, transportOf } from '../transport.js';
 
+/** Milliseconds for a request. One that hangs would keep the lock that all tabs wait for. */
+const TIMEOUT_MS = 30_000;
+
 export interface ProviderOptions {
   /** Origin of the service, such as `https://workspace.example`; it is `PUBLIC_URL` of the service. */
   url: string;
@@ -54,7 +57,8 @@ export class Provider {
     return {
       [oauth.customFetch]: (url: string, init: object) => this.send(new Request(url, init)),
       [oauth.allowInsecureRequests]: isLoopback(this.issuer),
-      ...(signal && { signal }),
+      // React Native lacks it, and has limits of its own.
+      signal: signal ?? AbortSignal.timeout?.(TIMEOUT_MS),
     };
   }
 

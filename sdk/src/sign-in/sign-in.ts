@@ -36,8 +36,10 @@ export class SignIn {
     this.codeFlow = new CodeFlow(this.provider, storage);
     this.key = `${this.provider.name} refresh token`;
     this.tabs = new Tabs(this.provider.name, (message) => {
-      if (message.kind === 'tokens') this.take(message.accessToken, message.expiresAt);
-      else this.forget();
+      if (message.kind === 'signed-out') this.forget();
+      // A message may arrive after this tab has renewed the token itself.
+      else if (message.expiresAt >= (this.access?.expiresAt ?? 0))
+        this.take(message.accessToken, message.expiresAt);
     });
   }
 

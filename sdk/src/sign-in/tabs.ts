@@ -8,7 +8,7 @@ export class Tabs {
   constructor(name: string, onMessage: (message: TabMessage) => void) {
     if (typeof BroadcastChannel !== 'function') return;
     this.channel = new BroadcastChannel(name);
-    this.channel.onmessage = ({ data }: MessageEvent<TabMessage>) => onMessage(data);
+    this.channel.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => onMessage(data));
     // Node: an open channel does not keep the process alive.
     (this.channel as unknown as { unref?: () => void }).unref?.();
   }

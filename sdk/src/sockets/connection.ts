@@ -2,7 +2,7 @@ import { io, type Socket } from 'socket.io-client';
 import type { WorkspaceClient } from '../client.js';
 import { unwrap } from '../errors.js';
 import type { ClientEvents, Rejection } from '../generated/events.js';
-import { disconnected, SocketError } from './socket-error.js';
+import { disconnected, SocketError, unacknowledged } from './socket-error.js';
 
 /** Milliseconds in which the server acknowledges an event. */
 const ACKNOWLEDGE_MS = 10_000;
@@ -65,7 +65,7 @@ export class Connection {
     this.connect();
   }
 
-  /** @throws SocketError if the server rejects the event or the connection is lost */
+  /** @throws SocketError if the server rejects the event, the connection is lost or the acknowledgement is late */
   async request<Name extends keyof ClientEvents>(
     name: Name,
     payload: ClientEvents[Name]['request'],
@@ -76,9 +76,9 @@ export class Connection {
       .timeout(ACKNOWLEDGE_MS)
       .emitWithAck(name, payload) as Promise<Acknowledgement>;
     const response = await sending.catch(() => undefined);
-    if (response === undefined) throw disconnected();
-    if (!response.ok) throw new SocketError(response as Rejection);
-    return response as ClientEvents[Name]['response'];
+    if (response === undefined) throw this.socket.connected ? unacknowledged() : disconnected();
+    if (!response.ok) throw new SocketError(response);
+    return response;
   }
 
   private received(name: string, payload: unknown): void {

@@ -49,7 +49,7 @@ export class Polling {
     this.heads = collections;
     if (!known) return;
     for (const [collection, head] of Object.entries(collections))
-      if (head !== known[collection]) this.listener.changed({ collection, head });
+      if (head > (known[collection] ?? 0)) this.listener.changed({ collection, head });
   }
 
   /** Stores a head that a socket has reported. */

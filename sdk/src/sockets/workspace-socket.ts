@@ -5,7 +5,7 @@ import { Connection } from './connection.js';
 import { Emitter } from './emitter.js';
 import { Polling } from './polling.js';
 import { Positions, type RoomChanges } from './rooms.js';
-import { SocketError } from './socket-error.js';
+import { SocketError, UNACKNOWLEDGED } from './socket-error.js';
 
 export type SocketState = 'closed' | 'connecting' | 'connected' | 'polling';
 
@@ -36,6 +36,7 @@ export class WorkspaceSocket {
   private readonly openRooms = new Set<string>();
   private readonly pollAfterMs: number;
   private resuming: Promise<void> = Promise.resolve();
+  private isResumeQueued = false;
   private current: SocketState = 'closed';
   private pollTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -89,7 +90,7 @@ export class WorkspaceSocket {
   /**
    * Sends an event.
    * @throws SocketError if the server rejects it; with code `disconnected` if there is no connection, or if it is lost before the
-   *   acknowledgement: send a message again with the same `client_msg_id`
+   *   acknowledgement; with code `timeout` if there is none in time. Then send a message again with the same `client_msg_id`
    */
   request<Name extends keyof ClientEvents>(
     name: Name,
@@ -182,9 +183,14 @@ export class WorkspaceSocket {
     if (news) this.emitter.emit('messages', news);
   }
 
-  /** One resume runs at a time; each begins with the positions at its start. */
+  /** One resume runs at a time, and at most one waits: each begins with the positions at its start. */
   private resume(): void {
-    this.resuming = this.resuming.then(() => patiently(() => this.readMissing()));
+    if (this.isResumeQueued) return;
+    this.isResumeQueued = true;
+    this.resuming = this.resuming.then(() => {
+      this.isResumeQueued = false;
+      return patiently(() => this.readMissing());
+    });
   }
 
   private async readMissing(): Promise<void> {
@@ -229,14 +235,16 @@ export class WorkspaceSocket {
   }
 }
 
-/** Repeats what the limit of events rejects. A lost connection ends it: the next `hello` begins again. */
+/** Repeats what the limit of events rejects, or nobody acknowledges. A lost connection ends it: the next `hello` begins again. */
 async function patiently(work: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {
       return void (await work());
     } catch (error) {
-      if (!(error instanceof SocketError) || error.retryAfter === undefined) return;
-      await delay(error.retryAfter * 1_000);
+      if (!(error instanceof SocketError)) return;
+      const seconds = error.code === UNACKNOWLEDGED ? 0 : error.retryAfter;
+      if (seconds === undefined) return;
+      await delay(seconds * 1_000);
     }
   }
 }

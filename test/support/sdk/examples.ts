@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { format } from 'node:util';
 
 const SDK = path.resolve(import.meta.dirname, '..', '..', '..', 'sdk');
 /** In the package, so that it can import itself by its name. */
@@ -48,10 +49,7 @@ export async function runExamples(
 ): Promise<string[][]> {
   const printed: string[][] = examples.map(() => []);
   let current = 0;
-  const log = (...values: unknown[]) =>
-    printed[current]!.push(
-      values.map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one))).join(' '),
-    );
+  const log = (...values: unknown[]) => printed[current]!.push(format(...values));
   const end = async (n: number): Promise<void> => {
     await afterEach(n);
     current = n + 1;
