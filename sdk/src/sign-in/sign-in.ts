@@ -11,7 +11,7 @@ import { type Access, type TabMessage, Tabs } from './tabs.js';
 /** An access token is renewed when it has less than this left: 30 s, or a tenth of its life. */
 const RENEW_BEFORE_MS = 30_000;
 /** Milliseconds in which the message of another tab arrives, and between two looks whether it has. */
-const [MESSAGE_MS, LOOK_MS] = [500, 10];
+const [MESSAGE_MS, LOOK_MS] = [2_000, 20];
 
 export interface SignInOptions extends ProviderOptions {
   /** Keeps the refresh token, and started sign-ins. All tabs of an origin share it. */
@@ -78,8 +78,9 @@ export class SignIn {
    */
   readonly token = async (rejected?: string): Promise<string | undefined> => {
     if (this.isUsable(rejected)) return this.access?.token;
-    return exclusively(this.key, async () => {
-      if (!this.isUsable(rejected)) await this.awaitOtherTab();
+    return exclusively(this.key, async (hasWaited) => {
+      // Another tab may have renewed it meanwhile: its message follows.
+      if (hasWaited) await soon(() => this.isUsable(rejected));
       if (!this.isUsable(rejected)) await this.renew();
       return this.access?.token;
     });
@@ -130,21 +131,21 @@ export class SignIn {
 
   /**
    * A message may be late, or of a tab with another storage, such as `sessionStorage`: it counts if it agrees with what is stored.
+   * A browser may show a change of the storage to other tabs after the message.
    */
   private async hear(message: TabMessage): Promise<void> {
-    const before = this.changes;
-    const stored = await this.read();
-    if (this.changes !== before) return;
-    if (message.kind === 'tokens' && message.access.id === stored?.id) this.take(message.access);
-    if (message.kind === 'signed-out' && !stored) this.forget();
-  }
-
-  /** Runs exclusively. If another tab has renewed the token while this one waited, its message follows. */
-  private async awaitOtherTab(): Promise<void> {
-    const old = this.access;
-    const stored = await this.read();
-    if (!old || !stored || old.id === stored.id) return;
-    for (let waited = 0; waited < MESSAGE_MS && this.access === old; waited += LOOK_MS) await delay(LOOK_MS);
+    await soon(async () => {
+      const before = this.changes;
+      const stored = await this.read();
+      if (this.changes !== before) return false;
+      if (message.kind === 'signed-out') {
+        if (!stored) this.forget();
+        return !stored;
+      }
+      const isNewest = message.access.id === stored?.id;
+      if (isNewest) this.take(message.access);
+      return isNewest;
+    });
   }
 
   /** Runs exclusively. */
@@ -224,4 +225,10 @@ export class SignIn {
     );
     await oauth.processRevocationResponse(response);
   }
+}
+
+/** Looks until the result is true, but not for longer than messages between tabs take. */
+async function soon(look: () => boolean | Promise<boolean>): Promise<void> {
+  const end = Date.now() + MESSAGE_MS;
+  while (!(await look()) && Date.now() < end) await delay(LOOK_MS);
 }
