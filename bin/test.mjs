@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { ensureClientBuilt } from './lib/client.mjs';
 import { launch, prepare, programEnv, projectNode, ROOT, TO_DEVELOP } from './lib/prepare.mjs';
 import { run } from './lib/run.mjs';
 
@@ -25,6 +26,7 @@ const PRINTING = new Set([
 
 await launch(async () => {
   await prepare(TO_DEVELOP);
+  await ensureClientBuilt();
   const directory = mkdtempSync(path.join(tmpdir(), 'workspace-test-'));
   try {
     return await runTests(process.argv.slice(2), path.join(directory, 'result.json'));

@@ -106,7 +106,8 @@ export async function launch(main) {
   }
 }
 
-function print(line) {
+/** Writes a message for the operator. */
+export function print(line) {
   process.stderr.write(`${line}\n`);
 }
 
@@ -129,7 +130,8 @@ function matchesLockFile(packages) {
   const present = JSON.parse(installed).packages ?? {};
   const wanted = JSON.parse(readFileSync(LOCK_FILE, 'utf8')).packages ?? {};
   return Object.entries(wanted).every(([name, entry]) => {
-    if (name === '' || !isForThisMachine(entry)) return true;
+    // A link has no version; the package that it links has an entry of its own.
+    if (name === '' || entry.link === true || !isForThisMachine(entry)) return true;
     if (packages === TO_START && entry.dev === true) return true;
     const found = present[name];
     // npm omits packages for another C library, and dependencies of packages for other machines.
@@ -174,7 +176,8 @@ function readStamp() {
   }
 }
 
-function sameFiles(stamp, files) {
+/** True if a build had exactly these files, with the same times and sizes. */
+export function sameFiles(stamp, files) {
   const names = Object.keys(files);
   return (
     stamp !== undefined &&
@@ -211,7 +214,8 @@ function removeOrphans() {
   }
 }
 
-function record(files, file) {
+/** Adds the time and size of a file. */
+export function record(files, file) {
   const { mtimeMs, size } = statSync(file);
   files[path.relative(ROOT, file)] = `${mtimeMs} ${size}`;
 }
@@ -225,10 +229,10 @@ function readText(file) {
 }
 
 /**
- * Runs a command silently and prints its output if it fails. The command ends with this process, because it would otherwise
+ * Runs a command silently and prints its output if it fails. Returns the output. The command ends with this process, because it would otherwise
  * still run when the next start runs the same command.
  */
-function quietly([file, ...args], env) {
+export function quietly([file, ...args], env) {
   return new Promise((resolve, reject) => {
     const stop = (signal) => child.kill(signal);
     for (const signal of FORWARDED) process.on(signal, stop);
@@ -239,7 +243,7 @@ function quietly([file, ...args], env) {
     child.once('error', (error) => reject(new PrepareError(`Cannot run ${file}: ${error.message}`)));
     child.once('close', (code) => {
       for (const signal of FORWARDED) process.off(signal, stop);
-      if (code === 0) resolve();
+      if (code === 0) resolve(output);
       else reject(new PrepareError(`${output.trimEnd()}\n${path.basename(file)} ${args.join(' ')} failed.`));
     });
   });

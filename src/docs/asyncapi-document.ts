@@ -16,10 +16,8 @@ class RejectedEvent {
   /** HTTP status of the same error. */
   @ApiProperty({ type: 'integer', minimum: 400, maximum: 599, example: 422 })
   status!: number;
-  /** @example "validation_failed" */
-  error!: string;
-  /** @example "The request is invalid." */
-  message!: string;
+  @ApiProperty({ example: 'validation_failed' }) error!: string;
+  @ApiProperty({ example: 'The request is invalid.' }) message!: string;
   @ApiPropertyOptional({
     type: 'array',
     items: { type: 'object', additionalProperties: true },

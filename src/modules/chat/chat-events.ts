@@ -14,7 +14,7 @@ export class MessageEvent extends RoomEvent {
   /** Number of the change before it. If yours is lower, changes are missing: resume. */
   @ApiProperty({ type: 'integer', minimum: 0, example: 13 })
   prev_mod_seq!: number;
-  message!: ChatMessageResponse;
+  @ApiProperty({ type: ChatMessageResponse }) message!: ChatMessageResponse;
 }
 
 class RoomReadEvent extends RoomEvent {

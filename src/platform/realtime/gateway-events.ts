@@ -31,7 +31,8 @@ class SessionClosingEvent {
 }
 
 class ChangedEvent {
-  /** Name of the collection, as in `GET /sync/state`. @example "notes" */
+  /** Name of the collection, as in `GET /sync/state`. */
+  @ApiProperty({ example: 'notes' })
   collection!: string;
   /** Newest number of the feed. */
   @ApiProperty({ type: 'integer', minimum: 0, example: 42 })
