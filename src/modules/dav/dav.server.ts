@@ -9,7 +9,7 @@ import { writeBody } from '../../platform/http/replies/reply-writer.js';
 import { ApplicationPasswordProviders } from '../account-security/index.js';
 import { type DavCaller, DavAuthenticator } from './auth/dav-authenticator.js';
 import { AddressbookCollections } from './collections/addressbooks.js';
-import { CalendarCollections } from './collections/calendars.js';
+import { CalendarHome } from './collections/calendar-home.js';
 import type { Collection, Collections } from './model/collection.js';
 import { CollectionWrites } from './methods/collection-writes.js';
 import { depthOf, Propfind, single } from './methods/propfind.js';
@@ -45,7 +45,7 @@ export class DavServer implements OnModuleInit {
     private readonly scheduling: Scheduling,
     private readonly writes: CollectionWrites,
     private readonly passwords: ApplicationPasswordProviders,
-    calendars: CalendarCollections,
+    calendars: CalendarHome,
     addressbooks: AddressbookCollections,
   ) {
     this.collections = { calendars, addressbooks };
@@ -118,7 +118,7 @@ export class DavServer implements OnModuleInit {
     if (target.kind !== 'collection') throw unsupportedReport();
     const collections = this.collections[target.space];
     const collection = await collections.open(ctx, target.segment);
-    if (target.space === 'calendars' && body.name === 'free-busy-query')
+    if (collection.kind === 'events' && body.name === 'free-busy-query')
       return this.freeBusy(job, collection, body);
     const zones = request.headers['caldav-timezones'] !== 'F';
     const options = { isMinimal: isMinimal(request), zones };
@@ -135,14 +135,14 @@ export class DavServer implements OnModuleInit {
   }
 
   private async get({ ctx, request, response, target }: Job): Promise<void> {
-    if (target.kind !== 'member') throw new DavError(405, null, 'Only events and contacts have content.');
+    if (target.kind !== 'member') throw new DavError(405, null, 'Only events, tasks and contacts have content.');
     const { collections, collection } = await this.containing(ctx, target);
     const version = /version=4\.0/.test(request.headers.accept ?? '') ? '4.0' : '3.0';
     const options = { isWanted: true, zones: true, version } as const;
     const { etag, text } = await single(ctx, collections, collection, target.name, options);
     assertIf(request, etag);
     const headers = { ...COMMON, ETag: etag };
-    const { contentType } = collections;
+    const { contentType } = collection;
     if (isUnchanged(request, etag))
       return writeBody(response, new BodyReply(null, { status: 304, contentType, headers }));
     const body = Buffer.from(text);
@@ -151,7 +151,7 @@ export class DavServer implements OnModuleInit {
   }
 
   private async put({ ctx, request, response, target }: Job): Promise<void> {
-    if (target.kind !== 'member') throw new DavError(405, null, 'Only events and contacts have content.');
+    if (target.kind !== 'member') throw new DavError(405, null, 'Only events, tasks and contacts have content.');
     // A part of a resource must not replace it (RFC 9110, 14.5).
     if (request.headers['content-range'] !== undefined)
       throw new DavError(400, null, 'Content-Range is not supported.');

@@ -113,7 +113,7 @@ export class TaskMember {
   /** The member reads entries of the history with a higher number; the owner reads all. */
   @Column('int', { name: 'history_from', default: 0 }) historyFrom!: number;
   /** Folders that the task has left for this member, for their synchronised lists. */
-  @Column('uuid', { name: 'left_folders', array: true, default: [] }) leftFolders!: string[];
+  @Column('uuid', { name: 'left_folders', array: true }) leftFolders!: string[];
 }
 
 /** Key of the task, for tables of its parts, which are deleted with it. */

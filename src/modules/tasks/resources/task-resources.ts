@@ -52,6 +52,11 @@ export class TaskResources {
     private readonly db: Db,
   ) {}
 
+  /** The role of the caller in a folder; null without access. */
+  async roleIfAny(ctx: RequestContext, folderId: string): Promise<TaskRole | null> {
+    return this.tasks.role(ctx, folderId);
+  }
+
   /** The role of the caller in a folder. @throws ApiError 404 */
   async role(ctx: RequestContext, folderId: string): Promise<TaskRole> {
     const role = await this.tasks.role(ctx, folderId);
