@@ -11,7 +11,7 @@ import { TaskAttachmentsController } from './parts/task-attachments.controller.j
 import { TaskAttachmentsRepository } from './parts/task-attachments.repository.js';
 import { ATTACHMENT_MAX_BYTES, TaskAttachmentsService } from './parts/task-attachments.service.js';
 import { TaskClock } from './schedule/task-clock.js';
-import { TaskSteps } from './schedule/task-steps.js';
+import { TaskSteps } from './changes/task-steps.js';
 import { TaskCommentsController } from './parts/task-comments.controller.js';
 import { TaskFolderFeedController, TaskFoldersController } from './folders/task-folders.controller.js';
 import { TaskFoldersOfMembers } from './folders/task-folders-of-members.js';

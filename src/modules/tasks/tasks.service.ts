@@ -11,7 +11,7 @@ import type { JsonReply } from '../../platform/http/json-reply.js';
 import { TaskInputs } from './task-inputs.js';
 import { TaskReferences } from './responses/task-references.js';
 import { type ReplyOptions, taskReply, TaskResults } from './responses/task-results.js';
-import { TaskSteps } from './schedule/task-steps.js';
+import { TaskSteps } from './changes/task-steps.js';
 import type { CreateTask, DeleteTask, RestoreTask, UpdateTask } from './tasks.dto.js';
 import { TaskErrors } from './tasks.errors.js';
 import { type TaskPatch, type TaskWrite, type TaskWriteKind, TasksRepository } from './tasks.repository.js';

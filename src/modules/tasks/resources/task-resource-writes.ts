@@ -10,18 +10,18 @@ import { Errors } from '../../../platform/http/errors.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
 import { validated } from '../../../platform/http/input.pipe.js';
 import { rejection } from '../responses/task-results.js';
-import { TaskSteps } from '../schedule/task-steps.js';
+import { TaskSteps } from '../changes/task-steps.js';
 import { TaskInputs } from '../task-inputs.js';
 import { CreateTask, UpdateTask } from '../tasks.dto.js';
 import { TaskErrors, TASKS } from '../tasks.errors.js';
 import type { TaskPatch, TaskWrite, TaskWriteKind } from '../tasks.repository.js';
 import { TaskResourcesRepository } from './task-resources.repository.js';
 import { TaskResources, taskTag } from './task-resources.js';
-import { assertOrder, checkedTodo, type SingleTodo, singleTodo } from './vtodo/single-todo.js';
-import { changedInput, createdInput } from './vtodo/todo-changes.js';
-import { keptOf, NOTHING_KEPT, todoOf, type TodoText } from './vtodo/todo-merge.js';
-import { clockOf, readTodo } from './vtodo/todo-reader.js';
-import type { KeptTodo, TaskResourceRow, TodoValues } from './vtodo/todo-values.js';
+import { assertOrder, checkedTodo, type SingleTodo, singleTodo } from '../model/single-todo.js';
+import { changedInput, createdInput } from '../model/todo-changes.js';
+import { keptOf, NOTHING_KEPT, todoOf, type TodoText } from '../model/todo-merge.js';
+import { clockOf, readTodo } from '../model/todo-reader.js';
+import type { KeptTodo, TaskResourceRow, TodoValues } from '../model/todo-values.js';
 
 /** Decides about a write. @param etag null: the folder has no such task. @throws to stop the write */
 export type TaskTagCheck = (etag: string | null) => void;

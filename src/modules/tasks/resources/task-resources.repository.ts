@@ -3,9 +3,8 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import type { ChangesRead, FeedRead } from '../../../platform/sync/feed-source.js';
 import type { TaskRole } from '../task.entity.js';
-import type { TaskResourceRow } from './vtodo/todo-values.js';
+import type { TaskResourceRow } from '../model/todo-values.js';
 
 /** A task of a list without its content. */
 export interface TaskName {
@@ -19,12 +18,17 @@ export interface TaskNameChange {
   revision: number | null;
 }
 
-interface ChangeRow {
+/** The changes of a page, and the counter of the caller in the same snapshot: see `FeedRead`. */
+export interface TaskChangesRead {
+  head: number;
+  floor: number;
+  rows: (TaskNameChange & { seq: number })[];
+}
+
+interface ChangeRow extends TaskNameChange {
   head: number;
   floor: number;
   seq: number | null;
-  id: string;
-  revision: number | null;
 }
 
 const roleOf = workspace.statement<{ role: TaskRole }>(
@@ -151,18 +155,19 @@ export class TaskResourcesRepository {
     return new Set((await this.db.query(known, [tenantId, ids])).map(({ id }) => id));
   }
 
+  /**
+   * Changes in the order of their numbers.
+   * @param after the last delivered number
+   * @param liveOnly omits removals
+   */
   async changes(
     { tenantId, userId }: RequestContext,
     folderId: string,
-    { after, limit, liveOnly }: ChangesRead,
-  ): Promise<FeedRead> {
-    const rows = await this.db.query(changes, [tenantId, userId, folderId, after, limit + 1, liveOnly]);
+    { after, limit, liveOnly }: { after: number; limit: number; liveOnly: boolean },
+  ): Promise<TaskChangesRead> {
+    const rows = await this.db.query(changes, [tenantId, userId, folderId, after, limit, liveOnly]);
     const { head = 0, floor = 0 } = rows[0] ?? {};
-    const found = rows.flatMap(({ seq, id, revision }, index) => {
-      if (seq === null) return [];
-      const change: TaskNameChange = { id, revision };
-      return [{ seq, json: index < limit ? JSON.stringify(change) : null }];
-    });
+    const found = rows.flatMap(({ seq, id, revision }) => (seq === null ? [] : [{ seq, id, revision }]));
     return { head, floor, rows: found };
   }
 }

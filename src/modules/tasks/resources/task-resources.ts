@@ -3,18 +3,16 @@ import { Turns } from '../../../lib/turns/index.js';
 import { revisionTag } from '../../../platform/concurrency/expected-revision.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import type { FeedSource } from '../../../platform/sync/feed-source.js';
-import { FeedService } from '../../../platform/sync/feed.service.js';
-import { SyncCursors } from '../../../platform/sync/sync-cursors.js';
+import { type ChangesPosition, SyncCursors } from '../../../platform/sync/sync-cursors.js';
 import { headOf } from '../../../platform/sync/sync-heads.js';
-import { TASK_FOLDERS } from '../folders/task-folders.resource.js';
+import { CURSOR_EXPIRED } from '../../../platform/sync/sync.errors.js';
+import { todoOf } from '../model/todo-merge.js';
+import { occursIn, type TodoWindow } from '../model/todo-range.js';
+import { clockOf } from '../model/todo-reader.js';
+import { textOfTodo } from '../model/todo-text.js';
 import type { TaskRole } from '../task.entity.js';
-import { TaskFeedRepository } from '../feed/task-feed.repository.js';
-import { type TaskNameChange, TaskResourcesRepository } from './task-resources.repository.js';
-import { clockOf } from './vtodo/todo-reader.js';
-import { todoOf } from './vtodo/todo-merge.js';
-import { occursIn, type TodoWindow } from './vtodo/todo-range.js';
-import { textOfTodo } from './vtodo/todo-text.js';
+import { TaskErrors } from '../tasks.errors.js';
+import { TaskResourcesRepository } from './task-resources.repository.js';
 
 /** A task of a folder as a resource of its own. */
 export interface NamedTask {
@@ -36,7 +34,8 @@ export interface TaskTextChange {
 const NAMES = 1_000;
 /** Tasks of one query. */
 const BATCH = 20;
-const NEVER = new AbortController().signal;
+/** The feed of tasks, whose counter and floor the tokens use. */
+const FEED = 'tasks';
 
 export const taskTag = ({ id, revision }: { id: string; revision: number }): string =>
   revisionTag('task', id, revision);
@@ -46,8 +45,6 @@ export const taskTag = ({ id, revision }: { id: string; revision: number }): str
 export class TaskResources {
   constructor(
     private readonly tasks: TaskResourcesRepository,
-    private readonly feed: TaskFeedRepository,
-    private readonly feeds: FeedService,
     private readonly cursors: SyncCursors,
     private readonly db: Db,
   ) {}
@@ -60,7 +57,7 @@ export class TaskResources {
   /** The role of the caller in a folder. @throws ApiError 404 */
   async role(ctx: RequestContext, folderId: string): Promise<TaskRole> {
     const role = await this.tasks.role(ctx, folderId);
-    if (!role) throw TASK_FOLDERS.notFound.with();
+    if (!role) throw TaskErrors.notFound.with();
     return role;
   }
 
@@ -116,40 +113,47 @@ export class TaskResources {
     limit: number,
   ): Promise<{ changes: TaskTextChange[]; token: string; hasMore: boolean }> {
     await this.role(ctx, folderId);
-    const source: FeedSource = {
-      collection: collectionOf(folderId),
-      plural: ['changes'],
-      indexPath: this.feed.indexPath,
-      // The floor is that of all tasks: the check of the counter alone would miss it.
-      numbers: null,
-      changes: (_: RequestContext, given) => this.tasks.changes(ctx, folderId, given),
-      index: (_: RequestContext, given) => this.feed.index(ctx, given),
-      ownersWithRemovals: (before, count) => this.feed.ownersWithRemovals(before, count),
-      forgetRemovals: (tx, owner, before) => this.feed.forgetRemovals(tx, owner, before),
+    const start = this.position(ctx, folderId, token);
+    // A program that starts without tasks needs no removals up to `since`.
+    const liveOnly = token === null || start.seq < start.since;
+    const { head, floor, rows } = await this.tasks.changes(ctx, folderId, {
+      after: start.seq,
+      limit: limit + 1,
+      liveOnly,
+    });
+    const since = token === null ? head : start.since;
+    if (start.seq > head || Math.max(start.seq, since) < floor) throw expired();
+    const end = liveOnly ? Math.min(head, since) : head;
+    const due = rows.filter(({ seq }) => seq <= end);
+    const page = due.slice(0, limit);
+    const seq = due.length > limit ? (page.at(-1)?.seq ?? start.seq) : end;
+    return {
+      changes: page.map(({ id, revision }) => ({
+        id,
+        etag: revision === null ? null : taskTag({ id, revision }),
+      })),
+      token: this.cursors.write(ctx, collectionOf(folderId), { mode: 'changes', seq, since }),
+      hasMore: seq < head,
     };
-    const query = { limit, include: 'summary' as const, wait: 0, ...(token !== null && { cursor: token }) };
-    const { json } = await this.feeds.changes(ctx, source, query, NEVER);
-    const page = JSON.parse(json.toString()) as {
-      changes: TaskNameChange[];
-      cursor: string;
-      has_more: boolean;
-    };
-    const changes = page.changes.map(({ id, revision }) => ({
-      id,
-      etag: revision === null ? null : taskTag({ id, revision }),
-    }));
-    return { changes, token: page.cursor, hasMore: page.has_more };
   }
 
   /** The token of the present state. It changes with each change of a task that the caller sees. */
   async token(ctx: RequestContext, folderId: string): Promise<string> {
-    const { head = 0 } = (await headOf(this.db, ctx, this.feed.collection)) ?? {};
+    const { head = 0 } = (await headOf(this.db, ctx, FEED)) ?? {};
     return this.cursors.write(ctx, collectionOf(folderId), { mode: 'changes', seq: head, since: head });
   }
 
   /** Those of the ids that tasks of the workspace have, in the trash too. */
   async known(tenantId: string, ids: readonly string[]): Promise<Set<string>> {
     return this.tasks.known(tenantId, ids);
+  }
+
+  /** @throws ApiError 410 for a token that this folder did not get */
+  private position(ctx: RequestContext, folderId: string, token: string | null): ChangesPosition {
+    if (token === null) return { mode: 'changes', seq: 0, since: 0 };
+    const position = this.cursors.read(ctx, collectionOf(folderId), token);
+    if (position?.mode !== 'changes') throw expired();
+    return position;
   }
 
   private async texts(
@@ -171,5 +175,8 @@ export class TaskResources {
     return texts;
   }
 }
+
+const expired = () =>
+  CURSOR_EXPIRED.with({ body: { reset_required: true, hint: 'sync-collection without a token' } });
 
 const collectionOf = (folderId: string): string => `task folder ${folderId}`;

@@ -1,4 +1,4 @@
-import { plainText } from '../../../../lib/html/index.js';
+import { plainText } from '../../../lib/html/index.js';
 import {
   component,
   type Component,
@@ -7,15 +7,15 @@ import {
   formatTime,
   property,
   type Property,
-} from '../../../../lib/icalendar/index.js';
-import { DAY, parseWallTime, Zone } from '../../../../lib/recurrence/index.js';
+} from '../../../lib/icalendar/index.js';
+import { DAY, parseWallTime, Zone } from '../../../lib/recurrence/index.js';
 import {
   PRIORITIES,
   STATUSES,
   type StoredReminder,
   type TaskPriority,
   type TaskStatus,
-} from '../../task.entity.js';
+} from '../task.entity.js';
 import type { TaskResourceRow, TodoValues } from './todo-values.js';
 
 /** Numbers of RFC 5545, 3.8.1.9; missing: no PRIORITY. */

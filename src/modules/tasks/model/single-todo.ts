@@ -1,6 +1,6 @@
-import { type Component, ICalendarError, parseCalendars, propertyOf, textOf } from '../../../../lib/icalendar/index.js';
-import type { ApiError } from '../../../../platform/http/api-error.js';
-import { fieldError } from '../../../../platform/http/errors.js';
+import { type Component, ICalendarError, parseCalendars, propertyOf, textOf } from '../../../lib/icalendar/index.js';
+import type { ApiError } from '../../../platform/http/api-error.js';
+import { fieldError } from '../../../platform/http/errors.js';
 import { dueOf, startOf, type TodoClock } from './todo-times.js';
 import type { TodoText } from './todo-merge.js';
 

@@ -1,5 +1,5 @@
 import { isURL } from 'class-validator';
-import { escapeHtml, plainText } from '../../../../lib/html/index.js';
+import { escapeHtml, plainText } from '../../../lib/html/index.js';
 import {
   CalendarZones,
   component,
@@ -9,13 +9,13 @@ import {
   propertyOf,
   textList,
   textOf,
-} from '../../../../lib/icalendar/index.js';
-import { DAY, formatDay } from '../../../../lib/recurrence/index.js';
-import { filledText, hasVisibleCharacter } from '../../../../lib/text/index.js';
-import { isCalendarDay } from '../../schedule/calendar.js';
-import { canonicalRule } from '../../schedule/task-recurrence.js';
-import type { StoredReminder, TaskPriority, TaskStatus } from '../../task.entity.js';
-import { MAX_TITLE } from '../../task-fields.dto.js';
+} from '../../../lib/icalendar/index.js';
+import { DAY, formatDay } from '../../../lib/recurrence/index.js';
+import { filledText, hasVisibleCharacter } from '../../../lib/text/index.js';
+import { isCalendarDay } from './calendar.js';
+import { canonicalRule } from './task-recurrence.js';
+import type { StoredReminder, TaskPriority, TaskStatus } from '../task.entity.js';
+import { MAX_TITLE } from '../task-fields.dto.js';
 import { dueOf, instantText, momentOf, reminderOf, type TodoClock } from './todo-times.js';
 import type { TodoValues } from './todo-values.js';
 

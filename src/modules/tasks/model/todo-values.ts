@@ -1,11 +1,11 @@
-import type { Component, Property } from '../../../../lib/icalendar/index.js';
+import type { Component, Property } from '../../../lib/icalendar/index.js';
 import type {
   StoredRecurrence,
   StoredReference,
   StoredReminder,
   TaskPriority,
   TaskStatus,
-} from '../../task.entity.js';
+} from '../task.entity.js';
 
 /** What a program stored of a task that the task has no field for. */
 export interface KeptTodo {

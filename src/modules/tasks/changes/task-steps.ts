@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { TaskLinks } from '../responses/task-references.js';
-import { nextOccurrence } from './task-recurrence.js';
+import { nextOccurrence } from '../model/task-recurrence.js';
 import type { StoredRecurrence } from '../task.entity.js';
 import {
   type NextTask,

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { type Component, formatComponent, propertyOf, vtimezoneOf } from '../../../../lib/icalendar/index.js';
-import { canonicalZone } from '../../../../lib/recurrence/index.js';
+import { type Component, formatComponent, propertyOf, vtimezoneOf } from '../../../lib/icalendar/index.js';
+import { canonicalZone } from '../../../lib/recurrence/index.js';
 import { type TodoText, zonesIn } from './todo-merge.js';
 
 const HEAD = 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Workspace//Tasks//EN\r\nCALSCALE:GREGORIAN\r\n';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { textOf } from '../../../../lib/icalendar/index.js';
-import type { StoredReference } from '../../task.entity.js';
+import { textOf } from '../../../lib/icalendar/index.js';
+import type { StoredReference } from '../task.entity.js';
 import { htmlOf } from './todo-reader.js';
 import type { TodoText } from './todo-merge.js';
 import type { TaskResourceRow, TodoValues } from './todo-values.js';

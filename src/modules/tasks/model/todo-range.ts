@@ -1,5 +1,5 @@
-import { type Component, ICalendarError, propertyOf } from '../../../../lib/icalendar/index.js';
-import { instancesOf, parseRule, RecurrenceError } from '../../../../lib/recurrence/index.js';
+import { type Component, ICalendarError, propertyOf } from '../../../lib/icalendar/index.js';
+import { instancesOf, parseRule, RecurrenceError } from '../../../lib/recurrence/index.js';
 import { dueOf, type Moment, momentOf, startOf, type TodoClock } from './todo-times.js';
 
 /** Instants in seconds; null: unbounded. */

@@ -7,9 +7,9 @@ import {
   propertyOf,
   textOf,
   timesOf,
-} from '../../../../lib/icalendar/index.js';
-import { DAY, Zone } from '../../../../lib/recurrence/index.js';
-import type { StoredReminder } from '../../task.entity.js';
+} from '../../../lib/icalendar/index.js';
+import { DAY, Zone } from '../../../lib/recurrence/index.js';
+import type { StoredReminder } from '../task.entity.js';
 
 const MAX_MINUTES = 366 * 24 * 60;
 /** Actions that a reminder can replace. */

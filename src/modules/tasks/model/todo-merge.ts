@@ -8,8 +8,8 @@ import {
   property,
   propertiesOf,
   propertyOf,
-} from '../../../../lib/icalendar/index.js';
-import { canonicalZone } from '../../../../lib/recurrence/index.js';
+} from '../../../lib/icalendar/index.js';
+import { canonicalZone } from '../../../lib/recurrence/index.js';
 import { clockOf, readTodo } from './todo-reader.js';
 import { dueOf, reminderOf, startOf, type TodoClock } from './todo-times.js';
 import {
