@@ -5,6 +5,7 @@ import { keptOf, NOTHING_KEPT, todoOf } from '../../../src/modules/tasks/model/t
 import { occursIn } from '../../../src/modules/tasks/model/todo-range.js';
 import { clockOf, readTodo } from '../../../src/modules/tasks/model/todo-reader.js';
 import { textOfTodo } from '../../../src/modules/tasks/model/todo-text.js';
+import { valuesOf } from '../../../src/modules/tasks/model/todo-writer.js';
 import type { TaskResourceRow } from '../../../src/modules/tasks/model/todo-values.js';
 
 const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -37,7 +38,7 @@ const textOf = (...lines: string[]): string =>
     '\r\n',
   );
 const given = (...lines: string[]) => singleTodo(Buffer.from(textOf(...lines)));
-const valuesOf = (...lines: string[]) => {
+const readOf = (...lines: string[]) => {
   const { todo, others } = given(...lines);
   return readTodo(todo, clockOf(others, BERLIN), false);
 };
@@ -56,7 +57,7 @@ function written(row: TaskResourceRow, text: string) {
     clockOf(shown.others, row.time_zone),
     shown.others.some(({ name }) => name === 'VTODO'),
   );
-  const kept = keptOf(todo, next, { completedAt: row.completed_at, zone: row.time_zone });
+  const kept = keptOf(todo, next, valuesOf(row));
   return { input: changedInput(row, before, next, todo), kept };
 }
 
@@ -194,10 +195,10 @@ describe('VTODO of a task', () => {
   });
 
   test('values of programs', () => {
-    expect(valuesOf('SUMMARY: ')).toMatchObject({ title: 'Untitled', status: 'open', priority: 'normal' });
-    expect(valuesOf('COMPLETED:20261201T090000Z').status).toBe('done');
-    expect(valuesOf('PERCENT-COMPLETE:100').status).toBe('done');
-    expect([1, 4, 5, 6, 9, 0].map((n) => valuesOf(`PRIORITY:${n}`).priority)).toEqual([
+    expect(readOf('SUMMARY: ')).toMatchObject({ title: 'Untitled', status: 'open', priority: 'normal' });
+    expect(readOf('COMPLETED:20261201T090000Z').status).toBe('done');
+    expect(readOf('PERCENT-COMPLETE:100').status).toBe('done');
+    expect([1, 4, 5, 6, 9, 0].map((n) => readOf(`PRIORITY:${n}`).priority)).toEqual([
       'high',
       'high',
       'medium',
@@ -205,12 +206,12 @@ describe('VTODO of a task', () => {
       'low',
       'normal',
     ]);
-    expect(valuesOf('DTSTART;VALUE=DATE:20261201', 'DURATION:P2D')).toMatchObject({ date: '2026-12-03', dueAt: null });
+    expect(readOf('DTSTART;VALUE=DATE:20261201', 'DURATION:P2D')).toMatchObject({ date: '2026-12-03', dueAt: null });
     // A time without a zone is one of the zone of the task.
-    expect(valuesOf('DUE:20261201T090000').dueAt).toBe('2026-12-01T08:00:00.000Z');
-    expect(valuesOf('URL:mailto:a@example.com').url).toBeNull();
-    expect(valuesOf('CATEGORIES:a,b', 'CATEGORIES:b,c').labels).toEqual(['a', 'b', 'c']);
-    const alarm = (...lines: string[]) => valuesOf('DTSTART:20261201T090000Z', 'BEGIN:VALARM', 'ACTION:AUDIO', ...lines, 'END:VALARM');
+    expect(readOf('DUE:20261201T090000').dueAt).toBe('2026-12-01T08:00:00.000Z');
+    expect(readOf('URL:mailto:a@example.com').url).toBeNull();
+    expect(readOf('CATEGORIES:a,b', 'CATEGORIES:b,c').labels).toEqual(['a', 'b', 'c']);
+    const alarm = (...lines: string[]) => readOf('DTSTART:20261201T090000Z', 'BEGIN:VALARM', 'ACTION:AUDIO', ...lines, 'END:VALARM');
     expect(alarm('TRIGGER:-PT15M').reminders).toEqual([{ at: '2026-12-01T08:45:00.000Z' }]);
     expect(alarm('TRIGGER;RELATED=END:-P1D').reminders).toEqual([{ minutes_before: 1_440 }]);
     expect(alarm('TRIGGER;RELATED=END:PT5M').reminders).toEqual([]);

@@ -19,7 +19,7 @@ import {
   type TaskResourceRow,
   type TodoValues,
 } from './todo-values.js';
-import { alarmFor, propertiesFor, reminderKey, utcTime, valuesOf } from './todo-writer.js';
+import { alarmFor, isSameLevel, propertiesFor, reminderKey, utcTime, valuesOf } from './todo-writer.js';
 
 /** A VTODO with the other components of its text. */
 export interface TodoText {
@@ -72,8 +72,7 @@ function readOrNull(todo: Component, clock: TodoClock, hasInstances: boolean): T
 function isSame(name: keyof TodoValues, read: TodoValues, values: TodoValues): boolean {
   if (name === 'dueAt' && read.dueAt !== null && values.dueAt !== null)
     return Date.parse(read.dueAt) === Math.floor(Date.parse(values.dueAt) / 1000) * 1000;
-  // Programs have three levels and none.
-  if (name === 'priority' && values.priority === 'none') return read.priority === 'normal';
+  if (name === 'priority') return isSameLevel(read.priority, values.priority);
   return isDeepStrictEqual(read[name], values[name]);
 }
 
@@ -121,14 +120,19 @@ function alarmsOf(
 /**
  * What the task has no field for in the text of a program.
  * @param values as `readTodo` read them
- * @param task the task before the write: when it was completed, which the server states, and its time zone
+ * @param task the values before the write: when it was completed, which the server states, its time zone and its priority
  */
 export function keptOf(
   { todo, others }: TodoText,
   values: TodoValues,
-  task: { completedAt: string | null; zone: string },
+  task: Pick<TodoValues, 'completedAt' | 'zone' | 'priority'>,
 ): KeptTodo {
-  const own = propertiesFor({ ...values, completedAt: task.completedAt, zone: values.zone ?? task.zone });
+  const own = propertiesFor({
+    ...values,
+    completedAt: task.completedAt,
+    zone: values.zone ?? task.zone,
+    priority: isSameLevel(values.priority, task.priority) ? task.priority : values.priority,
+  });
   const properties: Record<string, Property[]> = {};
   for (const [name, given] of Map.groupBy(todo.properties, (each) => each.name)) {
     if (OWN_NAMES.has(name)) continue;

@@ -10,13 +10,13 @@ import {
   textList,
   textOf,
 } from '../../../lib/icalendar/index.js';
-import { DAY, formatDay } from '../../../lib/recurrence/index.js';
+import { DAY, formatDay, Zone } from '../../../lib/recurrence/index.js';
 import { filledText, hasVisibleCharacter } from '../../../lib/text/index.js';
 import { isCalendarDay } from './calendar.js';
 import { canonicalRule } from './task-recurrence.js';
 import type { StoredReminder, TaskPriority, TaskStatus } from '../task.entity.js';
 import { MAX_TITLE } from '../task-fields.dto.js';
-import { dueOf, instantText, momentOf, reminderOf, type TodoClock } from './todo-times.js';
+import { dueOf, instantText, type Moment, momentOf, reminderOf, type TodoClock } from './todo-times.js';
 import type { TodoValues } from './todo-values.js';
 
 const MAX_LABELS = 100;
@@ -53,7 +53,7 @@ export function htmlOf(text: string): string {
 export function readTodo(todo: Component, clock: TodoClock, instances: boolean): TodoValues {
   const status = statusOf(todo);
   const due = dueOf(todo, clock);
-  const date = due && formatDay(Math.floor(due.wall / DAY));
+  const date = due && formatDay(Math.floor(wallOf(due, clock) / DAY));
   if (date !== null && !isCalendarDay(date))
     throw new ICalendarError('invalid_value', 'DUE must be in the years 1900 to 9999', 'DUE');
   const description = textOf(todo, 'DESCRIPTION') ?? '';
@@ -75,6 +75,10 @@ export function readTodo(todo: Component, clock: TodoClock, instances: boolean):
     completedAt: status === 'done' && completed ? instantText(momentOf(completed, clock)?.instant ?? 0) : null,
   };
 }
+
+/** The wall time that decides the day of a task: a time in UTC is one of the zone of the task. */
+const wallOf = ({ isDate, wall, instant, zone }: Moment, clock: TodoClock): number =>
+  isDate || zone !== null ? wall : Zone.of(clock.zone).toWall(instant);
 
 function titleOf(todo: Component): string {
   const text = filledText(textOf(todo, 'SUMMARY') ?? '');

@@ -79,7 +79,7 @@ export function reminderOf(alarm: Component, todo: Component, clock: TodoClock):
   }
   if (!/^\s*[+-]?P/i.test(trigger.value)) return null;
   const { days, seconds } = parseDuration(trigger.value, 'TRIGGER');
-  const before = -(days * DAY + seconds);
+  const before = -(days * DAY + seconds) || 0;
   const start = startOf(todo, clock);
   const isEnd = parameterOf(trigger, 'RELATED')?.toUpperCase() === 'END';
   if (!isEnd && start && start.instant !== dueOf(todo, clock)?.instant)

@@ -27,6 +27,14 @@ const NUMBERS: Readonly<Partial<Record<TaskPriority, string>>> = {
   low: '9',
 };
 
+/** Whether programs, which have three levels and none, show two priorities as the same one. */
+export const isSameLevel = (one: TaskPriority, other: TaskPriority): boolean => levelOf(one) === levelOf(other);
+
+function levelOf(priority: TaskPriority): TaskPriority {
+  if (priority === 'critical' || priority === 'urgent') return 'high';
+  return priority === 'none' ? 'normal' : priority;
+}
+
 const STATUS_TEXTS: Readonly<Record<TaskStatus, string>> = {
   open: 'NEEDS-ACTION',
   in_progress: 'IN-PROCESS',

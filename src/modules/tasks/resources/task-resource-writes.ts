@@ -9,19 +9,21 @@ import { Outbox } from '../../../platform/events/outbox.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
 import { validated } from '../../../platform/http/input.pipe.js';
-import { rejection } from '../responses/task-results.js';
 import { TaskSteps } from '../changes/task-steps.js';
+import { assertOrder, checkedTodo, type SingleTodo, singleTodo } from '../model/single-todo.js';
+import { changedInput, createdInput } from '../model/todo-changes.js';
+import { keptOf, NOTHING_KEPT, todoOf, type TodoText } from '../model/todo-merge.js';
+import { clockOf, readTodo } from '../model/todo-reader.js';
+import { textOfTodo } from '../model/todo-text.js';
+import type { KeptTodo, TaskResourceRow, TodoValues } from '../model/todo-values.js';
+import { valuesOf } from '../model/todo-writer.js';
+import { rejection } from '../responses/task-results.js';
 import { TaskInputs } from '../task-inputs.js';
 import { CreateTask, UpdateTask } from '../tasks.dto.js';
 import { TaskErrors, TASKS } from '../tasks.errors.js';
 import type { TaskPatch, TaskWrite, TaskWriteKind } from '../tasks.repository.js';
 import { TaskResourcesRepository } from './task-resources.repository.js';
 import { TaskResources, taskTag } from './task-resources.js';
-import { assertOrder, checkedTodo, type SingleTodo, singleTodo } from '../model/single-todo.js';
-import { changedInput, createdInput } from '../model/todo-changes.js';
-import { keptOf, NOTHING_KEPT, todoOf, type TodoText } from '../model/todo-merge.js';
-import { clockOf, readTodo } from '../model/todo-reader.js';
-import type { KeptTodo, TaskResourceRow, TodoValues } from '../model/todo-values.js';
 
 /** Decides about a write. @param etag null: the folder has no such task. @throws to stop the write */
 export type TaskTagCheck = (etag: string | null) => void;
@@ -77,7 +79,7 @@ export class TaskResourceWrites {
     const zone = await this.tasks.zone(ctx);
     const values = valuesIn(todo, zone);
     const input = validated(CreateTask, createdInput(folderId, values, todo));
-    const kept = checkedTodo(() => keptOf(todo, values, { completedAt: null, zone }));
+    const kept = keptOf(todo, values, { ...values, completedAt: null, zone });
     const patch = { ...(await this.inputs.fields(ctx, input)), uid: todo.uid, icalendar: stored(kept) };
     const id = uuidv7();
     await this.db.tx(async (tx) => {
@@ -150,12 +152,13 @@ export class TaskResourceWrites {
     todo: SingleTodo,
   ): Promise<TaskPatch | null> {
     const next = valuesIn(todo, row.time_zone);
-    const shown = todoOf(row);
+    // As the program read it: the same text is the same task, whatever an edit of the API has made of what is stored.
+    const shown = singleTodo(Buffer.from(textOfTodo(todoOf(row), true)));
     const before = readTodo(shown.todo, clockOf(shown.others, row.time_zone), hasInstances(shown));
     const input = changedInput(row, before, next, todo);
-    const zone = row.time_zone;
-    const kept = checkedTodo(() => keptOf(todo, next, { completedAt: row.completed_at, zone }));
-    const isKept = isDeepStrictEqual(kept, row.icalendar ?? NOTHING_KEPT);
+    const task = valuesOf(row);
+    const kept = keptOf(todo, next, task);
+    const isKept = isDeepStrictEqual(kept, keptOf(shown, before, task));
     if (isKept && Object.keys(input).length === 0) return null;
     const patch = await this.inputs.fields(ctx, validated(UpdateTask, input), row.id);
     return isKept ? patch : { ...patch, icalendar: stored(kept) };
