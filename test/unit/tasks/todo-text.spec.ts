@@ -255,7 +255,10 @@ describe('time ranges of tasks (RFC 4791, 9.9)', () => {
   const clock = clockOf([], 'UTC');
   const instant = (text: string) => Date.parse(text) / 1000;
   const isIn = (from: string | null, to: string | null, ...lines: string[]) =>
-    occursIn(todoWith(...lines), clock, { from: from && instant(from), to: to && instant(to) });
+    occursIn(todoWith(...lines), clock, {
+      from: from === null ? null : instant(from),
+      to: to === null ? null : instant(to),
+    });
   const DAY = ['2026-03-02T00:00:00Z', '2026-03-03T00:00:00Z'] as const;
 
   test('start and due', () => {

@@ -9,14 +9,16 @@ import { CalendarCollections } from './calendars.js';
 import { TaskCollections } from './task-lists.js';
 
 const MAX_KNOWN = 10_000;
+/** Milliseconds. After the deletion of a calendar, a program may make a list of tasks under its id. */
+const KNOWN_FOR = 60_000;
 
 /** The home of calendars: collections of events, and task folders as collections of tasks. */
 @Injectable()
 export class CalendarHome implements Collections {
   readonly space = 'calendars';
   readonly contentProperty = caldav('calendar-data');
-  /** Calendars that were found, so that requests on them do not look for a task folder first. A calendar never becomes one. */
-  private readonly known = new LRUCache<string, true>({ max: MAX_KNOWN });
+  /** Calendars that were found, so that requests on them do not look for a task folder first. */
+  private readonly known = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: KNOWN_FOR });
 
   constructor(
     private readonly calendars: CalendarCollections,
@@ -25,7 +27,7 @@ export class CalendarHome implements Collections {
 
   async list(ctx: RequestContext): Promise<Collection[]> {
     const calendars = await this.calendars.list(ctx);
-    for (const { id } of calendars) this.known.set(`${ctx.tenantId} ${id}`, true);
+    for (const { id } of calendars) this.known.set(keyOf(ctx, id), true);
     const ids = new Set(calendars.map(({ id }) => id));
     const lists = await this.tasks.list(ctx);
     return [...calendars, ...lists.filter(({ id }) => !ids.has(id))];
@@ -35,7 +37,7 @@ export class CalendarHome implements Collections {
     if (!this.isCalendar(ctx, segment) && (await this.tasks.openIfAny(ctx, segment)))
       return this.tasks.find(ctx, segment);
     const found = await this.calendars.find(ctx, segment);
-    this.known.set(`${ctx.tenantId} ${found.id}`, true);
+    this.known.set(keyOf(ctx, found.id), true);
     return found;
   }
 
@@ -78,6 +80,7 @@ export class CalendarHome implements Collections {
   create(ctx: RequestContext, segment: string, properties: PropertyChanges): Promise<void> {
     const components = componentsIn(properties);
     const isTasks = components !== null && !components.includes('VEVENT');
+    if (isTasks) this.known.delete(keyOf(ctx, this.calendars.idOf(ctx, segment)));
     return (isTasks ? this.tasks : this.calendars).create(ctx, segment, properties);
   }
 
@@ -98,6 +101,8 @@ export class CalendarHome implements Collections {
   }
 
   private isCalendar(ctx: RequestContext, segment: string): boolean {
-    return this.known.has(`${ctx.tenantId} ${this.calendars.idOf(ctx, segment)}`);
+    return this.known.has(keyOf(ctx, this.calendars.idOf(ctx, segment)));
   }
 }
+
+const keyOf = ({ tenantId }: RequestContext, calendarId: string): string => `${tenantId} ${calendarId}`;

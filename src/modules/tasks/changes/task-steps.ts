@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { TaskLinks } from '../responses/task-references.js';
 import { nextOccurrence } from '../model/task-recurrence.js';
+import { TaskLinks } from '../responses/task-references.js';
 import type { StoredRecurrence } from '../task.entity.js';
 import {
   type NextTask,

@@ -12,10 +12,10 @@ import {
 } from '../../../lib/icalendar/index.js';
 import { DAY, formatDay, Zone } from '../../../lib/recurrence/index.js';
 import { filledText, hasVisibleCharacter } from '../../../lib/text/index.js';
+import { MAX_TITLE } from '../task-fields.dto.js';
+import type { StoredReminder, TaskPriority, TaskStatus } from '../task.entity.js';
 import { isCalendarDay } from './calendar.js';
 import { canonicalRule } from './task-recurrence.js';
-import type { StoredReminder, TaskPriority, TaskStatus } from '../task.entity.js';
-import { MAX_TITLE } from '../task-fields.dto.js';
 import { dueOf, instantText, type Moment, momentOf, reminderOf, type TodoClock } from './todo-times.js';
 import type { TodoValues } from './todo-values.js';
 
