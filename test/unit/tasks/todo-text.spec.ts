@@ -241,6 +241,7 @@ describe('VTODO of a task', () => {
     const todo = textOf('SUMMARY:A');
     expect(codeOf(todo)).toBeNull();
     expect(codeOf('no calendar')).toBe('no_calendar');
+    expect(codeOf(textOf('X-A;ENCODING=QUOTED-PRINTABLE:=00'))).toBe('invalid_value');
     expect(codeOf(todo.replaceAll('VTODO', 'VEVENT'))).toBe('unsupported_component');
     expect(codeOf(todo.replace('UID:u\r\n', ''))).toBe('not_one_task');
     expect(codeOf(todo.replace('PRODID', 'METHOD:REQUEST\r\nPRODID'))).toBe('method');

@@ -1,6 +1,7 @@
 import { type Component, ICalendarError, parseCalendars, propertyOf, textOf } from '../../../lib/icalendar/index.js';
 import type { ApiError } from '../../../platform/http/api-error.js';
 import { fieldError } from '../../../platform/http/errors.js';
+import { isStorable } from '../../../platform/http/storable-text.js';
 import { dueOf, startOf, type TodoClock } from './todo-times.js';
 import type { TodoText } from './todo-merge.js';
 
@@ -23,11 +24,11 @@ export interface SingleTodo extends TodoText {
 /** @throws ApiError 422 with a code of `TODO_PROBLEMS` or of the library */
 export function singleTodo(text: Uint8Array): SingleTodo {
   const { notOneTask, severalKinds, unsupportedComponent, method } = TODO_PROBLEMS;
-  if (text.includes(0)) throw fieldError('', 'invalid_value', 'The text must not contain U+0000.');
   const calendars = checkedTodo(() => parseCalendars(text));
   const [calendar] = calendars;
   if (!calendar || calendars.length > 1)
     throw fieldError('', notOneTask, 'The text must have exactly one VCALENDAR.');
+  if (!isStorableIn(calendar)) throw fieldError('', 'invalid_value', 'The text must not contain U+0000.');
   if (propertyOf(calendar, 'METHOD')) throw fieldError('', method, 'The text must not have a METHOD.');
   const items = calendar.components.filter(({ name }) => name !== 'VTIMEZONE');
   const kinds = new Set(items.map(({ name }) => name));
@@ -40,6 +41,13 @@ export function singleTodo(text: Uint8Array): SingleTodo {
     throw fieldError('', notOneTask, `The text must have exactly one task, with a UID of at most ${MAX_UID} characters.`);
   return { uid, todo, others: calendar.components.filter((each) => each !== todo) };
 }
+
+/** Encoded values are checked too. */
+const isStorableIn = ({ properties, components }: Component): boolean =>
+  properties.every(
+    ({ value, parameters }) =>
+      isStorable(value) && parameters.every(({ values }) => values.every((each) => isStorable(each))),
+  ) && components.every(isStorableIn);
 
 function uidOf(todo: Component): string | null {
   const uid = textOf(todo, 'UID')?.trim() ?? '';
