@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   component,
   type Component,
+  escapeText,
   ICalendarError,
   parameterOf,
   type Property,
@@ -48,7 +49,7 @@ export function todoOf(row: TaskResourceRow): TodoText {
   const isRuleKept = read !== null && isSame('rrule', read, values);
   dropContradictions(merged, values, clock);
   const todo = component('VTODO', [
-    property('UID', row.uid ?? row.id),
+    property('UID', escapeText(row.uid ?? row.id)),
     property('DTSTAMP', utcTime(row.updated_at)),
     property('CREATED', utcTime(row.created_at)),
     property('LAST-MODIFIED', utcTime(row.updated_at)),
