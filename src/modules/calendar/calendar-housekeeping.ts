@@ -3,7 +3,7 @@ import { Config } from '../../config/config.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
-import { type Sweep, sweep } from '../../platform/jobs/sweep.js';
+import { inBatches, type Sweep, sweep } from '../../platform/jobs/sweep.js';
 
 const BATCH = 200;
 /** Tombstones that one statement deletes. */
@@ -68,11 +68,9 @@ export class CalendarHousekeeping implements OnModuleInit {
 
   /** Purges events that were deleted before this time. @returns their number */
   async purge(before: Date): Promise<number> {
-    for (let total = 0; ;) {
-      const count = await this.db.tx(async (tx) => (await tx.query(purge, [before, BATCH]))[0]?.count ?? 0);
-      total += count;
-      if (count < BATCH) return total;
-    }
+    return inBatches(BATCH, () =>
+      this.db.tx(async (tx) => (await tx.query(purge, [before, BATCH]))[0]?.count ?? 0),
+    );
   }
 
   /** Deletes tombstones from before this time. Sync tokens below them expire. */

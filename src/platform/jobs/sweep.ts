@@ -13,7 +13,20 @@ export const deletion = (table: string, condition: string): string =>
    SELECT count(*)::int AS count FROM removed`;
 
 /**
- * Runs a sweep until no row is due. Each batch commits by itself, so that no transaction takes long.
+ * Repeats the work until a batch is smaller than `size`.
+ * @param work processes one batch, which commits by itself, so that no transaction takes long; returns the number of its rows
+ * @returns the number of rows of all batches
+ */
+export async function inBatches(size: number, work: () => Promise<number>): Promise<number> {
+  for (let total = 0; ;) {
+    const count = await work();
+    total += count;
+    if (count < size) return total;
+  }
+}
+
+/**
+ * Runs a sweep until no row is due.
  * @param batch rows per batch
  * @param prepare runs in the transaction of each batch, e.g. to wake the worker of the outbox after its commit
  * @param values further parameters of the statement
@@ -26,13 +39,11 @@ export async function sweep(
   prepare: (tx: Tx) => void = () => undefined,
   values: readonly unknown[] = [],
 ): Promise<number> {
-  for (let total = 0; ;) {
-    const count = await db.single(async (tx) => {
+  return inBatches(batch, () =>
+    db.single(async (tx) => {
       prepare(tx);
       const rows = await tx.query(statement, [batch, ...values]);
       return rows.reduce((sum, row) => sum + row.count, 0);
-    });
-    total += count;
-    if (count < batch) return total;
-  }
+    }),
+  );
 }

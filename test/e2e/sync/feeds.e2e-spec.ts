@@ -1,6 +1,5 @@
 import { jest } from '@jest/globals';
 import pg from 'pg';
-import { Config } from '../../../src/config/config.js';
 import { FeedRetention } from '../../../src/platform/sync/feed-retention.js';
 import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
 import { Database } from '../../../src/platform/database/database.js';
@@ -90,7 +89,7 @@ describe('the change feeds', () => {
       expect(contents).toHaveLength(4);
       for (const { notes, next } of pages) expect([notes.length, next]).toEqual([2, expect.any(String)]);
       for (const [{ text }, values] of contents) {
-        const client = new pg.Client({ connectionString: app.get(Config).DATABASE_URL });
+        const client = new pg.Client({ connectionString: await app.databaseOf(alice.tenantId!) });
         await client.connect();
         await client.query('BEGIN');
         for (const setting of settings) await client.query(setting);

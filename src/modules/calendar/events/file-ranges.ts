@@ -11,7 +11,7 @@ import {
 import { DAY, formatRule, parseRule, type Rule } from '../../../lib/recurrence/index.js';
 import { laterKeys } from '../model/following.js';
 import { wallOf } from '../model/event-times.js';
-import type { Start } from '../model/vevent-times.js';
+import type { Start } from '../model/vevent-time-parts.js';
 import type { FileEvent } from './ics-file.js';
 
 /** Changes of more instances than this are not stored one by one. */

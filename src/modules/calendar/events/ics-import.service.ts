@@ -23,7 +23,7 @@ import type { CalendarContext } from '../model/event-record.js';
 import type { ReadEvent } from '../model/vevent-reader.js';
 import { createdEvent, differing, fileEvent, replaced, withInstances } from './imported-event.js';
 import { splitRanges } from './file-ranges.js';
-import type { ReadWarning } from '../model/vevent-times.js';
+import type { ReadWarning } from '../model/vevent-time-parts.js';
 import { type FileEvent, IcsFile, MAX_FILE_BYTES, TooManyEventsError } from './ics-file.js';
 
 /** Maximum number of events in a transaction, and the bytes of JSON after which the next one begins. */

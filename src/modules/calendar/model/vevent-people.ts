@@ -46,6 +46,16 @@ export function instanceRows(
   return [...differing, ...absences(whole, at, key, organizerEmail)];
 }
 
+/** The rows of an event and of its instances. @param at the attendees of all instances */
+export function withInstanceRows(
+  whole: readonly ParticipantRow[],
+  at: readonly ParticipantRow[],
+  organizerEmail: string | undefined,
+): ParticipantRow[] {
+  const byKey = Map.groupBy(at, ({ recurrence_key }) => recurrence_key);
+  return [...whole, ...[...byKey].flatMap(([key, rows]) => instanceRows(whole, rows, key, organizerEmail))];
+}
+
 /** ORGANIZER and ATTENDEE as they are written. */
 export const peopleOf = (event: Component): Property[] =>
   event.properties

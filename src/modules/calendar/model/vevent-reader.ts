@@ -23,8 +23,9 @@ import { laterKeys } from './following.js';
 import { type AlarmedInstance, alarmsOf, withInstanceAlarms } from './ics/alarms.js';
 import { line } from './ics/storable.js';
 import { contentOfVevent } from './vevent-content.js';
-import { instanceRows, participantsOf, peopleOf } from './vevent-people.js';
-import { EventClock, type ReadWarning, type Recurrence, type Start } from './vevent-times.js';
+import { participantsOf, peopleOf, withInstanceRows } from './vevent-people.js';
+import type { ReadWarning, Start } from './vevent-time-parts.js';
+import { EventClock, type Recurrence } from './vevent-times.js';
 
 const MAX_UID = 500;
 const MAX_OVERRIDES = 2_000;
@@ -70,12 +71,8 @@ export function readEvent(master: Component, instances: readonly Component[], cl
   const base = { ...content, ...times, ...recurrence } as EventRow;
   const participants = participantsOf(master, '');
   const read = readInstances(base, start, instances, clock);
-  const byKey = Map.groupBy(read.participants, ({ recurrence_key }) => recurrence_key);
   const organizer = organizerOf(master);
   const alarms = alarmsOf(master, times, isSeries(recurrence));
-  const ofInstances = [...byKey].flatMap(([key, rows]) =>
-    instanceRows(participants, rows, key, organizer?.email),
-  );
   return {
     uid: uidOf(master),
     sequence: versionOf(master).sequence,
@@ -88,7 +85,7 @@ export function readEvent(master: Component, instances: readonly Component[], cl
       clock.periods(master, start, times),
     ]),
     organizer,
-    participants: [...participants, ...ofInstances],
+    participants: withInstanceRows(participants, read.participants, organizer?.email),
     people: peopleOf(master),
     reminders: withInstanceAlarms(alarms.reminders, read.alarmed),
     alarms: alarms.others,
@@ -124,10 +121,6 @@ export function readOrphans(given: readonly Component[], clock: EventClock): Rea
   const times = { ...own, starts, ends };
   const base = { ...content, ...times, ...recurrence, custom } as EventRow;
   const { overrides, participants, alarmed } = readInstances(base, start, instances, clock);
-  const byKey = Map.groupBy(participants, ({ recurrence_key }) => recurrence_key);
-  const ofInstances = [...byKey].flatMap(([key, rows]) =>
-    instanceRows(read.participants, rows, key, read.organizer?.email),
-  );
   return {
     ...read,
     ...NO_VERSION,
@@ -136,7 +129,7 @@ export function readOrphans(given: readonly Component[], clock: EventClock): Rea
     recurrence,
     overrides,
     reminders: withInstanceAlarms(read.reminders, alarmed),
-    participants: [...read.participants, ...ofInstances],
+    participants: withInstanceRows(read.participants, participants, read.organizer?.email),
   };
 }
 

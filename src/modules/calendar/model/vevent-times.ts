@@ -39,7 +39,7 @@ export type Recurrence = Pick<EventRow, 'rules' | 'added' | 'excluded'>;
 const MAX_RULES = 4;
 /** 10 years. */
 const MAX_LENGTH = 3_660 * DAY;
-export type { ReadWarning, Start } from './vevent-time-parts.js';
+
 /** Reads times of the VEVENTs of one calendar (RFC 5545, 3.8.2 and 3.8.5). */
 export class EventClock {
   /** Zones that no IANA zone equals are read as the nearest one: of a series with too many instances to store each. */

@@ -3,6 +3,7 @@ import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { inBatches } from '../../../platform/jobs/sweep.js';
 import { FormEvents } from '../changes/form-events.js';
 import type { StoredSettings } from '../forms.entity.js';
 import { RESPONSE_COUNT } from '../forms.repository.js';
@@ -47,11 +48,7 @@ export class FormClock implements OnModuleInit {
 
   /** @returns the number of windows that have ended since the last run */
   async tick(): Promise<number> {
-    for (let total = 0; ;) {
-      const count = await this.db.tx(async (tx) => this.reportEnded(tx));
-      total += count;
-      if (count < BATCH) return total;
-    }
+    return inBatches(BATCH, () => this.db.tx(async (tx) => this.reportEnded(tx)));
   }
 
   private async reportEnded(tx: Tx): Promise<number> {

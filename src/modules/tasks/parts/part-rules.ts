@@ -17,11 +17,11 @@ export interface OpenTask {
   attachments: number;
 }
 
-/** The rejection of a write of a part. @param needed the lowest role that may write it */
-export function rejectWrite(
-  { role, revision, deleted_at }: OpenTask,
-  needed: 'viewer' | 'editor',
-): ApiError | null {
+/** The lowest role that may write a part. */
+export type WritingRole = 'viewer' | 'editor';
+
+/** The rejection of a write of a part. */
+export function rejectWrite({ role, revision, deleted_at }: OpenTask, needed: WritingRole): ApiError | null {
   if (needed === 'editor' && role === 'viewer') return Errors.forbidden.with();
   return deleted_at === null ? null : TaskErrors.deleted.with({ body: { revision, deleted_at } });
 }

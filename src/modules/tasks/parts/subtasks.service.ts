@@ -15,8 +15,7 @@ import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { Subtask } from '../task.entity.js';
 import { TaskErrors } from '../tasks.errors.js';
 import type { CreateSubtask, UpdateSubtask } from './subtasks.dto.js';
-import { rejectWrite } from './part-rules.js';
-import { keyOf, type PartWritten, TaskPartWrites } from './task-part-writes.js';
+import { assertWritable, keyOf, type PartWritten, TaskPartWrites } from './task-part-writes.js';
 
 /** An input whose assignee was looked up: an id. */
 type Resolved = Omit<UpdateSubtask, 'assignee'> & { assigneeId?: string | null };
@@ -90,8 +89,7 @@ export class SubtasksService {
       const siblings = await subtasksOf(tx, ctx, taskId);
       const old = siblings.find((subtask) => subtask.id === id);
       if (!old) throw TaskErrors.partNotFound.with();
-      const rejection = rejectWrite(task, 'editor');
-      if (rejection) throw rejection;
+      assertWritable(task, 'editor');
       const { title, done, date, assigneeId, position, device_id } = checked.value;
       const next: Partial<Subtask> = {
         title: title?.trim() ?? old.title,
@@ -121,8 +119,7 @@ export class SubtasksService {
     return this.writes.run(ctx, taskId, key, async (tx, task) => {
       const subtask = await rowsOf(tx, Subtask).one(keyOf(ctx, taskId, id));
       if (!subtask) throw TaskErrors.partNotFound.with();
-      const rejection = rejectWrite(task, 'editor');
-      if (rejection) throw rejection;
+      assertWritable(task, 'editor');
       await rowsOf(tx, Subtask).delete(keyOf(ctx, taskId, id));
       const data = { id, title: subtask.title };
       return {

@@ -11,8 +11,8 @@ import type { Tx } from '../../../platform/database/tx.js';
 import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { TaskErrors } from '../tasks.errors.js';
-import { type OpenTask, rejectAttachment, rejectWrite } from './part-rules.js';
-import { type PartWritten, TaskPartWrites } from './task-part-writes.js';
+import { type OpenTask, rejectAttachment } from './part-rules.js';
+import { assertWritable, type PartWritten, TaskPartWrites } from './task-part-writes.js';
 import { TaskAttachmentsRepository } from './task-attachments.repository.js';
 
 /** Bytes of one attachment: 20 MiB. */
@@ -68,8 +68,7 @@ export class TaskAttachmentsService {
     return this.parts.run(ctx, taskId, key, async (tx, task) => {
       const attachment = await this.attachments.one(tx, ctx, taskId, id);
       if (!attachment) throw TaskErrors.partNotFound.with();
-      const rejection = rejectWrite(task, 'editor');
-      if (rejection) throw rejection;
+      assertWritable(task, 'editor');
       await this.attachments.delete(tx, ctx, taskId, id);
       const data = { id, name: attachment.name };
       return {

@@ -13,8 +13,8 @@ import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { TaskComment } from '../task.entity.js';
 import { TaskErrors } from '../tasks.errors.js';
 import type { WriteComment } from './task-comments.dto.js';
-import { type OpenTask, rejectWrite } from './part-rules.js';
-import { keyOf, TaskPartWrites } from './task-part-writes.js';
+import type { OpenTask } from './part-rules.js';
+import { assertWritable, keyOf, TaskPartWrites } from './task-part-writes.js';
 import { type CommentRow, TaskPartsRepository } from './task-parts.repository.js';
 
 /** Comments on tasks: any user who sees the task may write one. */
@@ -59,8 +59,7 @@ export class TaskCommentsService {
     return this.writes.run(ctx, taskId, key, async (tx, task) => {
       const comment = await commentOf(tx, ctx, taskId, id);
       if (comment.authorId !== ctx.userId) throw Errors.forbidden.with();
-      const rejection = rejectWrite(task, 'viewer');
-      if (rejection) throw rejection;
+      assertWritable(task, 'viewer');
       const more = this.withComment(tx, ctx, taskId, id);
       if (body.value === comment.body) return { more };
       const editedAt = () => 'clock_timestamp()';
@@ -80,8 +79,7 @@ export class TaskCommentsService {
     return this.writes.run(ctx, taskId, key, async (tx, task) => {
       const comment = await commentOf(tx, ctx, taskId, id);
       if (comment.authorId !== ctx.userId && task.role !== 'owner') throw Errors.forbidden.with();
-      const rejection = rejectWrite(task, 'viewer');
-      if (rejection) throw rejection;
+      assertWritable(task, 'viewer');
       await rowsOf(tx, TaskComment).delete(keyOf(ctx, taskId, id));
       return {
         change: { list: 'comments', activity: 'comment_deleted', data: { id }, comments: -1 },

@@ -8,7 +8,7 @@ import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { type ReplyOptions, TaskResults } from '../responses/task-results.js';
 import { TaskErrors } from '../tasks.errors.js';
 import { outcomeOf, type TaskOutcome, TasksRepository } from '../tasks.repository.js';
-import { type OpenTask, rejectWrite } from './part-rules.js';
+import { type OpenTask, rejectWrite, type WritingRole } from './part-rules.js';
 import type { TaskActivityResponse } from './task-parts.response.js';
 
 /** A finished change of a part, for the history, the counters and the feeds of its task. */
@@ -64,13 +64,12 @@ export class TaskPartWrites {
     taskId: string,
     key: IdempotencyKey | null,
     write: (tx: Tx, task: OpenTask) => Promise<PartWritten>,
-    { role, ...options }: Pick<ReplyOptions, 'status' | 'location'> & { role?: 'viewer' | 'editor' } = {},
+    { role, ...options }: Pick<ReplyOptions, 'status' | 'location'> & { role?: WritingRole } = {},
   ): Promise<JsonReply> {
     return this.writes.runTx(ctx, key, async (tx) => {
       await tx.query(lock, [ctx.tenantId, taskId]);
       const task = await this.open(tx, ctx, taskId);
-      const rejection = role && rejectWrite(task, role);
-      if (rejection) throw rejection;
+      if (role) assertWritable(task, role);
       const { change, more } = await write(tx, task);
       const result = change
         ? await outcomeOf(tx.query(written, [ctx.tenantId, ctx.userId, taskId, change]))
@@ -97,3 +96,9 @@ export class TaskPartWrites {
 
 /** The key of a part. */
 export const keyOf = ({ tenantId }: RequestContext, taskId: string, id: string) => ({ tenantId, taskId, id });
+
+/** @throws ApiError 403, or 409 `deleted` for a task in the trash */
+export function assertWritable(task: OpenTask, needed: WritingRole): void {
+  const rejection = rejectWrite(task, needed);
+  if (rejection) throw rejection;
+}

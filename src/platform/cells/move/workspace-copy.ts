@@ -7,7 +7,7 @@ const { escapeLiteral: literal } = pg;
  * The tables that have rows of the workspace. In one statement, as the functions below: most tables have none, and while writes
  * are stopped, each round trip is time in which the users cannot work.
  */
-export async function tablesWithRows(
+async function tablesWithRows(
   client: pg.Client,
   tables: readonly MovedTable[],
   tenantId: string,
@@ -59,12 +59,13 @@ export async function compare(
   tables: readonly MovedTable[],
   tenantId: string,
 ): Promise<number> {
-  const [here, there] = await Promise.all(
-    [source, target].map((client) => contentOfEach(client, tables, tenantId)),
-  );
+  const [here, there] = await Promise.all([
+    contentOfEach(source, tables, tenantId),
+    contentOfEach(target, tables, tenantId),
+  ]);
   let total = 0;
-  for (const [name, { rows, checksum }] of here!) {
-    const copied = there!.get(name)!;
+  for (const [name, { rows, checksum }] of here) {
+    const copied = there.get(name)!;
     if (rows !== copied.rows || checksum !== copied.checksum)
       throw new Error(`the copy of the table ${name} differs`);
     total += rows;
@@ -101,6 +102,15 @@ async function changedTables(
     const { rows, written } = here.get(name)!;
     return written || rows !== there.get(name)!.rows;
   });
+}
+
+/** Deletes the rows of the workspace. */
+export async function clearAll(
+  client: pg.Client,
+  tables: readonly MovedTable[],
+  tenantId: string,
+): Promise<void> {
+  for (const table of await tablesWithRows(client, tables, tenantId)) await table.clear(client, tenantId);
 }
 
 /** The contents of all tables, by their names. */

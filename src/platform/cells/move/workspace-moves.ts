@@ -14,7 +14,7 @@ import { CellsRepository } from '../cells.repository.js';
 import { UnfinishedCommits } from '../unfinished-commits.js';
 import { type MovedTable, movedTables, workspaceTableNames } from './moved-table.js';
 import { type Move, MovesRepository } from './moves.repository.js';
-import { catchUp, compare, copyAll, tablesWithRows } from './workspace-copy.js';
+import { catchUp, clearAll, compare, copyAll } from './workspace-copy.js';
 import { allowWrites, stopWrites } from './write-stop.js';
 
 const RENEW_MS = 5_000;
@@ -119,7 +119,11 @@ export class WorkspaceMoves implements OnModuleInit {
   /** Deletes the rows of a workspace that no user has used. @param kept names of tables whose rows stay */
   async empty(tenantId: string, kept: readonly string[]): Promise<void> {
     await this.inCell(await this.cells.cellOf(tenantId), async (client, tables) => {
-      for (const table of tables) if (!kept.includes(table.name)) await table.clear(client, tenantId);
+      await clearAll(
+        client,
+        tables.filter(({ name }) => !kept.includes(name)),
+        tenantId,
+      );
     });
   }
 
@@ -217,8 +221,7 @@ export class WorkspaceMoves implements OnModuleInit {
   /** Removes the rows of a workspace from its former cell. */
   private async clear(move: Move): Promise<void> {
     await this.inCell(move.source, async (client, tables) => {
-      for (const table of await tablesWithRows(client, tables, move.tenant_id))
-        await table.clear(client, move.tenant_id);
+      await clearAll(client, tables, move.tenant_id);
       await allowWrites(client, tables, move.tenant_id);
     });
     await this.moves.end(move.tenant_id);

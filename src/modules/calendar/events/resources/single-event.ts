@@ -65,8 +65,7 @@ function assertOrder(event: Component, clock: EventClock): void {
   const end = propertyOf(event, 'DTEND');
   const length = propertyOf(event, 'DURATION');
   if (!end) {
-    if (length && /^\s*-/.test(length.value) && isNegative(length.value))
-      throw invalid('DURATION', 'must not be negative');
+    if (length && isNegative(length.value)) throw invalid('DURATION', 'must not be negative');
     return;
   }
   const [from, to] = [clock.start(event), clock.placed(end)];
