@@ -58,7 +58,13 @@ export async function todoman(check, api, programs) {
     config,
     `path = "${path.dirname(folders.tasks)}/*"\ncache_path = "${path.join(directory, 'todoman.db')}"\ndate_format = "%Y-%m-%d"\ntime_format = "%H:%M"\ndefault_list = "${path.basename(folders.tasks)}"\n`,
   );
-  const env = { ...process.env, HOME: directory, XDG_DATA_HOME: directory, XDG_CACHE_HOME: directory, TZ: 'Europe/Berlin' };
+  const env = {
+    ...process.env,
+    HOME: directory,
+    XDG_DATA_HOME: directory,
+    XDG_CACHE_HOME: directory,
+    TZ: 'Europe/Berlin',
+  };
   const run = (...args) =>
     execFileSync('todo', ['--config', config, ...args], {
       encoding: 'utf8',

@@ -89,7 +89,9 @@ ${remote}`;
     assert.deepEqual(titles('events', /^SUMMARY:(.*)$/m), events);
     const tasks = [...(await this.api.tasks()).values()].map(({ title }) => title).toSorted();
     assert.deepEqual(
-      [...this.files('tasks').values()].map(({ text }) => /^SUMMARY:(.*)$/m.exec(text.replaceAll('\r\n ', ''))?.[1].trim()).toSorted(),
+      [...this.files('tasks').values()]
+        .map(({ text }) => /^SUMMARY:(.*)$/m.exec(text.replaceAll('\r\n ', ''))?.[1].trim())
+        .toSorted(),
       tasks,
     );
     const contacts = [...(await this.api.contacts())]

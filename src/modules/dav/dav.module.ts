@@ -20,7 +20,14 @@ import { DavNames } from './dav-names.js';
 
 /** CalDAV and CardDAV on the services of calendar, tasks and contacts (adr/0067). */
 @Module({
-  imports: [AccountSecurityModule, CalendarModule, CalendarPlanningModule, ContactsModule, TasksModule, TenantsModule],
+  imports: [
+    AccountSecurityModule,
+    CalendarModule,
+    CalendarPlanningModule,
+    ContactsModule,
+    TasksModule,
+    TenantsModule,
+  ],
   controllers: [DavProfileController],
   providers: [
     DavNames,

@@ -135,7 +135,8 @@ export class DavServer implements OnModuleInit {
   }
 
   private async get({ ctx, request, response, target }: Job): Promise<void> {
-    if (target.kind !== 'member') throw new DavError(405, null, 'Only events, tasks and contacts have content.');
+    if (target.kind !== 'member')
+      throw new DavError(405, null, 'Only events, tasks and contacts have content.');
     const { collections, collection } = await this.containing(ctx, target);
     const version = /version=4\.0/.test(request.headers.accept ?? '') ? '4.0' : '3.0';
     const options = { isWanted: true, zones: true, version } as const;
@@ -151,7 +152,8 @@ export class DavServer implements OnModuleInit {
   }
 
   private async put({ ctx, request, response, target }: Job): Promise<void> {
-    if (target.kind !== 'member') throw new DavError(405, null, 'Only events, tasks and contacts have content.');
+    if (target.kind !== 'member')
+      throw new DavError(405, null, 'Only events, tasks and contacts have content.');
     // A part of a resource must not replace it (RFC 9110, 14.5).
     if (request.headers['content-range'] !== undefined)
       throw new DavError(400, null, 'Content-Range is not supported.');

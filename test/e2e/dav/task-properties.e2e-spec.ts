@@ -3,9 +3,17 @@ import { DavClient } from '../../support/dav/dav-client.ts';
 
 const ICS = { 'content-type': 'text/calendar' };
 const textOf = (uid: string, ...lines: string[]): string =>
-  ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//Test//EN', 'BEGIN:VTODO', `UID:${uid}`, ...lines, 'END:VTODO', 'END:VCALENDAR', ''].join(
-    '\r\n',
-  );
+  [
+    'BEGIN:VCALENDAR',
+    'VERSION:2.0',
+    'PRODID:-//Test//EN',
+    'BEGIN:VTODO',
+    `UID:${uid}`,
+    ...lines,
+    'END:VTODO',
+    'END:VCALENDAR',
+    '',
+  ].join('\r\n');
 const unfolded = (text: string): string => text.replaceAll('\r\n ', '');
 
 /** What task programs store besides the fields of the API. */
@@ -36,7 +44,9 @@ describe('properties of tasks of CalDAV programs', () => {
     return unfolded(text);
   };
   const only = async (title: string) =>
-    (await ann.api.get(`/tasks?folder_id=${id}&limit=100`)).body.tasks.find((task: any) => task.title === title);
+    (await ann.api.get(`/tasks?folder_id=${id}&limit=100`)).body.tasks.find(
+      (task: any) => task.title === title,
+    );
 
   test('everything survives, also an edit of the HTTP API', async () => {
     const to = `${path}all.ics`;
@@ -68,10 +78,26 @@ describe('properties of tasks of CalDAV programs', () => {
     const text = await putBack(to);
     for (const line of lines) expect(text).toContain(`${line}\r\n`);
     const task = await only('Everything');
-    expect(task).toMatchObject({ status: 'in_progress', priority: 'low', labels: ['a', 'b'], reminders: [{ minutes_before: 60 }] });
-    await ann.api.patch(`/tasks/${task.id}`, { title: 'Edited', priority: 'high', description: '<p>Short</p>' });
+    expect(task).toMatchObject({
+      status: 'in_progress',
+      priority: 'low',
+      labels: ['a', 'b'],
+      reminders: [{ minutes_before: 60 }],
+    });
+    await ann.api.patch(`/tasks/${task.id}`, {
+      title: 'Edited',
+      priority: 'high',
+      description: '<p>Short</p>',
+    });
     const edited = await putBack(to);
-    for (const line of ['SUMMARY:Edited', 'PRIORITY:3', 'DESCRIPTION:Short', 'LOCATION:Office', 'X-APPLE-SORT-ORDER:5', 'ACKNOWLEDGED:20271201T080000Z'])
+    for (const line of [
+      'SUMMARY:Edited',
+      'PRIORITY:3',
+      'DESCRIPTION:Short',
+      'LOCATION:Office',
+      'X-APPLE-SORT-ORDER:5',
+      'ACKNOWLEDGED:20271201T080000Z',
+    ])
       expect(edited).toContain(`${line}\r\n`);
     await ann.api.patch(`/tasks/${task.id}`, { due_at: '2027-11-01T10:00:00Z', done: true });
     const moved = await putBack(to);
@@ -105,7 +131,9 @@ describe('properties of tasks of CalDAV programs', () => {
     for (const line of ['X-WORKSPACE-REPEAT-FROM:COMPLETION', 'URL:https://example.com/filter'])
       expect(text).toContain(`${line}\r\n`);
     // A program that does not know the property changes the rule.
-    const without = text.replace('X-WORKSPACE-REPEAT-FROM:COMPLETION\r\n', '').replace('INTERVAL=3', 'INTERVAL=4');
+    const without = text
+      .replace('X-WORKSPACE-REPEAT-FROM:COMPLETION\r\n', '')
+      .replace('INTERVAL=3', 'INTERVAL=4');
     expect(await put(to, without.replace('/filter', '/other'))).toBe(204);
     expect(await only('Filter')).toMatchObject({
       recurrence: { rrule: 'FREQ=DAILY;INTERVAL=4', from: 'completion' },
@@ -113,7 +141,9 @@ describe('properties of tasks of CalDAV programs', () => {
     });
 
     const old = `${path}old.ics`;
-    expect(await put(old, textOf('old', 'SUMMARY:Old', 'STATUS:COMPLETED', 'COMPLETED:20200101T000000Z'))).toBe(201);
+    expect(
+      await put(old, textOf('old', 'SUMMARY:Old', 'STATUS:COMPLETED', 'COMPLETED:20200101T000000Z')),
+    ).toBe(201);
     expect(await putBack(old)).toContain('COMPLETED:20200101T000000Z\r\n');
     const { id: taskId } = await only('Old');
     await ann.api.patch(`/tasks/${taskId}`, { done: false });
@@ -126,8 +156,18 @@ describe('properties of tasks of CalDAV programs', () => {
     const to = `${path}hourly.ics`;
     const alarm = ['BEGIN:VALARM', 'ACTION:AUDIO', 'TRIGGER;RELATED=END:PT10M', 'END:VALARM'];
     const lines = ['DTSTART:20271201T090000Z', 'DUE:20271201T093000Z', 'RRULE:FREQ=HOURLY;COUNT=3', ...alarm];
-    const instance = ['BEGIN:VTODO', 'UID:hourly', 'RECURRENCE-ID:20271201T100000Z', 'SUMMARY:Instance', 'END:VTODO', ''].join('\r\n');
-    const text = textOf('hourly', 'SUMMARY:Hourly', ...lines).replace('END:VCALENDAR', `${instance}END:VCALENDAR`);
+    const instance = [
+      'BEGIN:VTODO',
+      'UID:hourly',
+      'RECURRENCE-ID:20271201T100000Z',
+      'SUMMARY:Instance',
+      'END:VTODO',
+      '',
+    ].join('\r\n');
+    const text = textOf('hourly', 'SUMMARY:Hourly', ...lines).replace(
+      'END:VCALENDAR',
+      `${instance}END:VCALENDAR`,
+    );
     expect(await put(to, text)).toBe(201);
     const found = await putBack(to);
     for (const line of [...lines, 'RECURRENCE-ID:20271201T100000Z']) expect(found).toContain(`${line}\r\n`);

@@ -77,7 +77,13 @@ describe('tasks in CalDAV', () => {
 
   test('a task is created, read, replaced and deleted; an old ETag changes nothing', async () => {
     const to = `${path}one.ics`;
-    const text = textOf('one', 'SUMMARY:Simple', 'DUE;TZID=Europe/Berlin:20261201T170000', 'PRIORITY:1', 'X-UNKNOWN;A=b:c');
+    const text = textOf(
+      'one',
+      'SUMMARY:Simple',
+      'DUE;TZID=Europe/Berlin:20261201T170000',
+      'PRIORITY:1',
+      'X-UNKNOWN;A=b:c',
+    );
     const made = await put(to, text, { 'if-none-match': '*' });
     expect([made.status, made.headers.get('etag')]).toEqual([201, null]);
     expect(await titled('Simple')).toMatchObject({
@@ -119,7 +125,12 @@ describe('tasks in CalDAV', () => {
     });
     const to = `${path}${body.task.id}.ics`;
     const { text } = await client.send('GET', to);
-    for (const line of [`UID:${body.task.id}`, 'DUE;VALUE=DATE:20261201', 'CATEGORIES:a', 'TRIGGER;RELATED=END:-PT15M'])
+    for (const line of [
+      `UID:${body.task.id}`,
+      'DUE;VALUE=DATE:20261201',
+      'CATEGORIES:a',
+      'TRIGGER;RELATED=END:-PT15M',
+    ])
       expect(text).toContain(`${line}\r\n`);
     expect((await put(to, text)).status).toBe(204);
     expect((await titled('From the API')).revision).toBe(1);
@@ -135,11 +146,15 @@ describe('tasks in CalDAV', () => {
   test('of concurrent writes one takes effect, the others get 412', async () => {
     const to = `${path}race.ics`;
     const outcome = async (title: string, headers: Record<string, string>) => {
-      const writes = Array.from({ length: 6 }, (_, n) => put(to, textOf('race', `SUMMARY:${title} ${n}`), headers));
+      const writes = Array.from({ length: 6 }, (_, n) =>
+        put(to, textOf('race', `SUMMARY:${title} ${n}`), headers),
+      );
       return (await Promise.all(writes)).map(({ status }) => status).toSorted();
     };
     expect(await outcome('New', { 'if-none-match': '*' })).toEqual([201, 412, 412, 412, 412, 412]);
-    expect(await outcome('Edited', { 'if-match': await client.etag(to) })).toEqual([204, 412, 412, 412, 412, 412]);
+    expect(await outcome('Edited', { 'if-match': await client.etag(to) })).toEqual([
+      204, 412, 412, 412, 412, 412,
+    ]);
   });
 
   test('completing a repeating task makes the next one', async () => {
@@ -187,7 +202,9 @@ describe('tasks in CalDAV', () => {
       [`${one.path}a.ics`, `${one.path}b.ics`],
     ]);
     const other = await sync(two.path);
-    expect(hrefsOf(other.text).toSorted()).toEqual([`${two.path}${moved.id}.ics`, `${two.path}c.ics`].toSorted());
+    expect(hrefsOf(other.text).toSorted()).toEqual(
+      [`${two.path}${moved.id}.ics`, `${two.path}c.ics`].toSorted(),
+    );
     // A token of another list is none of this one.
     const wrong = await sync(two.path, third.token);
     expect([wrong.status, wrong.text]).toEqual([403, expect.stringContaining('<D:valid-sync-token/>')]);
@@ -213,7 +230,10 @@ describe('tasks in CalDAV', () => {
   test('multiget and queries', async () => {
     const list = await folder('Queried');
     await put(`${list.path}due.ics`, textOf('due', 'SUMMARY:Due', 'DUE:20260302T120000Z'));
-    await put(`${list.path}done.ics`, textOf('done', 'SUMMARY:Done', 'STATUS:COMPLETED', 'COMPLETED:20250101T000000Z'));
+    await put(
+      `${list.path}done.ics`,
+      textOf('done', 'SUMMARY:Done', 'STATUS:COMPLETED', 'COMPLETED:20250101T000000Z'),
+    );
     const multi = await client.report(
       list.path,
       'C:calendar-multiget',
@@ -235,7 +255,11 @@ describe('tasks in CalDAV', () => {
     expect(await range('20260302T000000Z', '20260303T000000Z')).toEqual([all[1]]);
     expect(await range('20260303T000000Z', '20260304T000000Z')).toEqual([]);
     expect((await client.send('GET', `${list.path}done.ics`)).text).toContain('COMPLETED:20250101T000000Z');
-    const busy = await client.report(list.path, 'C:free-busy-query', '<C:time-range start="20260302T000000Z"/>');
+    const busy = await client.report(
+      list.path,
+      'C:free-busy-query',
+      '<C:time-range start="20260302T000000Z"/>',
+    );
     expect([busy.status, busy.text]).toEqual([403, expect.stringContaining('<D:supported-report/>')]);
   });
 
@@ -251,9 +275,18 @@ describe('tasks in CalDAV', () => {
       403,
       'valid-calendar-data',
     ]);
-    expect(await condition(simple.replaceAll('VTODO', 'VEVENT'))).toEqual([403, 'supported-calendar-component']);
-    expect(await condition(simple.replace('UID:bad\r\n', ''))).toEqual([403, 'valid-calendar-object-resource']);
-    expect(await condition(textOf('bad', `X-LARGE:${'x'.repeat(256 * 1024)}`))).toEqual([403, 'max-resource-size']);
+    expect(await condition(simple.replaceAll('VTODO', 'VEVENT'))).toEqual([
+      403,
+      'supported-calendar-component',
+    ]);
+    expect(await condition(simple.replace('UID:bad\r\n', ''))).toEqual([
+      403,
+      'valid-calendar-object-resource',
+    ]);
+    expect(await condition(textOf('bad', `X-LARGE:${'x'.repeat(256 * 1024)}`))).toEqual([
+      403,
+      'max-resource-size',
+    ]);
     expect((await put(`${path}good.ics`, textOf('good', 'SUMMARY:Good'))).status).toBe(201);
     const twice = await put(`${path}twice.ics`, textOf('good', 'SUMMARY:Twice'));
     expect([twice.status, twice.text]).toEqual([
@@ -269,7 +302,9 @@ describe('tasks in CalDAV', () => {
     const body = `<C:mkcalendar ${NAMESPACES}><D:set><D:prop><D:displayname>Groceries</D:displayname><I:calendar-color>#ff0000ff</I:calendar-color><C:supported-calendar-component-set><C:comp name="VTODO"/></C:supported-calendar-component-set></D:prop></D:set></C:mkcalendar>`;
     expect((await client.send('MKCALENDAR', to, body)).status).toBe(201);
     expect((await client.send('MKCALENDAR', to, body)).status).toBe(405);
-    const made = (await alice.api.get('/task_folders')).body.folders.find((each: any) => each.name === 'Groceries');
+    const made = (await alice.api.get('/task_folders')).body.folders.find(
+      (each: any) => each.name === 'Groceries',
+    );
     expect(made.color).toBe('#ff0000');
     expect((await put(`${to}milk.ics`, textOf('milk', 'SUMMARY:Milk'))).status).toBe(201);
     expect((await client.send('GET', `${to}milk.ics`)).status).toBe(200);
@@ -280,7 +315,9 @@ describe('tasks in CalDAV', () => {
         `<D:propertyupdate ${NAMESPACES}><D:set><D:prop>${property}</D:prop></D:set></D:propertyupdate>`,
       );
     expect((await patch('<D:displayname>Food</D:displayname>')).text).toContain('200 OK');
-    expect((await patch('<C:calendar-description>x</C:calendar-description>')).text).toContain('403 Forbidden');
+    expect((await patch('<C:calendar-description>x</C:calendar-description>')).text).toContain(
+      '403 Forbidden',
+    );
     expect((await alice.api.get(`/task_folders/${made.id}`)).body.folder.name).toBe('Food');
     expect((await client.send('DELETE', to)).status).toBe(204);
     expect((await client.propfind(to, '<D:displayname/>')).status).toBe(404);

@@ -1,4 +1,9 @@
-import { component, formatComponent, parseCalendars, type Component } from '../../../src/lib/icalendar/index.js';
+import {
+  component,
+  formatComponent,
+  parseCalendars,
+  type Component,
+} from '../../../src/lib/icalendar/index.js';
 import { singleTodo } from '../../../src/modules/tasks/model/single-todo.js';
 import { changedInput, createdInput } from '../../../src/modules/tasks/model/todo-changes.js';
 import { keptOf, NOTHING_KEPT, todoOf } from '../../../src/modules/tasks/model/todo-merge.js';
@@ -34,9 +39,17 @@ const ROW: TaskResourceRow = {
 };
 
 const textOf = (...lines: string[]): string =>
-  ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//Test//EN', 'BEGIN:VTODO', 'UID:u', ...lines, 'END:VTODO', 'END:VCALENDAR', ''].join(
-    '\r\n',
-  );
+  [
+    'BEGIN:VCALENDAR',
+    'VERSION:2.0',
+    'PRODID:-//Test//EN',
+    'BEGIN:VTODO',
+    'UID:u',
+    ...lines,
+    'END:VTODO',
+    'END:VCALENDAR',
+    '',
+  ].join('\r\n');
 const given = (...lines: string[]) => singleTodo(Buffer.from(textOf(...lines)));
 const readOf = (...lines: string[]) => {
   const { todo, others } = given(...lines);
@@ -99,7 +112,13 @@ describe('VTODO of a task', () => {
       'X-WORKSPACE-REPEAT-FROM:COMPLETION',
     ])
       expect(repeating).toContain(line);
-    const done = { ...ROW, status: 2, completed_at: '2026-12-02T09:00:00.123Z', date: '2026-12-01', recurrence };
+    const done = {
+      ...ROW,
+      status: 2,
+      completed_at: '2026-12-02T09:00:00.123Z',
+      date: '2026-12-01',
+      recurrence,
+    };
     expect(linesOf(done)).toContain('COMPLETED:20261202T090000Z');
     // The next occurrence is a task of its own: a program must not show it twice.
     expect(linesOf({ ...done, is_repeated: true }).join('\n')).not.toContain('RRULE');
@@ -187,10 +206,22 @@ describe('VTODO of a task', () => {
   });
 
   test('a rule that the task cannot have stays that of the program', () => {
-    const text = textOf('SUMMARY:Hourly', 'DTSTART:20261201T090000Z', 'DUE:20261201T100000Z', 'RRULE:FREQ=HOURLY');
+    const text = textOf(
+      'SUMMARY:Hourly',
+      'DTSTART:20261201T090000Z',
+      'DUE:20261201T100000Z',
+      'RRULE:FREQ=HOURLY',
+    );
     const { input, kept } = written({ ...ROW, uid: 'u' }, text);
     expect(input).not.toHaveProperty('recurrence');
-    const row = { ...ROW, uid: 'u', title: 'Hourly', icalendar: kept, date: '2026-12-01', due_at: '2026-12-01T10:00:00.000Z' };
+    const row = {
+      ...ROW,
+      uid: 'u',
+      title: 'Hourly',
+      icalendar: kept,
+      date: '2026-12-01',
+      due_at: '2026-12-01T10:00:00.000Z',
+    };
     expect(linesOf(row)).toContain('RRULE:FREQ=HOURLY');
   });
 
@@ -206,12 +237,16 @@ describe('VTODO of a task', () => {
       'low',
       'normal',
     ]);
-    expect(readOf('DTSTART;VALUE=DATE:20261201', 'DURATION:P2D')).toMatchObject({ date: '2026-12-03', dueAt: null });
+    expect(readOf('DTSTART;VALUE=DATE:20261201', 'DURATION:P2D')).toMatchObject({
+      date: '2026-12-03',
+      dueAt: null,
+    });
     // A time without a zone is one of the zone of the task.
     expect(readOf('DUE:20261201T090000').dueAt).toBe('2026-12-01T08:00:00.000Z');
     expect(readOf('URL:mailto:a@example.com').url).toBeNull();
     expect(readOf('CATEGORIES:a,b', 'CATEGORIES:b,c').labels).toEqual(['a', 'b', 'c']);
-    const alarm = (...lines: string[]) => readOf('DTSTART:20261201T090000Z', 'BEGIN:VALARM', 'ACTION:AUDIO', ...lines, 'END:VALARM');
+    const alarm = (...lines: string[]) =>
+      readOf('DTSTART:20261201T090000Z', 'BEGIN:VALARM', 'ACTION:AUDIO', ...lines, 'END:VALARM');
     expect(alarm('TRIGGER:-PT15M').reminders).toEqual([{ at: '2026-12-01T08:45:00.000Z' }]);
     expect(alarm('TRIGGER;RELATED=END:-P1D').reminders).toEqual([{ minutes_before: 1_440 }]);
     expect(alarm('TRIGGER;RELATED=END:PT5M').reminders).toEqual([]);
@@ -245,8 +280,12 @@ describe('VTODO of a task', () => {
     expect(codeOf(todo.replaceAll('VTODO', 'VEVENT'))).toBe('unsupported_component');
     expect(codeOf(todo.replace('UID:u\r\n', ''))).toBe('not_one_task');
     expect(codeOf(todo.replace('PRODID', 'METHOD:REQUEST\r\nPRODID'))).toBe('method');
-    expect(codeOf(todo.replace('END:VTODO', 'END:VTODO\r\nBEGIN:VTODO\r\nUID:v\r\nEND:VTODO'))).toBe('not_one_task');
-    expect(codeOf(todo.replace('END:VTODO', 'END:VTODO\r\nBEGIN:VEVENT\r\nUID:u\r\nEND:VEVENT'))).toBe('several_kinds');
+    expect(codeOf(todo.replace('END:VTODO', 'END:VTODO\r\nBEGIN:VTODO\r\nUID:v\r\nEND:VTODO'))).toBe(
+      'not_one_task',
+    );
+    expect(codeOf(todo.replace('END:VTODO', 'END:VTODO\r\nBEGIN:VEVENT\r\nUID:u\r\nEND:VEVENT'))).toBe(
+      'several_kinds',
+    );
   });
 });
 
@@ -289,6 +328,8 @@ describe('time ranges of tasks (RFC 4791, 9.9)', () => {
   });
 
   test('a text with what cannot be read is found', () => {
-    expect(occursIn(component('VTODO', todoWith('DUE:never').properties), clock, { from: 0, to: 1 })).toBe(true);
+    expect(occursIn(component('VTODO', todoWith('DUE:never').properties), clock, { from: 0, to: 1 })).toBe(
+      true,
+    );
   });
 });

@@ -2,7 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { XmlElement } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import type { Collection, Collections, ContentOptions, EtagCheck, PropertyChanges } from '../model/collection.js';
+import type {
+  Collection,
+  Collections,
+  ContentOptions,
+  EtagCheck,
+  PropertyChanges,
+} from '../model/collection.js';
 import { componentsIn } from '../model/components.js';
 import { caldav, type XmlName } from '../model/xml-names.js';
 import { CalendarCollections } from './calendars.js';

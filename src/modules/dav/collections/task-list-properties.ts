@@ -18,11 +18,7 @@ export const TASK_TYPE = 'text/calendar; charset=utf-8; component=VTODO';
 const COMPONENTS = '<C:comp name="VTODO"/>';
 const DATA = '<C:calendar-data content-type="text/calendar" version="2.0"/>';
 const COLLATION_SET = COLLATIONS.map((name) => element(caldav('supported-collation'), name)).join('');
-const REPORTS = reports([
-  dav('sync-collection'),
-  caldav('calendar-multiget'),
-  caldav('calendar-query'),
-]);
+const REPORTS = reports([dav('sync-collection'), caldav('calendar-multiget'), caldav('calendar-query')]);
 
 /** The fields of the API that properties set. */
 export function taskFieldsOf(properties: PropertyChanges): {

@@ -202,7 +202,8 @@ export class TaskCollections implements Collections {
     uid: string,
   ): Promise<DavError> {
     const taskId = await this.writes.idOfUid(ctx, id, uid);
-    const own = taskId === null ? undefined : (await this.names.namesOf(ctx.tenantId, id, [taskId])).get(taskId);
+    const own =
+      taskId === null ? undefined : (await this.names.namesOf(ctx.tenantId, id, [taskId])).get(taskId);
     const message = 'The list contains a task with this UID, or this path one with another UID.';
     return new DavError(409, NO_CONFLICT, message, href(paths.member(path, own ?? name)));
   }

@@ -1,4 +1,10 @@
-import { type Component, ICalendarError, parseCalendars, propertyOf, textOf } from '../../../lib/icalendar/index.js';
+import {
+  type Component,
+  ICalendarError,
+  parseCalendars,
+  propertyOf,
+  textOf,
+} from '../../../lib/icalendar/index.js';
 import type { ApiError } from '../../../platform/http/api-error.js';
 import { fieldError } from '../../../platform/http/errors.js';
 import { isStorable } from '../../../platform/http/storable-text.js';
@@ -32,13 +38,18 @@ export function singleTodo(text: Uint8Array): SingleTodo {
   if (propertyOf(calendar, 'METHOD')) throw fieldError('', method, 'The text must not have a METHOD.');
   const items = calendar.components.filter(({ name }) => name !== 'VTIMEZONE');
   const kinds = new Set(items.map(({ name }) => name));
-  if (kinds.size > 1) throw fieldError('', severalKinds, 'The text must not have components of several kinds.');
+  if (kinds.size > 1)
+    throw fieldError('', severalKinds, 'The text must not have components of several kinds.');
   if (kinds.size === 1 && !kinds.has('VTODO'))
     throw fieldError('', unsupportedComponent, 'A list of tasks contains tasks only.');
   const [todo, ...more] = items.filter((each) => !propertyOf(each, 'RECURRENCE-ID'));
   const uid = todo && uidOf(todo);
   if (!todo || !uid || more.length > 0 || items.some((each) => uidOf(each) !== uid))
-    throw fieldError('', notOneTask, `The text must have exactly one task, with a UID of at most ${MAX_UID} characters.`);
+    throw fieldError(
+      '',
+      notOneTask,
+      `The text must have exactly one task, with a UID of at most ${MAX_UID} characters.`,
+    );
   return { uid, todo, others: calendar.components.filter((each) => each !== todo) };
 }
 

@@ -13,13 +13,7 @@ import {
 import { canonicalZone } from '../../../lib/recurrence/index.js';
 import { clockOf, readTodo } from './todo-reader.js';
 import { dueOf, reminderOf, startOf, type TodoClock } from './todo-times.js';
-import {
-  type KeptTodo,
-  OWN_NAMES,
-  PARTS,
-  type TaskResourceRow,
-  type TodoValues,
-} from './todo-values.js';
+import { type KeptTodo, OWN_NAMES, PARTS, type TaskResourceRow, type TodoValues } from './todo-values.js';
 import { alarmFor, isSameLevel, propertiesFor, reminderKey, utcTime, valuesOf } from './todo-writer.js';
 
 /** A VTODO with the other components of its text. */

@@ -58,7 +58,13 @@ function isClosedIn(todo: Component, clock: TodoClock, { from, to }: Bounds): bo
 }
 
 /** By how many seconds instances that may be in the window are later than the first one. @param length seconds of an instance */
-function shifts(anchor: Moment, rule: string, clock: TodoClock, length: number, { from, to }: Bounds): number[] {
+function shifts(
+  anchor: Moment,
+  rule: string,
+  clock: TodoClock,
+  length: number,
+  { from, to }: Bounds,
+): number[] {
   const { isDate, wall, instant, zone } = anchor;
   // Times without a zone, and days, are read in the zone of the task.
   const isUtc = !isDate && zone === null && wall === instant;

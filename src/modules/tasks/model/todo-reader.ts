@@ -72,7 +72,8 @@ export function readTodo(todo: Component, clock: TodoClock, instances: boolean):
     from: from === 'COMPLETION' ? 'completion' : 'schedule',
     reminders: remindersOf(todo, clock),
     url: urlOf(todo),
-    completedAt: status === 'done' && completed ? instantText(momentOf(completed, clock)?.instant ?? 0) : null,
+    completedAt:
+      status === 'done' && completed ? instantText(momentOf(completed, clock)?.instant ?? 0) : null,
   };
 }
 

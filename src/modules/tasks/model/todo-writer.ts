@@ -28,7 +28,8 @@ const NUMBERS: Readonly<Partial<Record<TaskPriority, string>>> = {
 };
 
 /** Whether programs, which have three levels and none, show two priorities as the same one. */
-export const isSameLevel = (one: TaskPriority, other: TaskPriority): boolean => levelOf(one) === levelOf(other);
+export const isSameLevel = (one: TaskPriority, other: TaskPriority): boolean =>
+  levelOf(one) === levelOf(other);
 
 function levelOf(priority: TaskPriority): TaskPriority {
   if (priority === 'critical' || priority === 'urgent') return 'high';
@@ -93,7 +94,9 @@ function dueProperty(name: string, { date, dueAt, zone }: TodoValues): Property[
   if (dueAt === null) {
     const wall = date === null ? null : parseWallTime(date);
     if (wall === null) return [];
-    return [property(name, formatTime({ kind: 'date', wall: Math.floor(wall / DAY) * DAY }), { VALUE: 'DATE' })];
+    return [
+      property(name, formatTime({ kind: 'date', wall: Math.floor(wall / DAY) * DAY }), { VALUE: 'DATE' }),
+    ];
   }
   const instant = secondsOf(dueAt);
   if (zone === null || zone === 'UTC') return [property(name, formatTime({ kind: 'utc', wall: instant }))];
