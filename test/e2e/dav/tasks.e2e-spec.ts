@@ -232,7 +232,13 @@ describe('tasks in CalDAV', () => {
     await put(`${list.path}due.ics`, textOf('due', 'SUMMARY:Due', 'DUE:20260302T120000Z'));
     await put(
       `${list.path}done.ics`,
-      textOf('done', 'SUMMARY:Done', 'STATUS:COMPLETED', 'COMPLETED:20250101T000000Z'),
+      textOf(
+        'done',
+        'SUMMARY:Done',
+        'CREATED:20241231T000000Z',
+        'STATUS:COMPLETED',
+        'COMPLETED:20250101T000000Z',
+      ),
     );
     const multi = await client.report(
       list.path,
@@ -254,7 +260,9 @@ describe('tasks in CalDAV', () => {
       found(`<C:comp-filter name="VTODO"><C:time-range start="${start}" end="${end}"/></C:comp-filter>`);
     expect(await range('20260302T000000Z', '20260303T000000Z')).toEqual([all[1]]);
     expect(await range('20260303T000000Z', '20260304T000000Z')).toEqual([]);
-    expect((await client.send('GET', `${list.path}done.ics`)).text).toContain('COMPLETED:20250101T000000Z');
+    const done = (await client.send('GET', `${list.path}done.ics`)).text;
+    for (const line of ['CREATED:20241231T000000Z', 'COMPLETED:20250101T000000Z'])
+      expect(done).toContain(`${line}\r\n`);
     const busy = await client.report(
       list.path,
       'C:free-busy-query',

@@ -1,4 +1,3 @@
-import { xmlText } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { TaskFolderResponse } from '../../tasks/index.js';
 import type { Collection, PropertyChanges } from '../model/collection.js';

@@ -45,7 +45,6 @@ export function todoOf(row: TaskResourceRow): TodoText {
   const todo = component('VTODO', [
     property('UID', escapeText(row.uid ?? row.id)),
     property('DTSTAMP', utcTime(row.updated_at)),
-    property('CREATED', utcTime(row.created_at)),
     property('LAST-MODIFIED', utcTime(row.updated_at)),
     ...[...merged.values()].flat(),
   ]);
@@ -115,15 +114,16 @@ function alarmsOf(
 /**
  * What the task has no field for in the text of a program.
  * @param values as `readTodo` read them
- * @param task the values before the write: when it was completed, which the server states, its time zone and its priority
+ * @param task the values before the write: when it was created and completed, which the server states, its time zone and its priority
  */
 export function keptOf(
   { todo, others }: TodoText,
   values: TodoValues,
-  task: Pick<TodoValues, 'completedAt' | 'zone' | 'priority'>,
+  task: Pick<TodoValues, 'createdAt' | 'completedAt' | 'zone' | 'priority'>,
 ): KeptTodo {
   const own = propertiesFor({
     ...values,
+    createdAt: task.createdAt,
     completedAt: task.completedAt,
     zone: values.zone ?? task.zone,
     priority: isSameLevel(values.priority, task.priority) ? task.priority : values.priority,

@@ -72,6 +72,7 @@ export function readTodo(todo: Component, clock: TodoClock, instances: boolean):
     from: from === 'COMPLETION' ? 'completion' : 'schedule',
     reminders: remindersOf(todo, clock),
     url: urlOf(todo),
+    createdAt: null,
     completedAt:
       status === 'done' && completed ? instantText(momentOf(completed, clock)?.instant ?? 0) : null,
   };

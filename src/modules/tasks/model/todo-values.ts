@@ -60,6 +60,8 @@ export interface TodoValues {
   reminders: StoredReminder[];
   /** The first web address among the references. */
   url: string | null;
+  /** RFC 3339 in UTC; null: the server decides. */
+  createdAt: string | null;
   /** RFC 3339 in UTC. */
   completedAt: string | null;
 }
@@ -77,4 +79,4 @@ export const PARTS: readonly { values: readonly (keyof TodoValues)[]; names: rea
 ];
 
 /** Properties that the server writes, whatever a program states. */
-export const OWN_NAMES: ReadonlySet<string> = new Set(['UID', 'DTSTAMP', 'CREATED', 'LAST-MODIFIED']);
+export const OWN_NAMES: ReadonlySet<string> = new Set(['UID', 'DTSTAMP', 'LAST-MODIFIED']);

@@ -59,6 +59,7 @@ export function valuesOf(row: TaskResourceRow): TodoValues {
     from: rule?.from ?? 'schedule',
     reminders: row.reminders,
     url: row.refs.find(({ type }) => type === 'url')?.url ?? null,
+    createdAt: row.created_at,
     completedAt: row.completed_at,
   };
 }
@@ -70,10 +71,11 @@ export const utcTime = (text: string): string => formatTime({ kind: 'utc', wall:
 
 /** The properties that state these values. */
 export function propertiesFor(values: TodoValues): Property[] {
-  const { title, description, status, priority, labels, rrule, url, completedAt } = values;
+  const { title, description, status, priority, labels, rrule, url, createdAt, completedAt } = values;
   const number = NUMBERS[priority];
   const due = dueProperty('DUE', values);
   return [
+    ...(createdAt === null ? [] : [property('CREATED', utcTime(createdAt))]),
     property('SUMMARY', escapeText(title)),
     ...(description === null ? [] : [property('DESCRIPTION', escapeText(description))]),
     property('STATUS', STATUS_TEXTS[status]),

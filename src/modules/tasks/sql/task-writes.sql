@@ -140,7 +140,7 @@ BEGIN
   upcoming.next_task_id := NULL;
   -- Programs keep the completed occurrence under its UID.
   upcoming.uid := NULL;
-  upcoming.icalendar := task.icalendar #- '{properties,COMPLETED}' #- '{properties,PERCENT-COMPLETE}' #- '{properties,STATUS}'
+  upcoming.icalendar := task.icalendar #- '{properties,CREATED}' #- '{properties,COMPLETED}' #- '{properties,PERCENT-COMPLETE}' #- '{properties,STATUS}'
     #- '{properties,DTSTART}' #- '{properties,DUE}' #- '{properties,DURATION}';
   upcoming.attachments := '[]';
   upcoming.comments_count := 0;
