@@ -322,6 +322,13 @@ describe('tasks in CalDAV', () => {
         to,
         `<D:propertyupdate ${NAMESPACES}><D:set><D:prop>${property}</D:prop></D:set></D:propertyupdate>`,
       );
+    const order = async () =>
+      valuesOf((await client.propfind(to, '<I:calendar-order/>')).text, 'I:calendar-order');
+    expect(await order()).toEqual([]);
+    expect((await patch('<I:calendar-order>7</I:calendar-order>')).text).toContain('200 OK');
+    expect(await order()).toEqual(['7']);
+    expect((await patch('<I:calendar-order/>')).text).toContain('200 OK');
+    expect(await order()).toEqual([]);
     expect((await patch('<D:displayname>Food</D:displayname>')).text).toContain('200 OK');
     expect((await patch('<C:calendar-description>x</C:calendar-description>')).text).toContain(
       '403 Forbidden',
@@ -341,6 +348,14 @@ describe('tasks in CalDAV', () => {
     expect([read.status, read.text]).toEqual([200, expect.stringContaining('SUMMARY:Shared task')]);
     const privileges = async () =>
       (await bobs.propfind(own, '<D:current-user-privilege-set/>')).text.includes('<D:write-content/>');
+    const placed = await bobs.send(
+      'PROPPATCH',
+      own,
+      `<D:propertyupdate ${NAMESPACES}><D:set><D:prop><I:calendar-order>3</I:calendar-order></D:prop></D:set></D:propertyupdate>`,
+    );
+    expect(placed.text).toContain('200 OK');
+    expect((await bobs.propfind(own, '<I:calendar-order/>')).text).toContain('>3<');
+    expect((await client.propfind(list.path, '<I:calendar-order/>')).text).not.toContain('>3<');
     const edit = () => put(`${own}shared.ics`, read.text.replace('Shared task', 'Edited'), {}, bobs);
     expect([await privileges(), (await edit()).status]).toEqual([false, 403]);
     await alice.api.patch(`/task_folders/${list.id}`, { members: [{ email: bob.email, role: 'editor' }] });

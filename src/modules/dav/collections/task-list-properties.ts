@@ -8,6 +8,7 @@ import { paths } from '../model/paths.js';
 import { apple, caldav, dav, element, type XmlName } from '../model/xml-names.js';
 
 const COLOR = apple('calendar-color');
+const ORDER = apple('calendar-order');
 const NAME = dav('displayname');
 
 /** Bytes of a task with what a program stores of it. */
@@ -19,12 +20,14 @@ const DATA = '<C:calendar-data content-type="text/calendar" version="2.0"/>';
 const COLLATION_SET = COLLATIONS.map((name) => element(caldav('supported-collation'), name)).join('');
 const REPORTS = reports([dav('sync-collection'), caldav('calendar-multiget'), caldav('calendar-query')]);
 
-/** The fields of the API that properties set. */
+/** The fields of the API that properties set, and the place of the list; undefined: it stays. */
 export function taskFieldsOf(properties: PropertyChanges): {
   values: Record<string, unknown>;
+  order: number | null | undefined;
   names: Set<XmlName>;
 } {
   const values: Record<string, unknown> = {};
+  let order: number | null | undefined;
   const names = new Set<XmlName>();
   for (const [name, value] of properties) {
     const text = value?.text.trim() ?? '';
@@ -32,17 +35,20 @@ export function taskFieldsOf(properties: PropertyChanges): {
     else if (name === COLOR && text === '') values['color'] = null;
     // Programs of Apple write #rrggbbaa.
     else if (name === COLOR && /^#[0-9a-f]{6}/i.test(text)) values['color'] = text.slice(0, 7);
+    else if (name === ORDER && (text === '' || Number.isFinite(Number(text))))
+      order = text === '' ? null : Number(text);
     else continue;
     names.add(name);
   }
-  return { values, names };
+  return { values, order, names };
 }
 
-/** A task folder as a collection. @param segment of its path in this request @param token of its present state */
+/** A task folder as a collection. @param segment of its path in this request @param place among the calendars of the caller @param token of its present state */
 export function shownTasks(
   ctx: RequestContext,
   folder: TaskFolderResponse,
   segment: string,
+  place: number | undefined,
   token: () => Promise<string>,
 ): Collection {
   const isWritable = folder.role !== 'viewer';
@@ -52,6 +58,7 @@ export function shownTasks(
     [dav('current-user-privilege-set'), privileges(isWritable)],
     [dav('supported-report-set'), REPORTS],
     ...(folder.color === null ? [] : ([[COLOR, folder.color]] as [XmlName, string][])),
+    ...(place === undefined ? [] : ([[ORDER, String(place)]] as [XmlName, string][])),
     [caldav('supported-calendar-component-set'), COMPONENTS],
     [caldav('supported-calendar-data'), DATA],
     [caldav('supported-collation-set'), COLLATION_SET],

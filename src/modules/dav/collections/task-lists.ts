@@ -60,13 +60,17 @@ export class TaskCollections implements Collections {
       found.push(...page.folders);
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
-    return found.map((folder) => this.shown(ctx, folder, folder.id));
+    return this.shown(
+      ctx,
+      found.map((folder) => ({ folder, segment: folder.id })),
+    );
   }
 
   async find(ctx: RequestContext, segment: string): Promise<Collection> {
     const { json } = await this.folders.read(ctx, idOf(ctx, segment));
     const { folder } = JSON.parse(json.toString()) as { folder: TaskFolderResponse };
-    return this.shown(ctx, folder, segment);
+    const [collection] = await this.shown(ctx, [{ folder, segment }]);
+    return collection as Collection;
   }
 
   async open(ctx: RequestContext, segment: string): Promise<Collection> {
@@ -165,9 +169,10 @@ export class TaskCollections implements Collections {
   }
 
   async create(ctx: RequestContext, segment: string, properties: PropertyChanges): Promise<void> {
-    const { values } = taskFieldsOf(properties);
-    const input = { name: segment, ...values, id: idOf(ctx, segment) };
-    await this.folders.create(ctx, null, validated(CreateTaskFolder, input));
+    const { values, order } = taskFieldsOf(properties);
+    const id = idOf(ctx, segment);
+    await this.folders.create(ctx, null, validated(CreateTaskFolder, { name: segment, ...values, id }));
+    if (order !== undefined) await this.tasks.setOrder(ctx, id, order);
   }
 
   settable(_collection: Collection, properties: PropertyChanges): Set<XmlName> {
@@ -175,8 +180,11 @@ export class TaskCollections implements Collections {
   }
 
   async update(ctx: RequestContext, { id }: Collection, properties: PropertyChanges): Promise<void> {
-    const body = Checked.of(UpdateTaskFolder, taskFieldsOf(properties).values);
-    await this.folders.update(ctx, id, body, anyRevision(id));
+    const { values, order } = taskFieldsOf(properties);
+    // The place is one of the caller, whatever their role; the folder rejects the other properties first.
+    if (Object.keys(values).length > 0)
+      await this.folders.update(ctx, id, Checked.of(UpdateTaskFolder, values), anyRevision(id));
+    if (order !== undefined) await this.tasks.setOrder(ctx, id, order);
   }
 
   /** The caller's own tasks in the folder go to the trash. */
@@ -184,8 +192,18 @@ export class TaskCollections implements Collections {
     await this.folders.delete(ctx, id, anyRevision(id), { contents: 'delete' });
   }
 
-  private shown(ctx: RequestContext, folder: TaskFolderResponse, segment: string): Collection {
-    return shownTasks(ctx, folder, segment, () => this.tasks.token(ctx, folder.id));
+  private async shown(
+    ctx: RequestContext,
+    lists: readonly { folder: TaskFolderResponse; segment: string }[],
+  ): Promise<Collection[]> {
+    const orders = await this.tasks.orders(ctx);
+    // One query for the tokens of all lists, where they are asked for.
+    let head: Promise<number> | undefined;
+    const token = async (id: string): Promise<string> =>
+      this.tasks.token(ctx, id, await (head ??= this.tasks.head(ctx)));
+    return lists.map(({ folder, segment }) =>
+      shownTasks(ctx, folder, segment, orders.get(folder.id), () => token(folder.id)),
+    );
   }
 
   /** The task with this name; null: the folder shows none. */

@@ -12,3 +12,6 @@ BEGIN
 END $$;
 CREATE TRIGGER task_members_leave BEFORE UPDATE ON task_members FOR EACH ROW
   WHEN (OLD.folder_id IS NOT NULL AND OLD.folder_id IS DISTINCT FROM NEW.folder_id) EXECUTE FUNCTION task_members_leave();
+
+-- The place of the list among the calendars of this user in their programs.
+ALTER TABLE task_folder_members ADD COLUMN calendar_order double precision;

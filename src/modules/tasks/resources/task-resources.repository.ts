@@ -36,6 +36,16 @@ const roleOf = workspace.statement<{ role: TaskRole }>(
   `SELECT role FROM task_folder_members WHERE tenant_id = $1 AND user_id = $2 AND folder_id = $3 AND role IS NOT NULL`,
 );
 
+const orders = workspace.statement<{ folder_id: string; calendar_order: number }>(
+  'task_resources.orders',
+  `SELECT folder_id, calendar_order FROM task_folder_members WHERE tenant_id = $1 AND user_id = $2 AND calendar_order IS NOT NULL`,
+);
+
+const setOrder = workspace.statement<never>(
+  'task_resources.set_order',
+  `UPDATE task_folder_members SET calendar_order = $4 WHERE tenant_id = $1 AND user_id = $2 AND folder_id = $3`,
+);
+
 const zoneOf = workspace.statement<{ time_zone: string }>(
   'task_resources.zone',
   `SELECT time_zone FROM member_locales WHERE tenant_id = $1 AND user_id = $2 AND time_zone IS NOT NULL`,
@@ -110,6 +120,20 @@ export class TaskResourcesRepository {
   /** The role of the caller in a folder; null without access. */
   async role({ tenantId, userId }: RequestContext, folderId: string): Promise<TaskRole | null> {
     return (await this.db.query(roleOf, [tenantId, userId, folderId]))[0]?.role ?? null;
+  }
+
+  /** The places of lists among the calendars of the caller, by folder. */
+  async orders({ tenantId, userId }: RequestContext): Promise<Map<string, number>> {
+    const rows = await this.db.query(orders, [tenantId, userId]);
+    return new Map(rows.map(({ folder_id, calendar_order }) => [folder_id, calendar_order]));
+  }
+
+  async setOrder(
+    { tenantId, userId }: RequestContext,
+    folderId: string,
+    order: number | null,
+  ): Promise<void> {
+    await this.db.single((tx) => tx.query(setOrder, [tenantId, userId, folderId, order]));
   }
 
   /** The time zone of new tasks of the caller. */

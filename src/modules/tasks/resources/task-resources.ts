@@ -61,6 +61,16 @@ export class TaskResources {
     return role;
   }
 
+  /** The places of lists among the calendars of the caller, by folder. */
+  async orders(ctx: RequestContext): Promise<Map<string, number>> {
+    return this.tasks.orders(ctx);
+  }
+
+  /** @param order null: none */
+  async setOrder(ctx: RequestContext, folderId: string, order: number | null): Promise<void> {
+    await this.tasks.setOrder(ctx, folderId, order);
+  }
+
   /** All tasks without their content, in pages. @throws ApiError 404 */
   async *names(ctx: RequestContext, folderId: string): AsyncGenerator<NamedTask[]> {
     await this.role(ctx, folderId);
@@ -137,9 +147,13 @@ export class TaskResources {
     };
   }
 
-  /** The token of the present state. It changes with each change of a task that the caller sees. */
-  async token(ctx: RequestContext, folderId: string): Promise<string> {
-    const { head = 0 } = (await headOf(this.db, ctx, FEED)) ?? {};
+  /** The number of the last change of a task that the caller sees. */
+  async head(ctx: RequestContext): Promise<number> {
+    return (await headOf(this.db, ctx, FEED))?.head ?? 0;
+  }
+
+  /** The token of the state after this change. */
+  token(ctx: RequestContext, folderId: string, head: number): string {
     return this.cursors.write(ctx, collectionOf(folderId), { mode: 'changes', seq: head, since: head });
   }
 
