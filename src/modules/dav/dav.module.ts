@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AccountSecurityModule } from '../account-security/index.js';
 import { CalendarModule, CalendarPlanningModule } from '../calendar/index.js';
 import { ContactsModule } from '../contacts/index.js';
+import { DirectoryModule } from '../directory/index.js';
 import { TasksModule } from '../tasks/index.js';
 import { TenantsModule } from '../tenants/index.js';
 import { DavAuthenticator } from './auth/dav-authenticator.js';
@@ -12,6 +13,7 @@ import { TaskCollections } from './collections/task-lists.js';
 import { DavProfileController } from './dav-profile.controller.js';
 import { DavServer } from './dav.server.js';
 import { CollectionWrites } from './methods/collection-writes.js';
+import { PrincipalSearch } from './methods/principal-search.js';
 import { Principals } from './methods/principals.js';
 import { Propfind } from './methods/propfind.js';
 import { Reports } from './methods/reports.js';
@@ -25,6 +27,7 @@ import { DavNames } from './dav-names.js';
     CalendarModule,
     CalendarPlanningModule,
     ContactsModule,
+    DirectoryModule,
     TasksModule,
     TenantsModule,
   ],
@@ -36,6 +39,7 @@ import { DavNames } from './dav-names.js';
     CalendarHome,
     AddressbookCollections,
     Principals,
+    PrincipalSearch,
     Propfind,
     Reports,
     Scheduling,

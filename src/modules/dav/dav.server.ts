@@ -13,6 +13,7 @@ import { CalendarHome } from './collections/calendar-home.js';
 import type { Collection, Collections } from './model/collection.js';
 import { CollectionWrites } from './methods/collection-writes.js';
 import { depthOf, Propfind, single } from './methods/propfind.js';
+import { PrincipalSearch, searchProperties } from './methods/principal-search.js';
 import { Reports } from './methods/reports.js';
 import { Scheduling } from './methods/scheduling.js';
 import { MAX_RESOURCE, readBody, readXmlBody, utf8Of, xmlError } from './model/body.js';
@@ -21,7 +22,7 @@ import { assertIf, isUnchanged, preconditionsOf } from './model/conditions.js';
 import { DavError, forbidden, notFound } from './model/dav-error.js';
 import { childOf, HEAD, TAIL } from './model/multistatus.js';
 import { parsePath, paths, type Space, type Target } from './model/paths.js';
-import { caldav, DECLARATIONS, XML_HEAD } from './model/xml-names.js';
+import { caldav, dav, DECLARATIONS, nameOf, XML_HEAD } from './model/xml-names.js';
 import { DAV_CLASSES, METHODS, PROFILE_PATH, XML_TYPE } from './dav-protocol.js';
 
 type DavRequest = Request & { id?: string };
@@ -43,6 +44,7 @@ export class DavServer implements OnModuleInit {
     private readonly propfind: Propfind,
     private readonly reports: Reports,
     private readonly scheduling: Scheduling,
+    private readonly search: PrincipalSearch,
     private readonly writes: CollectionWrites,
     private readonly passwords: ApplicationPasswordProviders,
     calendars: CalendarHome,
@@ -115,6 +117,14 @@ export class DavServer implements OnModuleInit {
     const { ctx, request, response, target } = job;
     const body = await readXmlBody(request);
     if (!body) throw new DavError(400, null, 'The request needs a body.');
+    const name = nameOf(body.space, body.name);
+    // Programs send both to the collection of principals, or to another resource that names it (RFC 3744, 9.4).
+    const isForPrincipals =
+      target.kind === 'principals' || childOf(body, dav('apply-to-principal-collection-set')) !== undefined;
+    if (isForPrincipals && name === dav('principal-property-search'))
+      return stream(response, this.search.responses(ctx, body, isMinimal(request)));
+    if (isForPrincipals && name === dav('principal-search-property-set'))
+      return sendXml(response, 200, searchProperties());
     if (target.kind !== 'collection') throw unsupportedReport();
     const collections = this.collections[target.space];
     const collection = await collections.open(ctx, target.segment);

@@ -61,10 +61,10 @@ export class Propfind {
     switch (target.kind) {
       case 'root':
         yield await responseOf(paths.root, this.principals.root(ctx), wanted);
-        if (depth === '1') yield await responseOf(paths.principals, this.principals.root(ctx), wanted);
+        if (depth === '1') yield await responseOf(paths.principals, this.principals.all(ctx), wanted);
         return;
       case 'principals':
-        yield await responseOf(paths.principals, this.principals.root(ctx), wanted);
+        yield await responseOf(paths.principals, this.principals.all(ctx), wanted);
         if (depth === '1') yield await this.principal(ctx, ctx.userId, wanted);
         return;
       case 'principal':
