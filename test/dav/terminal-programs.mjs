@@ -66,7 +66,7 @@ export async function todoman(check, api, programs) {
     TZ: 'Europe/Berlin',
   };
   const run = (...args) =>
-    execFileSync('todo', ['--config', config, ...args], {
+    execFileSync('todoman', ['--config', config, ...args], {
       encoding: 'utf8',
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
