@@ -1,0 +1,28 @@
+import { Injectable } from '@nestjs/common';
+import { foldWords } from '../tenants/index.js';
+import { DirectoryRepository, MAX_WORDS } from './directory.repository.js';
+
+export interface FoundMember {
+  id: string;
+  name: string;
+  email: string;
+}
+
+/** Scores of members that match, and not only resemble the words. */
+const MATCHING = 0.9;
+
+/** The directory for other modules. */
+@Injectable()
+export class DirectoryApi {
+  constructor(private readonly directory: DirectoryRepository) {}
+
+  /** Active members whose name and address have words with these beginnings, the best first. */
+  async members(tenantId: string, text: string, limit: number): Promise<FoundMember[]> {
+    const words = foldWords(text).split(' ').filter(Boolean).slice(0, MAX_WORDS);
+    if (words.length === 0) return [];
+    const rows = await this.directory.search(tenantId, words, { users: true, groups: false }, limit);
+    return rows.flatMap(({ id, name, email, score }) =>
+      email === null || score < MATCHING ? [] : [{ id, name, email }],
+    );
+  }
+}
