@@ -30,6 +30,7 @@ import { SettingsModule } from './modules/settings/index.js';
 import { SignInModule } from './modules/sign-in/index.js';
 import { TasksModule } from './modules/tasks/index.js';
 import { TenantsModule } from './modules/tenants/index.js';
+import { IncomingWebhooksModule } from './modules/incoming-webhooks/index.js';
 import { WebhooksModule } from './modules/webhooks/index.js';
 import { BlobsModule } from './platform/blobs/blobs.module.js';
 import { BusModule } from './platform/bus/bus.module.js';
@@ -102,6 +103,7 @@ export class AppModule {
         CallsModule,
         NotificationsModule,
         WebhooksModule,
+        IncomingWebhooksModule,
         BatchModule,
         CalendarPlanningModule,
         CalendarSchedulingModule,

@@ -42,6 +42,7 @@ export const ROW_BOUNDS: Record<string, RowBound> = {
   createExternalInvites: quota('user.open_invites'),
   createExternalInvitesOfRoom: quota('user.open_invites'),
   createWebhook: quota('user.webhooks'),
+  createIncomingWebhook: quota('user.incoming_webhooks'),
   createSignature: quota('user.signatures'),
   registerPasskey: quota('account.passkeys'),
   createApplicationPassword: quota('account.application_passwords'),
