@@ -39,7 +39,7 @@ describe('incoming webhooks', () => {
   }
 
   const post = ({ path }: { path: string }, body: unknown, headers: Record<string, string> = {}) =>
-    app.anonymous.post(path, body as object, { headers });
+    app.anonymous.post(path, body, { headers });
 
   const messages = async (): Promise<any[]> =>
     ok(await owner.api.get(`/chat/rooms/${room}/messages`)).messages;
