@@ -10,7 +10,7 @@ import { IncomingWebhook, type TargetType } from './incoming-webhook.entity.js';
 const ofOwner = new RowQuota(
   'user',
   'incoming_webhooks',
-  'incoming webhooks',
+  'incoming_webhooks',
   'incoming_webhooks item WHERE item.tenant_id = $1 AND item.owner_id = $2',
 );
 

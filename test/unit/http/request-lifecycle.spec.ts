@@ -24,7 +24,7 @@ test('secrets in paths are not logged', () => {
     handle({ headers: {}, method: 'GET', baseUrl: '', path } as never, response as never, () => undefined);
     response.emit('close');
   }
-  expect(lines).toHaveLength(4);
+  expect(lines).toHaveLength(5);
   expect(lines.join('')).not.toContain('secret-token');
   expect(lines.map((line) => (JSON.parse(line) as { path: string }).path)).toEqual([
     '/apis/v1/calendar/feeds/[redacted]',

@@ -1,5 +1,5 @@
 import { Body, Controller, Param, Req } from '@nestjs/common';
-import { ApiBody, ApiExtraModels, ApiParam, getSchemaPath } from '@nestjs/swagger';
+import { ApiBody, ApiParam } from '@nestjs/swagger';
 import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import { Public } from '../../../platform/context/access.decorators.js';
 import type { AuthenticatedRequest } from '../../../platform/context/request-context.js';
@@ -10,15 +10,8 @@ import { PUBLIC_FORM_LIMIT, RateLimited } from '../../../platform/rate-limits/ra
 import { ChatErrors } from '../../chat/index.js';
 import { QuotaErrors } from '../../../platform/quotas/quotas.errors.js';
 import { IncomingWebhookErrors } from '../incoming-webhooks.resource.js';
-import {
-  HookEventPayload,
-  HookMessagePayload,
-  HookReceiptResponse,
-  HookTaskPayload,
-} from './payloads.dto.js';
+import { HookPayload, HookReceiptResponse } from './payloads.dto.js';
 import { HooksService } from './hooks.service.js';
-
-const PAYLOADS = [HookMessagePayload, HookTaskPayload, HookEventPayload];
 
 /** Addresses of incoming webhooks. The token in the path is the credential. */
 @Controller('hooks')
@@ -49,14 +42,7 @@ export class HooksController {
     description: 'Of the address.',
     schema: { type: 'string', example: 'AYkKXayWd0u8zrMCCZqAV2Zvb2JhcmJhenF1eGZvb2JhcmJhenF1eGZvb2JhcmJh' },
   })
-  @ApiExtraModels(...PAYLOADS)
-  @ApiBody({
-    required: true,
-    schema: {
-      anyOf: PAYLOADS.map((payload) => ({ $ref: getSchemaPath(payload) })),
-      example: { text: 'Disk of *db1* is 91 % full' },
-    },
-  })
+  @ApiBody({ type: HookPayload, required: true })
   @RateLimited(PUBLIC_FORM_LIMIT)
   @Public()
   receive(

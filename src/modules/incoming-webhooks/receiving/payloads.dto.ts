@@ -1,4 +1,4 @@
-import { ApiProperty, IntersectionType, PartialType, PickType } from '@nestjs/swagger';
+import { ApiProperty, IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray } from 'class-validator';
 import { Flag, Nullable, Optional, Text } from '../../../platform/http/input.decorators.js';
 import { CreateEvent } from '../../calendar/index.js';
@@ -58,6 +58,13 @@ export class HookEventPayload extends IntersectionType(
   /** Plain text. */
   @Nullable() @Text(60_000, { required: false, example: 'Version 4.2' }) description?: string | null;
 }
+
+/** The members of all payloads; which ones count depends on the target. */
+export class HookPayload extends IntersectionType(
+  HookMessagePayload,
+  PartialType(HookTaskPayload),
+  PartialType(OmitType(HookEventPayload, ['text', 'title', 'description'])),
+) {}
 
 export class HookReceiptResponse {
   @ApiProperty({ enum: [true], example: true }) ok!: true;
