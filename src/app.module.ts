@@ -31,6 +31,7 @@ import { SignInModule } from './modules/sign-in/index.js';
 import { TasksModule } from './modules/tasks/index.js';
 import { TenantsModule } from './modules/tenants/index.js';
 import { PushModule } from './modules/push/index.js';
+import { IncomingWebhooksModule } from './modules/incoming-webhooks/index.js';
 import { WebhooksModule } from './modules/webhooks/index.js';
 import { BlobsModule } from './platform/blobs/blobs.module.js';
 import { BusModule } from './platform/bus/bus.module.js';
@@ -104,6 +105,7 @@ export class AppModule {
         NotificationsModule,
         PushModule,
         WebhooksModule,
+        IncomingWebhooksModule,
         BatchModule,
         CalendarPlanningModule,
         CalendarSchedulingModule,

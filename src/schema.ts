@@ -23,6 +23,7 @@ import { presenceSchema } from './modules/presence/presence.schema.js';
 import { settingsSchema } from './modules/settings/settings.schema.js';
 import { tasksSchema } from './modules/tasks/tasks.schema.js';
 import { tenantsSchema } from './modules/tenants/tenants.schema.js';
+import { incomingWebhooksSchema } from './modules/incoming-webhooks/incoming-webhooks.schema.js';
 import { webhooksSchema } from './modules/webhooks/webhooks.schema.js';
 
 /** The whole database: one line for each domain, in dependency order. */
@@ -51,5 +52,6 @@ export const schema = wholeSchema([
   davSchema,
   webhooksSchema,
   pushSchema,
+  incomingWebhooksSchema,
   personalDataSchema,
 ]);

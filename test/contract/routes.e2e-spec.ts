@@ -73,6 +73,14 @@ const OUR_ADDITIONS = new Map([
   ['POST /apis/v1/webhooks/{id}/redeliver', 'likewise'],
   ['GET /apis/v1/webhooks/{id}/deliveries', 'likewise'],
   ['POST /apis/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver', 'likewise'],
+  ['GET /apis/v1/incoming-webhooks', 'secret addresses for programs of others'],
+  ['POST /apis/v1/incoming-webhooks', 'likewise'],
+  ['GET /apis/v1/incoming-webhooks/{id}', 'likewise'],
+  ['PATCH /apis/v1/incoming-webhooks/{id}', 'likewise'],
+  ['PUT /apis/v1/incoming-webhooks/{id}', 'likewise'],
+  ['DELETE /apis/v1/incoming-webhooks/{id}', 'likewise'],
+  ['POST /apis/v1/incoming-webhooks/{id}/rotate-address', 'likewise'],
+  ['POST /apis/v1/hooks/{token}', 'likewise'],
   ['POST /apis/v1/tenant/scim/tokens', 'tokens of identity providers'],
   ['GET /apis/v1/tenant/scim/tokens', 'likewise'],
   ['POST /apis/v1/tenant/scim/tokens/{token_id}/rotate', 'likewise'],
@@ -265,6 +273,8 @@ const PUBLIC = new Set([
   'GET /apis/v1/call/recordings/{token}',
   // The signature of the event is the credential.
   'POST /apis/v1/call/livekit/webhook',
+  // The token in the path is the credential.
+  'POST /apis/v1/hooks/{token}',
   // The same; RFC 8058 requires a request without sign-in.
   'GET /apis/v1/notifications/unsubscribe/{token}',
   'POST /apis/v1/notifications/unsubscribe/{token}',

@@ -171,6 +171,12 @@ describe('the tenancy matrix', () => {
       const { id } = (await alice.api.post('/webhooks', hook)).body.webhook;
       return { id, body: { description: 'stolen', since: '2026-03-02T09:00:00Z' } };
     },
+    'incoming-webhooks': async () => {
+      const { room } = (await alice.api.post('/chat/rooms', { type: 'group', name: 'secret', member_ids: [] })).body;
+      const hook = { name: 'secret', target: { type: 'room', id: room.id } };
+      const { id } = (await alice.api.post('/incoming-webhooks', hook)).body.incoming_webhook;
+      return { id, body: { name: 'stolen' } };
+    },
     'settings/signatures': async () => {
       const made = await alice.api.post('/settings/signatures', { name: 'secret', html: 'secret' });
       return { id: made.body.signature.id, body: { name: 'stolen' } };

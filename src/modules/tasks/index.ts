@@ -7,5 +7,5 @@ export { TaskResourceWrites, TaskUidConflict } from './resources/task-resource-w
 export { TODO_PROBLEMS } from './model/single-todo.js';
 export * from './tasks.events.js';
 export { TasksApi } from './tasks.api.js';
-export { LinkedTask } from './tasks.dto.js';
+export { CreateTask, LinkedTask } from './tasks.dto.js';
 export { TasksModule } from './tasks.module.js';

@@ -31,6 +31,7 @@ export const QUOTAS = {
     /** Created by the user; also those in the trash. */
     tasks: 100_000,
     webhooks: 50,
+    incoming_webhooks: 50,
   },
   workspace: {
     clients: 200,

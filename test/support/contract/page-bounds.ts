@@ -110,6 +110,7 @@ export const PAGE_BOUNDS: Record<string, PageBound> = {
     event_types: 'CreateWebhook.event_types',
     secret: CODE,
   }),
+  listIncomingWebhooks: small({ name: 'CreateIncomingWebhook.name', target: CODE, url: CODE }),
   // The error names the address.
   listWebhookDeliveries: small({
     event_type: CODE,

@@ -43,6 +43,7 @@ export const ROW_BOUNDS: Record<string, RowBound> = {
   createExternalInvitesOfRoom: quota('user.open_invites'),
   createPushSubscription: quota('user.push_subscriptions'),
   createWebhook: quota('user.webhooks'),
+  createIncomingWebhook: quota('user.incoming_webhooks'),
   createSignature: quota('user.signatures'),
   registerPasskey: quota('account.passkeys'),
   createApplicationPassword: quota('account.application_passwords'),

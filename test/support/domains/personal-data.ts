@@ -25,6 +25,9 @@ export async function writeEverywhere(user: TestUser, mark: (domain: string) => 
     await api.post('/notifications/push-subscriptions', { ...subscription, description: mark('push') }),
     201,
   );
+  const { calendars } = ok(await api.get('/calendar'));
+  const address = { name: mark('hook'), target: { type: 'calendar', id: calendars[0].id } };
+  ok(await api.post('/incoming-webhooks', address), 201);
   ok(await api.post('/note_folders', { name: mark('note-folder') }), 201);
   ok(await api.post('/notes', { title: mark('note'), content: `<p>${mark('note-content')}</p>` }), 201);
   const { task } = ok(
