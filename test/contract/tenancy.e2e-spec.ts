@@ -172,7 +172,9 @@ describe('the tenancy matrix', () => {
       return { id, body: { description: 'stolen', since: '2026-03-02T09:00:00Z' } };
     },
     'incoming-webhooks': async () => {
-      const { room } = (await alice.api.post('/chat/rooms', { type: 'group', name: 'secret', member_ids: [] })).body;
+      const { room } = (
+        await alice.api.post('/chat/rooms', { type: 'group', name: 'secret', member_ids: [] })
+      ).body;
       const hook = { name: 'secret', target: { type: 'room', id: room.id } };
       const { id } = (await alice.api.post('/incoming-webhooks', hook)).body.incoming_webhook;
       return { id, body: { name: 'stolen' } };
