@@ -31,6 +31,7 @@ export class HooksController {
       ChatErrors.roomArchived,
       QuotaErrors.exceeded,
       Errors.badRequest,
+      Errors.invalidJson,
       Errors.unsupportedMediaType,
       Errors.bodyTooLarge,
       Errors.validationFailed,
