@@ -90,9 +90,10 @@ export async function todoman(check, api, programs) {
     run('new', '--due', '2027-06-03 11:00', '--priority', 'low', 'Made with todoman');
     await programs.sync();
     const done = await titled('Made with curl');
+    // Without its labels: todoman 4.1.0 writes a task that it changes without CATEGORIES (docs/native-clients.md).
     assert.deepEqual(
-      [done.status, done.priority, done.labels, done.reminders],
-      ['done', 'high', ['offsite'], [{ minutes_before: 30 }]],
+      [done.status, done.priority, done.reminders],
+      ['done', 'high', [{ minutes_before: 30 }]],
     );
     const made = await titled('Made with todoman');
     assert.deepEqual([made.due_at, made.priority], ['2027-06-03T09:00:00.000Z', 'low']);
