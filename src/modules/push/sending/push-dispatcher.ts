@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { outsideRequests } from '../../../platform/current-work/current-work.js';
 import { Db } from '../../../platform/database/db.js';
+import { ClaimLoop } from '../../../platform/jobs/claim-loop.js';
 import { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
 import type { PushSubscription } from '../push.entity.js';
 import { PushSender, type PushAttempt } from '../push-sender.js';
@@ -9,7 +10,6 @@ import { PushContents, type PushDecision } from './push-contents.js';
 import { type ClaimedDelivery, PushQueue } from './push-queue.js';
 import { FIRST_EXAMINATION, retryAfter, traitsOf } from './push-traits.js';
 
-const POLL_MS = 1_000;
 /** A claim passes over all due deliveries of busy workspaces, so deliveries that end within this time have one together. */
 const REFILL_MS = 20;
 /** Deliveries of a process that use the database at the same time. */
@@ -36,9 +36,10 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly database = new ConcurrencyLimiter(DATABASE_RUNS, Infinity);
   private readonly running = new Set<Running>();
   private readonly abort = new AbortController();
-  private timer: NodeJS.Timeout | undefined;
-  private timerDue = 0;
-  private filling: Promise<void> | undefined;
+  private readonly loop = new ClaimLoop(
+    () => this.claimAll(),
+    (error) => this.logger.warn({ err: error }, 'push messages cannot be leased'),
+  );
   /** Deliveries that this process has ended. */
   private finished = 0;
 
@@ -51,26 +52,25 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.schedule(POLL_MS);
+    this.loop.start();
   }
 
   async onModuleDestroy(): Promise<void> {
     this.abort.abort();
-    clearTimeout(this.timer);
-    await this.filling;
+    await this.loop.stop();
     await this.ended();
   }
 
   /** Messages are due. */
   wake(): void {
-    outsideRequests(() => this.schedule(0));
+    outsideRequests(() => this.loop.schedule(0));
   }
 
   /** Sends everything that is due, for tests. */
   async drain(): Promise<void> {
     for (let before = -1; before !== this.finished;) {
       before = this.finished;
-      await this.fill();
+      await this.loop.fill();
       // A delivery that has ended may have made another one due.
       await this.ended();
     }
@@ -80,29 +80,7 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     await Promise.all([...this.running].map(({ done }) => done));
   }
 
-  /** Keeps an earlier time. */
-  private schedule(ms: number): void {
-    const due = Date.now() + ms;
-    if (this.abort.signal.aborted || (this.timer && this.timerDue <= due)) return;
-    clearTimeout(this.timer);
-    this.timerDue = due;
-    this.timer = setTimeout(() => {
-      this.timer = undefined;
-      void this.fill().finally(() => this.schedule(POLL_MS));
-    }, ms);
-    this.timer.unref();
-  }
-
-  /** Leases due deliveries until there are none, or no room. One caller at a time. */
-  private async fill(): Promise<void> {
-    while (this.filling) await this.filling;
-    if (this.abort.signal.aborted) return;
-    this.filling = this.claimAll()
-      .catch((error: unknown) => this.logger.warn({ err: error }, 'push messages cannot be leased'))
-      .finally(() => (this.filling = undefined));
-    await this.filling;
-  }
-
+  /** Leases what is due until there is nothing, or no room. */
   private async claimAll(): Promise<void> {
     for (const cell of this.db.cells)
       await this.db.inCell(cell, async () => {
@@ -144,7 +122,7 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     } finally {
       this.running.delete(running);
       this.finished += 1;
-      this.schedule(REFILL_MS);
+      this.loop.schedule(REFILL_MS);
     }
   }
 
