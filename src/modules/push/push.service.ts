@@ -4,7 +4,8 @@ import { isPublicKey } from '../../lib/web-push/index.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { fieldError } from '../../platform/http/errors.js';
-import { OutboundHttp, OutboundHttpError } from '../../platform/outbound/outbound-http.js';
+import { assertAddressField } from '../../platform/outbound/address-field.js';
+import { OutboundHttp } from '../../platform/outbound/outbound-http.js';
 import { Cursors } from '../../platform/paging/cursors.js';
 import type { PageQuery } from '../../platform/paging/page.dto.js';
 import type { CreatePushSubscription, PushKeysInput } from './push.dto.js';
@@ -59,7 +60,7 @@ export class PushService {
    */
   async create(ctx: RequestContext, input: CreatePushSubscription): Promise<PushSubscriptionResponse> {
     const { endpoint, keys, description = '' } = input;
-    this.assertAddress(endpoint);
+    assertAddressField(this.http, 'endpoint', endpoint);
     const { p256dh, auth } = keysOf(keys);
     const keyId = await this.keyOf(input.key_id);
     const { origin: service, hostname } = new URL(endpoint);
@@ -89,15 +90,6 @@ export class PushService {
       : this.subscriptions.record(subscription, attempt));
     const { outcome, statusCode, error } = attempt;
     return { accepted: outcome === 'accepted', status_code: statusCode, error, deleted: isGone };
-  }
-
-  private assertAddress(endpoint: string): void {
-    try {
-      this.http.assertAllowed(endpoint);
-    } catch (error) {
-      if (error instanceof OutboundHttpError) throw fieldError('endpoint', 'invalid', error.message);
-      throw error;
-    }
   }
 
   private async keyOf(id: string | undefined): Promise<string> {
