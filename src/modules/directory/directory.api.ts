@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { foldWords } from '../tenants/index.js';
-import { DirectoryRepository, MAX_WORDS } from './directory.repository.js';
+import { DirectoryRepository } from './directory.repository.js';
 
 export interface FoundMember {
   id: string;
@@ -18,9 +17,7 @@ export class DirectoryApi {
 
   /** Active members whose name and address have words with these beginnings, the best first. */
   async members(tenantId: string, text: string, limit: number): Promise<FoundMember[]> {
-    const words = foldWords(text).split(' ').filter(Boolean).slice(0, MAX_WORDS);
-    if (words.length === 0) return [];
-    const rows = await this.directory.search(tenantId, words, { users: true, groups: false }, limit);
+    const rows = await this.directory.search(tenantId, text, { users: true, groups: false }, limit);
     return rows.flatMap(({ id, name, email, score }) =>
       email === null || score < MATCHING ? [] : [{ id, name, email }],
     );
