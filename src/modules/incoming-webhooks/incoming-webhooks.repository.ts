@@ -25,12 +25,13 @@ const page = workspace.statement<Record<string, unknown>>(
     ORDER BY hook.id LIMIT $4`,
 );
 
-// To the minute, so that frequent requests do not write the same row.
 const touch = workspace.statement<never>(
   'incoming_webhooks.touch',
-  `UPDATE incoming_webhooks SET last_used_at = now()
-    WHERE tenant_id = $1 AND id = $2 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
+  `UPDATE incoming_webhooks SET last_used_at = now() WHERE tenant_id = $1 AND id = $2`,
 );
+
+/** Milliseconds for which the time of the last use stays, so that frequent requests write nothing. */
+const TOUCH_MS = 60_000;
 
 const NOW = () => 'now()';
 
@@ -88,7 +89,8 @@ export class IncomingWebhooksRepository {
   }
 
   /** Notes the use, to the minute. */
-  async touch({ tenantId, id }: IncomingWebhook): Promise<void> {
+  async touch({ tenantId, id, lastUsedAt }: IncomingWebhook): Promise<void> {
+    if (lastUsedAt && Date.now() - lastUsedAt.getTime() < TOUCH_MS) return;
     await this.db.single((tx) => tx.query(touch, [tenantId, id]));
   }
 }
