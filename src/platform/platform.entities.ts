@@ -49,10 +49,14 @@ export class OutboxEvent {
 
 @Entity('event_interests')
 @Index('event_interests_holder', ['tenantId', 'holder'])
+@Index('event_interests_users', ['type', 'tenantId', 'userId'], { where: 'user_id IS NOT NULL' })
 export class EventInterest {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
   @PrimaryColumn('text') type!: string;
   @PrimaryColumn('uuid') holder!: string;
+  /** Null: the events of the whole workspace. */
+  @Column('uuid', { name: 'user_id', nullable: true }) userId!: string | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }
 
 @Entity('job_runs')

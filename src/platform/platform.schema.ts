@@ -85,6 +85,7 @@ export const platformSchema: SchemaPart = {
     CountedItems1798806000001: '0015-counted-items',
     OutboxOrder1798808000000: '0017-outbox-order',
     EventInterests1798808000002: '0016-event-interests',
+    UsersOfInterests1798813000000: '0018-users-of-interests',
   }),
   sql: [
     ...sqlFiles('either', import.meta.url, 'values'),

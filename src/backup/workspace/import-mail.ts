@@ -78,10 +78,11 @@ export async function importMail(work: Import, mail: MailApi): Promise<ImportedM
       `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM ${rows} WHERE user_id IN (SELECT id FROM ${USERS})`,
     );
   }
-  await cell.query(
-    `DELETE FROM mail_calendar_scans AS scan WHERE tenant_id = $1 AND NOT EXISTS (
-       SELECT FROM mail_accounts AS account WHERE account.tenant_id = $1 AND account.user_id = scan.user_id)`,
-    [workspace.id],
-  );
+  for (const table of ['mail_calendar_scans', 'mail_arrival_scans'])
+    await cell.query(
+      `DELETE FROM ${table} AS scan WHERE tenant_id = $1 AND NOT EXISTS (
+         SELECT FROM mail_accounts AS account WHERE account.tenant_id = $1 AND account.user_id = scan.user_id)`,
+      [workspace.id],
+    );
   return { users: accounts.length, taken: taken.map(({ address }) => address) };
 }

@@ -41,6 +41,7 @@ import { SelfService } from './people/self.service.js';
 import { ContactFeedRepository } from './sync/contact-feed.repository.js';
 import { ContactSyncController } from './sync/contact-sync.controller.js';
 import { ContactSyncService } from './sync/contact-sync.service.js';
+import { ContactPublicEvents } from './items/contact-public-events.js';
 import { ContactFormatsService } from './items/contact-formats.service.js';
 import { SelfCardController } from './people/self-card.controller.js';
 import { SelfCardService } from './people/self-card.service.js';
@@ -115,6 +116,7 @@ import { ContactsPersonalData } from './contacts-personal-data.js';
     ContactCardsRepository,
     ContactCards,
     CardChanges,
+    ContactPublicEvents,
   ],
   exports: [ContactsApi, AddressbooksService, ContactCards, CardChanges],
 })

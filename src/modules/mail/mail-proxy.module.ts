@@ -13,6 +13,9 @@ import { MailAccountsRepository } from './accounts/mail-accounts.repository.js';
 import { MailApplicationPasswords } from './accounts/mail-application-passwords.js';
 import { MailProvider } from './accounts/mail-provider.js';
 import { MailApi } from './accounts/mail.api.js';
+import { MailArrivals } from './arrivals/mail-arrivals.js';
+import { MailArrivalsRepository } from './arrivals/mail-arrivals.repository.js';
+import { MailPublicEvents } from './arrivals/mail-public-events.js';
 import { CalendarMailIntake } from './calendar-mail/calendar-mail-intake.js';
 import { CalendarMailReader } from './calendar-mail/calendar-mail-reader.js';
 import { CalendarMailRepository } from './calendar-mail/calendar-mail.repository.js';
@@ -79,6 +82,9 @@ const MailHttpModule = HttpModule.registerAsync({
     CalendarMailReader,
     CalendarMailIntake,
     OwnMail,
+    MailArrivalsRepository,
+    MailArrivals,
+    MailPublicEvents,
   ],
   exports: [MailApi, ReceivedMailApi, RecipientsApi, OwnMail, CalendarMailReader, CalendarMailIntake],
 })

@@ -44,6 +44,21 @@ export class MailCalendarScan {
   @Column('timestamptz', { name: 'scanned_at' }) scannedAt!: Date;
 }
 
+/** Progress of the search for arrived mail of a user who wants events of it. */
+@Entity('mail_arrival_scans')
+@ForeignKey('MailAccount', ['tenantId', 'userId'], ['tenantId', 'userId'], { onDelete: 'CASCADE' })
+export class MailArrivalScan {
+  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @Column('text', { nullable: true }) mailbox!: string | null;
+  @Column('bigint', { name: 'last_message' }) lastMessage!: string;
+  /** Of the newest message that was reported. */
+  @Column('timestamptz', { name: 'last_arrival', nullable: true }) lastArrival!: Date | null;
+  @Column('text', { name: 'next_page', nullable: true }) nextPage!: string | null;
+  @Column('bigint', { name: 'newest_message', nullable: true }) newestMessage!: string | null;
+  @Column('timestamptz', { name: 'scanned_at' }) scannedAt!: Date;
+}
+
 @Entity('mail_moves')
 @Index('mail_moves_old', ['movedAt'])
 export class MailMove {

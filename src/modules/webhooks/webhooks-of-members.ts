@@ -12,7 +12,10 @@ const lock = workspace.statement<never>(
 
 const transfer = workspace.statement<{ id: string }>(
   'webhooks.transfer',
-  `UPDATE webhooks SET owner_id = $3, active = false, disabled_reason = 'transferred', disabled_at = now(), revision = revision + 1,
+  `WITH ended AS (
+     DELETE FROM event_interests USING webhooks
+      WHERE event_interests.tenant_id = $1 AND webhooks.tenant_id = $1 AND webhooks.owner_id = $2 AND holder = webhooks.id)
+   UPDATE webhooks SET owner_id = $3, active = false, disabled_reason = 'transferred', disabled_at = now(), revision = revision + 1,
           updated_at = now()
     WHERE tenant_id = $1 AND owner_id = $2 RETURNING id`,
 );

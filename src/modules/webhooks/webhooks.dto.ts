@@ -13,6 +13,7 @@ import {
   Time,
   Uuid,
 } from '../../platform/http/input.decorators.js';
+import { OnlyKnown } from '../../platform/http/body/only-known.js';
 import { PageQuery } from '../../platform/paging/page.dto.js';
 import { ClientId } from '../../platform/resources/folder.dto.js';
 import { DELIVERY_STATES, type DeliveryState, WEBHOOK_SCOPES, type WebhookScope } from './webhook.entity.js';
@@ -22,7 +23,10 @@ export const MAX_DESCRIPTION = 500;
 export const MAX_TYPES = 40;
 export const MAX_TYPE = 32;
 
-/** Restricts the events to one object. Each attribute concerns the types of events that have it. */
+/**
+ * Restricts the events to one object that you can read. Each attribute concerns the types of events that have it, and at least one of
+ * `event_types`. Unknown attributes are errors.
+ */
 export class WebhookFilterInput {
   /** Only this form and its responses. */
   @Optional() @Uuid({ example: EXAMPLE_ID }) form_id?: string;
@@ -32,6 +36,8 @@ export class WebhookFilterInput {
   @Optional() @Uuid({ example: EXAMPLE_ID }) calendar_id?: string;
   /** Only tasks of this folder. */
   @Optional() @Uuid({ example: EXAMPLE_ID }) folder_id?: string;
+  /** Only contacts of this address book. */
+  @Optional() @Uuid({ example: EXAMPLE_ID }) addressbook_id?: string;
 }
 
 export class CreateWebhook extends ClientId {
@@ -65,7 +71,10 @@ export class CreateWebhook extends ClientId {
   @IsArray()
   event_types!: string[];
 
-  @Optional() @Nested(WebhookFilterInput, { example: {} }) filter?: WebhookFilterInput;
+  @Optional()
+  @Nested(WebhookFilterInput, { example: {} })
+  @OnlyKnown(WebhookFilterInput)
+  filter?: WebhookFilterInput;
 
   /** Default: true. An inactive webhook gets no events, also not those of this time later. */
   @Optional() @Flag({ example: true }) active?: boolean;

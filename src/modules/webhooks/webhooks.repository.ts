@@ -125,8 +125,15 @@ export class WebhooksRepository {
     await rowsOf(tx, Webhook).delete({ tenantId, id });
   }
 
-  private async setInterests(tx: Tx, { tenantId, id }: Webhook, types: readonly string[]): Promise<void> {
-    const frequent = types.filter((type) => this.events.find(type)?.subject.isFrequent);
+  private async setInterests(
+    tx: Tx,
+    { tenantId, id, ownerId }: Webhook,
+    types: readonly string[],
+  ): Promise<void> {
+    const frequent = types.flatMap((type) => {
+      const subject = this.events.find(type)?.subject;
+      return subject?.isFrequent ? [{ type, userId: subject.owner === undefined ? null : ownerId }] : [];
+    });
     await this.interests.set(tx, tenantId, id, frequent);
   }
 }

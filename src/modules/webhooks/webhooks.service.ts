@@ -7,8 +7,13 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { changedFields } from '../../platform/database/rows.js';
 import type { Tx } from '../../platform/database/tx.js';
-import { EVENT_FILTERS, PublicEvents } from '../../platform/events/public-events.js';
-import { detailsAt, Errors } from '../../platform/http/errors.js';
+import {
+  EVENT_FILTERS,
+  type EventFilter,
+  PublicEvents,
+  type PublicEventType,
+} from '../../platform/events/public-events.js';
+import { detailsAt, Errors, fieldError } from '../../platform/http/errors.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
 import { assertAddressField } from '../../platform/outbound/address-field.js';
@@ -16,7 +21,7 @@ import { OutboundHttp } from '../../platform/outbound/outbound-http.js';
 import { Cursors } from '../../platform/paging/cursors.js';
 import { deleteInBatches } from '../../platform/resources/delete-in-batches.js';
 import { WebhookAccess } from './webhook-access.js';
-import type { Webhook, WebhookFilter } from './webhook.entity.js';
+import type { Webhook, WebhookFilter, WebhookScope } from './webhook.entity.js';
 import { presentWebhook } from './responses/webhook.presenter.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 import type { CreateWebhook, ListWebhooks, UpdateWebhook, WebhookFilterInput } from './webhooks.dto.js';
@@ -68,7 +73,9 @@ export class WebhooksService {
     const { tenantId, userId: ownerId } = ctx;
     const { scope, url, description = '', event_types: eventTypes, filter = {}, active = true } = input;
     assertAddressField(this.http, 'url', url);
-    this.assertTypes(eventTypes);
+    this.assertTypes(scope, eventTypes);
+    assertApplicable(this.events, eventTypes, filter);
+    await this.assertReadable(ctx, filter);
     if (scope === 'tenant') await this.access.assertManager(ctx);
     const id = input.id?.toLowerCase() ?? uuidv7();
     const plain = this.secrets.create();
@@ -97,11 +104,17 @@ export class WebhooksService {
     expected: ExpectedRevision,
   ): Promise<JsonReply> {
     const isManager = await this.access.isManager(ctx);
+    const checked = await body.map(async (input) => {
+      await this.assertReadable(ctx, input.filter);
+      return input;
+    });
     return this.db.tx(async (tx) => {
       const before = this.access.visible(ctx, await this.webhooks.lock(tx, ctx.tenantId, id), isManager);
-      await WEBHOOKS.checkWrite(before, expected, body, () => presentWebhook(before));
-      const changes = changedFields<Partial<Webhook>>(before, this.fieldsOf(body.value));
+      await WEBHOOKS.checkWrite(before, expected, checked, () => presentWebhook(before));
+      const changes = changedFields<Partial<Webhook>>(before, this.fieldsOf(before.scope, checked.value));
       if (!changes) throw WebhookErrors.noChanges.with();
+      const { eventTypes, filter } = { ...before, ...changes };
+      if (changes.eventTypes || changes.filter) assertApplicable(this.events, eventTypes, filter);
       const isDeactivation = changes.active === false && Object.keys(changes).length === 1;
       if (!isDeactivation) this.access.assertOwner(ctx, before);
       if (changes.active === true && before.scope === 'tenant' && !isManager) throw Errors.forbidden.with();
@@ -151,25 +164,44 @@ export class WebhooksService {
     return this.access.visible(ctx, await this.webhooks.find(ctx.tenantId, id), isManager);
   }
 
-  private fieldsOf(input: UpdateWebhook): Partial<Webhook> {
+  private fieldsOf(scope: WebhookScope, input: UpdateWebhook): Partial<Webhook> {
     const { url, description, event_types: eventTypes, filter, active } = input;
     if (url !== undefined) assertAddressField(this.http, 'url', url);
-    if (eventTypes !== undefined) this.assertTypes(eventTypes);
+    if (eventTypes !== undefined) this.assertTypes(scope, eventTypes);
     const fields = { url, description, eventTypes, active, filter: filter && filterOf(filter) };
     return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   }
 
-  private assertTypes(types: readonly string[]): void {
-    const unknown = types.flatMap((type, n) => (this.events.find(type) ? [] : [n]));
-    if (unknown.length > 0)
-      throw Errors.validationFailed.with({
-        details: detailsAt(
-          'event_types',
-          unknown,
-          'unknown_type',
-          'must be a type of GET /webhooks/event-types',
-        ),
-      });
+  private assertTypes(scope: WebhookScope, types: readonly string[]): void {
+    const found = types.map((type) => this.events.find(type));
+    const at = (fails: (type: PublicEventType | undefined) => boolean) =>
+      found.flatMap((type, n) => (fails(type) ? [n] : []));
+    const details = [
+      ...detailsAt(
+        'event_types',
+        at((type) => !type),
+        'unknown_type',
+        'must be a type of GET /webhooks/event-types',
+      ),
+      ...detailsAt(
+        'event_types',
+        at((type) => scope === 'tenant' && type?.subject.owner !== undefined),
+        'personal_type',
+        'is about data of one user: the scope must be user',
+      ),
+    ];
+    if (details.length > 0) throw Errors.validationFailed.with({ details });
+  }
+
+  /** An unknown object and one that the caller may not read have the same error. */
+  private async assertReadable(ctx: RequestContext, filter: WebhookFilterInput = {}): Promise<void> {
+    for (const [name, id] of entriesOf(filter))
+      if (!(await this.events.isReadable(ctx, name, id)))
+        throw fieldError(
+          `filter.${name}`,
+          'unknown_object',
+          `filter.${name} must be an object that you can read`,
+        );
   }
 
   private async log(
@@ -184,10 +216,27 @@ export class WebhooksService {
   }
 }
 
-function filterOf(input: WebhookFilterInput): WebhookFilter {
-  const given = EVENT_FILTERS.flatMap((name) => {
-    const value = input[name];
+const entriesOf = (filter: WebhookFilterInput): (readonly [EventFilter, string])[] =>
+  EVENT_FILTERS.flatMap((name) => {
+    const value = filter[name];
     return value === undefined ? [] : [[name, value.toLowerCase()] as const];
   });
-  return Object.fromEntries(given);
+
+const filterOf = (input: WebhookFilterInput): WebhookFilter => Object.fromEntries(entriesOf(input));
+
+/** An attribute that no type has would restrict nothing. @throws ApiError 422 */
+function assertApplicable(events: PublicEvents, types: readonly string[], filter: WebhookFilterInput): void {
+  const known = new Set(types.flatMap((type) => events.find(type)?.subject.filters ?? []));
+  const details = entriesOf(filter).flatMap(([name]) =>
+    known.has(name)
+      ? []
+      : [
+          {
+            field: `filter.${name}`,
+            code: 'not_applicable',
+            message: `filter.${name} concerns none of event_types`,
+          },
+        ],
+  );
+  if (details.length > 0) throw Errors.validationFailed.with({ details });
 }

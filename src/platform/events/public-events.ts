@@ -5,7 +5,7 @@ import type { RequestContext } from '../context/request-context.js';
 export type EventFacts = Readonly<Record<string, unknown>>;
 
 /** The attributes of objects by which events can be filtered. */
-export const EVENT_FILTERS = ['form_id', 'room_id', 'calendar_id', 'folder_id'] as const;
+export const EVENT_FILTERS = ['form_id', 'room_id', 'calendar_id', 'folder_id', 'addressbook_id'] as const;
 export type EventFilter = (typeof EVENT_FILTERS)[number];
 
 /** The objects that some events are about, as programs of others receive them. */
@@ -22,6 +22,10 @@ export interface PublicSubject {
   readonly filters?: readonly EventFilter[];
   /** Appended only in workspaces with an interest in the type (`EventInterests`). */
   readonly isFrequent?: boolean;
+  /** The fact with the user whose data these are: only this user receives the events, in webhooks of scope `user`. */
+  readonly owner?: string;
+  /** Objects are read from another service, which may respond slowly or not at all. */
+  readonly isRemote?: boolean;
 }
 
 /** A type of events of the outbox that programs of others may receive. */
@@ -44,6 +48,9 @@ type SubjectReader = (ctx: RequestContext, facts: EventFacts, filter: Filter) =>
 
 /** The same for several events at once, in their order. */
 type SubjectsReader = (ctx: RequestContext, facts: readonly EventFacts[]) => Promise<FoundSubject[]>;
+
+/** Whether the member may read the object with the id, by which events are filtered. */
+type FilterCheck = (ctx: RequestContext, id: string) => Promise<boolean>;
 
 const declared = new Map<string, PublicEventType>();
 
@@ -70,10 +77,21 @@ export function publicEvents(
 @Injectable()
 export class PublicEvents {
   private readonly readers = new Map<PublicSubject, { one: SubjectReader } | { many: SubjectsReader }>();
+  private readonly filters = new Map<EventFilter, FilterCheck>();
 
   /** Call it in `onModuleInit`. @param reader `many` where one statement reads several objects */
   register(subject: PublicSubject, reader: { one: SubjectReader } | { many: SubjectsReader }): void {
     this.readers.set(subject, reader);
+  }
+
+  /** Call it in `onModuleInit`, in the domain of the object that the filter names. */
+  registerFilter(filter: EventFilter, check: FilterCheck): void {
+    this.filters.set(filter, check);
+  }
+
+  /** Whether the member may read the object by which events are filtered. False also for an unknown one. */
+  async isReadable(ctx: RequestContext, filter: EventFilter, id: string): Promise<boolean> {
+    return (await this.filters.get(filter)?.(ctx, id)) ?? false;
   }
 
   /** Undefined: no public event. */

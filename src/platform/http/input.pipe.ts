@@ -10,6 +10,7 @@ import type { Request } from 'express';
 import { ApiError, type FieldProblem } from './api-error.js';
 import { Errors, fieldError } from './errors.js';
 import { instanceOf } from './body/instance.js';
+import { ONLY_KNOWN, unknownMembersOf } from './body/only-known.js';
 import { bodyDocs, documentsInput } from './input-docs.js';
 import { assertStorable } from './storable-text.js';
 
@@ -57,13 +58,18 @@ function useDefaults<T extends object>(type: Class<T>, instance: T): void {
 
 function problems(error: ValidationError, parent = ''): FieldProblem[] {
   const field = parent ? `${parent}.${error.property}` : error.property;
-  const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({
-    field,
-    code: snake(rule),
-    message,
-  }));
+  const own = Object.entries(error.constraints ?? {}).flatMap(([rule, message]) =>
+    rule === ONLY_KNOWN ? unknownFields(field, error.value) : [{ field, code: snake(rule), message }],
+  );
   return [...own, ...(error.children ?? []).flatMap((child) => problems(child, field))];
 }
+
+const unknownFields = (parent: string, value: unknown): FieldProblem[] =>
+  unknownMembersOf(value).map((name) => ({
+    field: `${parent}.${name}`,
+    code: 'unknown_field',
+    message: `${parent} has no field of this name`,
+  }));
 
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

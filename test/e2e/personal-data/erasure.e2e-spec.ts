@@ -49,6 +49,7 @@ const USER_REFERENCES: Record<string, string> = {
 /** Tables whose rows are deleted by a foreign key or by the code of a source, with the table or the source. */
 const ERASED_WITH: Record<string, string> = {
   form_reports: 'forms',
+  mail_arrival_scans: 'mail_accounts',
   mail_calendar_scans: 'mail_accounts',
   personal_exports: 'ExportPersonalData',
 };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { ok } from '../../support/domains/forms.ts';
+import { ok, published } from '../../support/domains/forms.ts';
 import { WebhookTest } from '../../support/domains/webhooks.ts';
 import { answer, verify, WebhookReceiver } from '../../support/network/webhook-receiver.ts';
 
@@ -101,6 +101,83 @@ describe('webhooks', () => {
     }
   });
 
+  test('reject unknown attributes of the filter, and those that concern no type', async () => {
+    const [form, room] = [randomUUID(), randomUUID()];
+    const types = ['task.created'];
+    for (const [filter, details] of [
+      [
+        { rooms: [room], folderId: form },
+        ['filter.rooms', 'filter.folderId'].map((field) => [field, 'unknown_field']),
+      ],
+      [{ room_id: room, folder_id: 'x' }, [['filter.folder_id', 'is_uuid']]],
+      [
+        { room_id: room, form_id: form },
+        ['filter.form_id', 'filter.room_id'].map((field) => [field, 'not_applicable']),
+      ],
+      ['x', [['filter', 'nested_validation']]],
+    ] as const) {
+      const { status, body } = await member.api.post('/webhooks', input({ event_types: types, filter }));
+      expect([status, body.error]).toEqual([422, 'validation_failed']);
+      expect(body.details.map(({ field, code }: any) => [field, code])).toEqual(details);
+    }
+    const hook = await at.hook(member, types);
+    const change = (fields: object) =>
+      member.api.patch(`/webhooks/${hook.id}`, { base_revision: 1, ...fields });
+    expect((await change({ filter: { folders: [] } })).body.details[0]).toMatchObject({
+      field: 'filter.folders',
+      code: 'unknown_field',
+      message: 'filter has no field of this name',
+    });
+    ok(await member.api.get(`/webhooks/${hook.id}`));
+  });
+
+  test('the filter names an object that the caller can read; others and unknown ones have the same error', async () => {
+    const [stranger] = await app.tenant('filter-hooks', 'stranger');
+    const objects = async (user: TestUser) => ({
+      folder_id: ok(await user.api.post('/task_folders', { name: 'Trip' }), 201).folder.id,
+      calendar_id: ok(await user.api.post('/calendar', { name: 'Trips' }), 201).calendar.id,
+      form_id: (await published(user)).id,
+      room_id: ok(await user.api.post('/chat/rooms', { type: 'group', name: 'Trip', member_ids: [] }), 201)
+        .room.id,
+    });
+    const types = ['task.created', 'calendar.event.created', 'form.published', 'call.started'];
+    const own = await objects(member);
+    const hook = await at.hook(member, types, { filter: own });
+    expect(hook.filter).toEqual(own);
+    const unknown = Object.fromEntries(Object.keys(own).map((name) => [name, randomUUID()]));
+    for (const [name, id] of [await objects(owner), await objects(stranger), unknown].flatMap(
+      Object.entries,
+    )) {
+      const expected = [
+        {
+          field: `filter.${name}`,
+          code: 'unknown_object',
+          message: `filter.${name} must be an object that you can read`,
+        },
+      ];
+      const made = await member.api.post('/webhooks', input({ event_types: types, filter: { [name]: id } }));
+      expect([made.status, made.body.details]).toEqual([422, expected]);
+      const changed = await member.api.patch(`/webhooks/${hook.id}`, {
+        filter: { [name]: id },
+        base_revision: 1,
+      });
+      expect([changed.status, changed.body.details]).toEqual([422, expected]);
+    }
+    // The types of a webhook with a filter.
+    const { body } = await member.api.patch(`/webhooks/${hook.id}`, {
+      event_types: ['note.created'],
+      base_revision: 1,
+    });
+    expect(body.details.map(({ code }: any) => code)).toEqual(Array(4).fill('not_applicable'));
+    ok(
+      await member.api.patch(`/webhooks/${hook.id}`, {
+        event_types: ['note.created'],
+        filter: {},
+        base_revision: 1,
+      }),
+    );
+  });
+
   test('show the types of events', async () => {
     const { event_types: types } = ok(await member.api.get('/webhooks/event-types'));
     expect(types).toContainEqual({
@@ -109,6 +186,7 @@ describe('webhooks', () => {
       object: 'response',
       facts: ['form_id', 'response_id'],
       filters: ['form_id'],
+      scopes: ['tenant', 'user'],
     });
   });
 

@@ -33,6 +33,11 @@ const placement = workspace.statement<{ calendar_id: string; deleted: boolean }>
     ORDER BY place.deleted, access.role DESC, place.calendar_id LIMIT 1`,
 );
 
+const calendar = workspace.statement<{ id: string }>(
+  'calendar.filters_events',
+  `SELECT calendar_id AS id FROM calendar_access WHERE tenant_id = $1 AND user_id = $2 AND calendar_id = $3`,
+);
+
 const EVENT_EVENTS = publicEvents(
   {
     kind: 'event',
@@ -57,6 +62,10 @@ export class EventPublicEvents implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
+    this.publicEvents.registerFilter(
+      'calendar_id',
+      async ({ tenantId, userId }, id) => (await this.db.query(calendar, [tenantId, userId, id])).length > 0,
+    );
     this.publicEvents.register(EVENT_EVENTS, {
       one: (ctx, facts, { calendar_id: calendarId }) => this.read(ctx, facts, calendarId),
     });

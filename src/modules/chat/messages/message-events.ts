@@ -13,6 +13,11 @@ const read = workspace.statement<{ message: string }>(
     WHERE view.tenant_id = $1 AND view.room_id = $3 AND view.seq = $4`,
 );
 
+const room = workspace.statement<{ id: string }>(
+  'chat_rooms.filters_events',
+  `SELECT room_id AS id FROM chat_room_roles WHERE tenant_id = $1 AND user_id = $2 AND room_id = $3`,
+);
+
 /** Appended in workspaces with an interest in them only (`EventInterests`). */
 const MESSAGE_EVENTS = publicEvents(
   {
@@ -43,6 +48,10 @@ export class MessageEvents implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
+    this.events.registerFilter(
+      'room_id',
+      async ({ tenantId, userId }, id) => (await this.db.query(room, [tenantId, userId, id])).length > 0,
+    );
     this.events.register(MESSAGE_EVENTS, {
       one: async ({ tenantId, userId }, { room_id, seq }) => {
         const [row] = await this.db.query(read, [tenantId, userId, room_id, seq]);

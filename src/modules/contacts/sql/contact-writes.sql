@@ -13,6 +13,17 @@ BEGIN
   RETURN advance_head(p_tenant, p_book, p_count) - p_count;
 END $$;
 
+-- Whether programs of others want an event of the contacts of an address book. Those in the book of the workspace, which are cards of
+-- members and whose book has the id of the workspace, have none.
+CREATE FUNCTION contact_event_wanted(p_tenant uuid, p_book uuid, p_type text) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN p_book <> p_tenant AND EXISTS (SELECT FROM event_interests WHERE tenant_id = p_tenant AND type = p_type);
+END $$;
+
+CREATE FUNCTION contact_event_facts(p_book uuid, p_id uuid, p_external_id text, p_revision int) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+  SELECT jsonb_build_object('addressbook_id', p_book, 'contact_id', p_id, 'external_id', p_external_id, 'revision', p_revision)
+$$;
+
 -- The contacts of a write, in the order of `p_items`. Columns that the write does not use are null.
 CREATE FUNCTION contact_items(p_items jsonb) RETURNS TABLE (
   n bigint, id uuid, base int, external_id text, uid text, kind contact_kind, sort_key text, card text, words text[],
@@ -38,6 +49,7 @@ END $$;
 CREATE FUNCTION contacts_insert(p_tenant uuid, p_book uuid, p_items jsonb) RETURNS SETOF contacts LANGUAGE plpgsql AS $$
 DECLARE
   v_before bigint := addressbook_numbers(p_tenant, p_book, jsonb_array_length(p_items));
+  v_wanted boolean := contact_event_wanted(p_tenant, p_book, 'contact.created');
 BEGIN
   IF v_before IS NULL THEN
     RETURN;
@@ -64,7 +76,11 @@ BEGIN
     SELECT p_tenant, p_book, word, made.id FROM made, unnest(made.words) AS word ORDER BY word),
   counted AS (
     UPDATE addressbooks SET contacts_count = contacts_count + (SELECT count(*) FROM made)
-     WHERE tenant_id = p_tenant AND id = p_book)
+     WHERE tenant_id = p_tenant AND id = p_book),
+  events AS (
+    INSERT INTO outbox (tenant_id, id, type, payload)
+    SELECT p_tenant, uuid_v7(), 'contact.created', contact_event_facts(p_book, made.id, made.external_id, made.revision)
+      FROM made WHERE v_wanted)
   SELECT * FROM made;
 END $$;
 
@@ -72,13 +88,14 @@ END $$;
 CREATE FUNCTION contacts_update(p_tenant uuid, p_book uuid, p_items jsonb) RETURNS SETOF contacts LANGUAGE plpgsql AS $$
 DECLARE
   v_before bigint := addressbook_numbers(p_tenant, p_book, jsonb_array_length(p_items));
+  v_wanted boolean := contact_event_wanted(p_tenant, p_book, 'contact.updated');
 BEGIN
   IF v_before IS NULL THEN
     RETURN;
   END IF;
   RETURN QUERY
   WITH item AS MATERIALIZED (
-    SELECT item.*, contact.words AS old_words
+    SELECT item.*, contact.words AS old_words, contact.external_id AS old_external_id
       FROM contact_items(p_items) item
       JOIN LATERAL (SELECT * FROM contacts WHERE tenant_id = p_tenant AND id = item.id OFFSET 0) contact ON true
      WHERE contact.addressbook_id = p_book AND contact.gone_at IS NULL AND contact.revision = item.base),
@@ -90,7 +107,11 @@ BEGIN
        WHERE old <> ALL (item.words)))),
   indexed AS (
     INSERT INTO contact_words (tenant_id, addressbook_id, word, contact_id)
-    SELECT p_tenant, p_book, word, item.id FROM item, unnest(item.words) AS word WHERE word <> ALL (item.old_words))
+    SELECT p_tenant, p_book, word, item.id FROM item, unnest(item.words) AS word WHERE word <> ALL (item.old_words)),
+  events AS (
+    INSERT INTO outbox (tenant_id, id, type, payload)
+    SELECT p_tenant, uuid_v7(), 'contact.updated', contact_event_facts(p_book, item.id, item.old_external_id, item.base + 1)
+      FROM item WHERE v_wanted)
   UPDATE contacts contact
      SET kind = item.kind, sort_key = item.sort_key, card = item.card::json, size = length(item.card),
          words = item.words, content_hash = decode(item.content_hash, 'hex'), photo_id = item.photo_id,
@@ -105,6 +126,7 @@ END $$;
 CREATE FUNCTION contacts_remove(p_tenant uuid, p_book uuid, p_ids uuid[]) RETURNS SETOF contacts LANGUAGE plpgsql AS $$
 DECLARE
   v_before bigint := addressbook_numbers(p_tenant, p_book, cardinality(p_ids));
+  v_wanted boolean := contact_event_wanted(p_tenant, p_book, 'contact.deleted');
 BEGIN
   IF v_before IS NULL THEN
     RETURN;
@@ -122,6 +144,10 @@ BEGIN
   counted AS (
     UPDATE addressbooks SET contacts_count = contacts_count - (SELECT count(*) FROM old)
      WHERE tenant_id = p_tenant AND id = p_book),
+  events AS (
+    INSERT INTO outbox (tenant_id, id, type, payload)
+    SELECT p_tenant, uuid_v7(), 'contact.deleted', contact_event_facts(p_book, old.id, old.external_id, old.revision)
+      FROM old WHERE v_wanted),
   removed AS (
     UPDATE contacts contact
        SET card = '{}', size = 2, words = '{}', sort_key = '', content_hash = '', linked_user_id = NULL, photo_id = NULL,
@@ -131,8 +157,8 @@ BEGIN
   SELECT * FROM old;
 END $$;
 
--- Moves a contact to another address book, where it may get another external_id and uid. The source keeps a removal. Skips a
--- contact whose revision is not `p_base`, and one whose external_id or uid is taken in the target.
+-- Moves a contact to another address book, where it may get another external_id and uid. The source keeps a removal; its events are a
+-- deletion and a creation. Skips a contact whose revision is not `p_base`, and one whose external_id or uid is taken in the target.
 CREATE FUNCTION contact_move(
   p_tenant uuid, p_from uuid, p_to uuid, p_id uuid, p_base int, p_external_id text, p_uid text
 ) RETURNS SETOF contacts LANGUAGE plpgsql AS $$
@@ -140,6 +166,7 @@ DECLARE
   v_first bigint := addressbook_numbers(p_tenant, least(p_from, p_to), 1);
   v_second bigint := addressbook_numbers(p_tenant, greatest(p_from, p_to), 1);
   v_old contacts;
+  v_revision int;
 BEGIN
   SELECT contact.* INTO v_old FROM contacts contact
    WHERE contact.tenant_id = p_tenant AND contact.addressbook_id = p_from AND contact.id = p_id AND contact.gone_at IS NULL
@@ -154,10 +181,18 @@ BEGIN
   SELECT p_tenant, p_to, word, p_id FROM unnest(v_old.words) AS word;
   UPDATE addressbooks SET contacts_count = contacts_count + CASE id WHEN p_to THEN 1 ELSE -1 END
    WHERE tenant_id = p_tenant AND id IN (p_from, p_to);
+  v_revision := greatest(v_old.revision, contact_former_revision(p_tenant, p_to, p_external_id)) + 1;
+  IF contact_event_wanted(p_tenant, p_from, 'contact.deleted') THEN
+    INSERT INTO outbox (tenant_id, id, type, payload)
+    VALUES (p_tenant, uuid_v7(), 'contact.deleted', contact_event_facts(p_from, p_id, v_old.external_id, v_old.revision));
+  END IF;
+  IF contact_event_wanted(p_tenant, p_to, 'contact.created') THEN
+    INSERT INTO outbox (tenant_id, id, type, payload)
+    VALUES (p_tenant, uuid_v7(), 'contact.created', contact_event_facts(p_to, p_id, p_external_id, v_revision));
+  END IF;
   RETURN QUERY
   UPDATE contacts contact
-     SET addressbook_id = p_to, external_id = p_external_id, uid = p_uid,
-         revision = greatest(contact.revision, contact_former_revision(p_tenant, p_to, p_external_id)) + 1,
+     SET addressbook_id = p_to, external_id = p_external_id, uid = p_uid, revision = v_revision,
          seq = 1 + CASE WHEN p_to < p_from THEN v_first ELSE v_second END, updated_at = clock_timestamp()
    WHERE contact.tenant_id = p_tenant AND contact.id = p_id
   RETURNING contact.*;

@@ -1,11 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import {
-  type EventFacts,
-  FACTS,
-  PublicEvents,
-  publicEvents,
-} from '../../../platform/events/public-events.js';
+import { FACTS, PublicEvents, publicEvents } from '../../../platform/events/public-events.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { FormAccess, type OpenForm } from '../form-access.js';
 import { formSummary } from '../form.presenter.js';
@@ -54,23 +49,24 @@ export class FormPublicEvents implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
+    this.events.registerFilter('form_id', async (ctx, id) => (await this.open(ctx, id)) !== undefined);
     this.events.register(FORM_EVENTS, {
       one: async (ctx, facts) => {
-        const form = await this.open(ctx, facts);
+        const form = await this.open(ctx, facts['form_id'] as string);
         return form && formSummary(form);
       },
     });
     this.events.register(RESPONSE_EVENTS, {
       one: async (ctx, facts) =>
-        (await this.open(ctx, facts))
+        (await this.open(ctx, facts['form_id'] as string))
           ? this.responses.shown(ctx, facts['form_id'] as string, facts['response_id'] as string)
           : undefined,
     });
   }
 
-  private async open(ctx: RequestContext, { form_id: id }: EventFacts): Promise<OpenForm | undefined> {
+  private async open(ctx: RequestContext, id: string): Promise<OpenForm | undefined> {
     try {
-      return await this.access.open(ctx, id as string, 'viewer');
+      return await this.access.open(ctx, id, 'viewer');
     } catch (error) {
       if (error instanceof ApiError) return undefined;
       throw error;

@@ -5,13 +5,13 @@ import { Db } from '../../../platform/database/db.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { type Fields, resultsOf } from '../input/fields.js';
-import { inboxOf, MailClient, type MailOwner, type MailSession } from '../mail-client.js';
+import { endOf, newMessages, progressAfter } from '../inbox-walk.js';
+import { inboxOf, MailClient, type MailOwner } from '../mail-client.js';
 import { MailUpstream } from '../mail-upstream.js';
 import { readJson } from '../upstream-response.js';
 import { CALENDAR_MAIL, type CalendarMail, textOf } from './calendar-mail.js';
 import { calendarAttachment, CalendarMailReader } from './calendar-mail-reader.js';
-import { CalendarMailRepository, type ScanProgress, type ScanRow } from './calendar-mail.repository.js';
-import { listed, MailboxListError } from './message-list.js';
+import { CalendarMailRepository, type ScanRow } from './calendar-mail.repository.js';
 
 const JOB = 'calendar-mail';
 const INTERVAL_SECONDS = 10;
@@ -124,13 +124,14 @@ export class CalendarMailIntake implements OnModuleInit {
   private async searchAccount(owner: MailOwner, row: ScanRow): Promise<void> {
     const session = this.client.background(owner);
     const mailbox = row.mailbox ?? (await inboxOf(session));
+    // The first search of a mailbox records its newest message only.
     const { progress, found } =
       row.mailbox === null
-        ? { progress: await this.endOf(session, mailbox), found: [] }
-        : await this.newMessages(session, mailbox, row);
+        ? { progress: await endOf(session, mailbox), found: [] }
+        : await newMessages(session, mailbox, row, this.limits);
     const mails: CalendarMail[] = [];
-    for (const id of found) {
-      const mail = await this.read(owner, mailbox, id);
+    for (const { id, attachmentsList } of found) {
+      const mail = calendarAttachment(attachmentsList) && (await this.read(owner, mailbox, Number(id)));
       if (mail) mails.push(mail);
     }
     await this.db.tx(async (tx) => {
@@ -157,50 +158,4 @@ export class CalendarMailIntake implements OnModuleInit {
       return null;
     }
   }
-
-  /** The first search of a mailbox records its newest message only. */
-  private async endOf(session: MailSession, mailbox: string): Promise<ScanProgress> {
-    const { rows } = await listed(session, mailbox, 1, null);
-    return { mailbox, lastMessage: Number(rows[0]?.['id'] ?? 0), walk: null };
-  }
-
-  /**
-   * Lists a mailbox from its newest message, or from where the previous run stopped, down to the last known message.
-   * @returns ids of messages with a calendar, oldest first, and the progress after them
-   */
-  private async newMessages(
-    session: MailSession,
-    mailbox: string,
-    row: ScanRow,
-  ): Promise<{ progress: ScanProgress; found: number[] }> {
-    const last = Number(row.last_message);
-    const found: number[] = [];
-    let newest = Number(row.newest_message ?? last);
-    let page = row.next_page;
-    for (let read = 0; read < this.limits.pages; read += 1) {
-      const { rows, next } = await listed(session, mailbox, this.limits.messages, page);
-      const fresh = rows.filter(({ id }) => Number(id) > last);
-      newest = Math.max(newest, ...fresh.map(({ id }) => Number(id)));
-      found.push(
-        ...fresh.flatMap(({ id, attachmentsList }) =>
-          calendarAttachment(attachmentsList) ? [Number(id)] : [],
-        ),
-      );
-      page = fresh.length < rows.length ? null : next;
-      if (page === null) break;
-    }
-    const walk = page === null ? null : { nextPage: page, newest };
-    const progress = { mailbox, lastMessage: walk ? last : newest, walk };
-    return { progress, found: found.toReversed() };
-  }
-}
-
-/** The progress after a failed search. The next run repeats the failed part only. */
-function progressAfter(error: unknown, row: ScanRow): ScanProgress {
-  const { mailbox, last_message: last, next_page: nextPage, newest_message: newest } = row;
-  const walk = nextPage === null ? null : { nextPage, newest: Number(newest) };
-  const progress = { mailbox, lastMessage: Number(last ?? 0), walk };
-  if (!(error instanceof MailboxListError)) return progress;
-  // The cursor may be the cause. An unknown mailbox is one of the account that was linked before.
-  return { ...progress, mailbox: error.status === 404 ? null : mailbox, walk: null };
 }

@@ -3,27 +3,14 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import type { WalkProgress, WalkRow } from '../inbox-walk.js';
 import type { MailOwner } from '../mail-client.js';
 import { MailAccount } from '../mail.entity.js';
 
 /** An account whose mail is due to be searched. */
-export interface ScanRow {
+export interface ScanRow extends WalkRow {
   tenant_id: string;
   user_id: string;
-  mailbox: string | null;
-  last_message: string | null;
-  next_page: string | null;
-  newest_message: string | null;
-}
-
-/** Progress of the search in an inbox. */
-export interface ScanProgress {
-  /** Null: the next search begins with the newest message of the inbox. */
-  mailbox: string | null;
-  /** The newest message of the last complete search. Its id is of this mailbox. */
-  lastMessage: number;
-  /** A search that continues in the next run; null: complete. */
-  walk: { nextPage: string; newest: number } | null;
 }
 
 // Index mail_accounts_mail_user. An account may be linked to users of several workspaces.
@@ -70,7 +57,7 @@ export class CalendarMailRepository {
     return this.db.query(due, [limit]);
   }
 
-  async saveScan(tx: Tx, owner: MailOwner, { mailbox, lastMessage, walk }: ScanProgress): Promise<void> {
+  async saveScan(tx: Tx, owner: MailOwner, { mailbox, lastMessage, walk }: WalkProgress): Promise<void> {
     const { nextPage = null, newest = null } = walk ?? {};
     await tx.query(saveScan, [owner.tenantId, owner.userId, mailbox, lastMessage, nextPage, newest]);
   }

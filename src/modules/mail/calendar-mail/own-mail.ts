@@ -7,7 +7,7 @@ import { mailboxesOf, MailClient, type MailOwner, type MailSession } from '../ma
 import { MailErrors } from '../mail.errors.js';
 import type { JsonResponse } from '../upstream-response.js';
 import { CalendarMailRepository } from './calendar-mail.repository.js';
-import { listed } from './message-list.js';
+import { listed } from '../inbox-walk.js';
 
 /** A message that a user sends from their own account. */
 export interface OwnMessage {

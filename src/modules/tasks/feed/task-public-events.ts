@@ -1,10 +1,16 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
 import { FACTS, PublicEvents, publicEvents } from '../../../platform/events/public-events.js';
 import { TaskReferences } from '../responses/task-references.js';
 import { TaskResponse } from '../task.response.js';
 import { TaskEvents } from '../tasks.events.js';
 import { TasksRepository } from '../tasks.repository.js';
+
+const folder = workspace.statement<{ id: string }>(
+  'task_folders.filters_events',
+  `SELECT id FROM task_folder_views WHERE tenant_id = $1 AND user_id = $2 AND id = $3`,
+);
 
 const TASK_EVENTS = publicEvents(
   {
@@ -45,6 +51,10 @@ export class TaskPublicEvents implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
+    this.events.registerFilter(
+      'folder_id',
+      async ({ tenantId, userId }, id) => (await this.db.query(folder, [tenantId, userId, id])).length > 0,
+    );
     this.events.register(TASK_EVENTS, {
       many: async (ctx, facts) => {
         const found = await this.tasks.readMany(

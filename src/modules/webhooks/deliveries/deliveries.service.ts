@@ -5,7 +5,7 @@ import { Db } from '../../../platform/database/db.js';
 import { publicEventTypes } from '../../../platform/events/public-events.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { WebhookAccess } from '../webhook-access.js';
-import { type Webhook, type WebhookDelivery } from '../webhook.entity.js';
+import { type Webhook, WEBHOOK_SCOPES, type WebhookDelivery } from '../webhook.entity.js';
 import { presentDelivery } from '../responses/webhook.presenter.js';
 import { type Attempt, bodyOf, TEST_TYPE, WebhookSender } from '../webhook-sender.js';
 import type { ListDeliveries, RedeliverSince } from '../webhooks.dto.js';
@@ -41,6 +41,7 @@ export class DeliveriesService {
       object: subject.kind,
       facts: Object.keys(subject.facts),
       filters: [...(subject.filters ?? [])],
+      scopes: WEBHOOK_SCOPES.filter((scope) => scope === 'user' || subject.owner === undefined),
     }));
     return { event_types };
   }

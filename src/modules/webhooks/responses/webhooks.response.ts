@@ -19,6 +19,7 @@ export class WebhookFilterResponse {
   @ApiProperty({ ...UUID, required: false }) room_id?: string;
   @ApiProperty({ ...UUID, required: false }) calendar_id?: string;
   @ApiProperty({ ...UUID, required: false }) folder_id?: string;
+  @ApiProperty({ ...UUID, required: false }) addressbook_id?: string;
 }
 
 export class WebhookResponse extends RevisionedFields {
@@ -84,6 +85,8 @@ export class WebhookEventTypeResponse {
   @ApiProperty({ type: [String], example: ['task_id', 'revision', 'actor_id'] }) facts!: string[];
   /** Attributes of `filter` that concern the type. */
   @ApiProperty({ enum: EVENT_FILTERS, isArray: true, example: ['folder_id'] }) filters!: string[];
+  /** Scopes of webhooks that may have the type: events of personal data are only for the own webhooks of their user. */
+  @ApiProperty({ enum: WEBHOOK_SCOPES, isArray: true, example: ['tenant', 'user'] }) scopes!: WebhookScope[];
 }
 
 export class WebhookEventTypesEnvelope {

@@ -12,6 +12,9 @@ import type { DueDelivery } from './queues.repository.js';
 /** A longer object is left out: `omitted` is then true, and receivers read it by its id. */
 const MAX_OBJECT = 256 * 1024;
 
+/** How reads are run: `remote` ones ask another service and take no place of those in the database. */
+export type RunRead = Record<'local' | 'remote', <T>(read: () => Promise<T>) => Promise<T>>;
+
 /** Composes messages with what the owner of a webhook may read now. */
 @Injectable()
 export class WebhookContents {
@@ -25,6 +28,7 @@ export class WebhookContents {
     ctx: RequestContext,
     filter: WebhookFilter,
     batch: readonly DueDelivery[],
+    run: RunRead,
   ): Promise<(WebhookMessage | null)[]> {
     const messages = new Map<string, WebhookMessage | null>();
     const bySubject = Map.groupBy(batch, ({ event_type: type }) => this.events.find(type)?.subject);
@@ -36,7 +40,9 @@ export class WebhookContents {
         continue;
       }
       const facts = deliveries.map((delivery) => delivery.facts);
-      const found = await this.events.read(subject, ctx, facts, filter);
+      const found = await run[subject.isRemote ? 'remote' : 'local'](() =>
+        this.events.read(subject, ctx, facts, filter),
+      );
       for (const [n, delivery] of deliveries.entries())
         messages.set(delivery.id, messageOf(subject, filter, delivery, found[n]));
     }

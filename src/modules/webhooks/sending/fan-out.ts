@@ -9,18 +9,19 @@ import { WebhookDispatcher } from './dispatcher.js';
 /** Events that a batch has stored, until their handlers run: more than one batch of the outbox. */
 const MAX_STORED = 1_000;
 
-// One row for each webhook and event. A filter by an attribute that the facts lack is applied when the event is sent. The queues are
+// One row for each webhook and event; an event with a recipient is for the own webhooks of this user. A filter by an attribute that the facts lack is applied when the event is sent. The queues are
 // locked in the order of their keys; each is due at once, unless it rests after a failure.
 const fanOut = workspace.statement<{ count: number }>(
   'webhooks.fan_out',
   `WITH events AS (
-     SELECT * FROM jsonb_to_recordset($1) AS event (tenant_id uuid, id uuid, type text, facts jsonb, occurred_at timestamptz)),
+     SELECT * FROM jsonb_to_recordset($1) AS event (tenant_id uuid, id uuid, type text, facts jsonb, occurred_at timestamptz, recipient uuid)),
    added AS (
      INSERT INTO webhook_deliveries (tenant_id, webhook_id, id, event_type, facts, occurred_at, due_at)
      SELECT event.tenant_id, webhook.id, event.id, event.type, event.facts, event.occurred_at, event.occurred_at
        FROM events event
        JOIN webhooks webhook
          ON webhook.tenant_id = event.tenant_id AND webhook.active AND event.type = ANY (webhook.event_types)
+        AND (event.recipient IS NULL OR webhook.scope = 'user' AND webhook.owner_id = event.recipient)
         AND NOT EXISTS (
           SELECT FROM jsonb_each_text(webhook.filter) AS wanted
            WHERE event.facts ? wanted.key AND event.facts->>wanted.key <> wanted.value)
@@ -70,9 +71,10 @@ export class WebhookFanOut implements OnApplicationBootstrap {
       const type = this.events.find(event.type);
       if (!type) return [];
       const { tenantId: tenant_id, id, occurredAt: occurred_at } = event;
-      return [
-        { tenant_id, id, type: type.type, facts: this.events.factsOf(type, event.payload), occurred_at },
-      ];
+      const facts = this.events.factsOf(type, event.payload);
+      const { owner } = type.subject;
+      const recipient = owner === undefined ? null : facts[owner];
+      return [{ tenant_id, id, type: type.type, facts, occurred_at, recipient }];
     });
     await this.db.single(async (tx) => {
       const [added] = await tx.query(fanOut, [JSON.stringify(rows)]);

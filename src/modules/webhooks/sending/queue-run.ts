@@ -31,10 +31,15 @@ export interface RunServices {
   database: ConcurrencyLimiter;
 }
 
-/** Deliveries that are ready to be sent. */
-interface Prepared {
+/** Deliveries that are due. */
+interface Due {
   webhook: Webhook;
+  owner: RequestContext;
   batch: readonly DueDelivery[];
+}
+
+/** Deliveries that are ready to be sent. */
+interface Prepared extends Due {
   /** Null for a delivery that is dropped. */
   messages: readonly (WebhookMessage | null)[];
 }
@@ -70,8 +75,9 @@ export class QueueRun {
     const ends = Date.now() + TURN_MS;
     let pause = 0;
     for (let more = true; more && !this.abort.signal.aborted && Date.now() < ends;) {
-      const prepared = await database.run(() => this.prepare());
-      if (!prepared) break;
+      const due = await database.run(() => this.due());
+      if (!due) break;
+      const prepared = await this.prepared(due);
       if (prepared.batch.length === 0) pause = HELD_SECONDS;
       more = (await this.send(prepared)) && prepared.batch.length === BATCH;
     }
@@ -81,9 +87,9 @@ export class QueueRun {
     return database.run(() => queues.release(this.queue, { pause, failures, isSlow }));
   }
 
-  /** Reads the next deliveries, with what the owner may read now. Null: the webhook is inactive. */
-  private async prepare(): Promise<Prepared | null> {
-    const { webhooks, queues, contents, disabling } = this.services;
+  /** Reads the next deliveries. Null: the webhook is inactive. */
+  private async due(): Promise<Due | null> {
+    const { webhooks, queues, disabling } = this.services;
     const webhook = await webhooks.find(this.queue.tenant_id, this.queue.webhook_id);
     if (!webhook?.active) return null;
     const owner = await this.ownerOf(webhook);
@@ -91,9 +97,17 @@ export class QueueRun {
       await disabling.disable(webhook, owner);
       return null;
     }
-    const batch = await queues.due(this.queue, webhook.eventTypes, BATCH);
-    const messages = await contents.messagesOf(owner, webhook.filter, batch);
-    return { webhook, batch, messages };
+    return { webhook, owner, batch: await queues.due(this.queue, webhook.eventTypes, BATCH) };
+  }
+
+  /** Adds what the owner may read now. */
+  private async prepared(due: Due): Promise<Prepared> {
+    const { database, contents } = this.services;
+    const messages = await contents.messagesOf(due.owner, due.webhook.filter, due.batch, {
+      local: (read) => database.run(read),
+      remote: (read) => this.noticed(read),
+    });
+    return { ...due, messages };
   }
 
   /** The owner as the reader of objects, or why there are no more deliveries. */
@@ -134,9 +148,14 @@ export class QueueRun {
 
   /** Null: the run was stopped. */
   private async attempt(webhook: Webhook, message: WebhookMessage): Promise<Attempt | null> {
+    return this.noticed(() => this.services.sender.send(webhook, message, this.abort.signal));
+  }
+
+  /** Reports that an exchange with another server takes long. */
+  private async noticed<T>(exchange: () => Promise<T>): Promise<T> {
     const timer = setTimeout(this.onSlow, SLOW_MS);
     try {
-      return await this.services.sender.send(webhook, message, this.abort.signal);
+      return await exchange();
     } finally {
       clearTimeout(timer);
     }

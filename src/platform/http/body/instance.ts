@@ -45,6 +45,9 @@ export function instanceOf<T extends object>(type: Class<T>, plain: object): T {
   return instance;
 }
 
+/** Whether a rule of an input class declares the field. */
+export const declaresField = (type: Class, name: string): boolean => fieldsOf(type).has(name);
+
 function valueOf(field: Field, key: string, obj: Record<string, unknown>): unknown {
   const { type, transforms, maxItems } = field;
   let value = obj[key];
