@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { MemberKey, RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
+import { MemoReader } from '../../platform/database/memo-reader.js';
+import type { Reader } from '../../platform/database/tx.js';
 import { Notifications } from '../../platform/notifications/notifications.js';
 import { NotificationSettingsApi, type NotificationSettings } from '../settings/index.js';
 import { NotificationRelevance } from './inbox/notification-relevance.js';
@@ -35,19 +37,34 @@ export class NotificationsApi {
   }
 
   /**
-   * The notification with the present rights of its recipient. One that is no longer of use is withdrawn.
+   * Notifications with the present rights of their recipients. Those that are no longer of use are withdrawn.
+   * @param wanted user and id of each
    * @param requestId names the job in logs
-   * @returns null unless it is unread, of use and readable, and its recipient is an active member
+   * @returns in their order; null unless the notification is unread, of use and readable, and its recipient is an active member
    */
-  async current(member: MemberKey, id: string, requestId: string): Promise<CurrentNotificationView | null> {
-    const ctx = await this.rows.contextOf(member, requestId);
-    if (!ctx) return null;
-    const [settings] = await this.settings.of(this.db, member.tenantId, [member.userId]);
-    const row = await this.unread(ctx, id);
-    if (!settings || !row) return null;
-    const [notification] = await this.presenter.present(this.db, ctx, [row], settings.language);
-    const isReadable = notification && (notification.subject === null || notification.subject.title !== null);
-    return isReadable ? { notification, settings } : null;
+  async current(
+    tenantId: string,
+    wanted: readonly { userId: string; id: string }[],
+    requestId: string,
+  ): Promise<(CurrentNotificationView | null)[]> {
+    if (wanted.length === 0) return [];
+    const found = new Map<string, CurrentNotificationView>();
+    const users = [...new Set(wanted.map(({ userId }) => userId))];
+    const contexts = await this.rows.contextsOf(tenantId, users, requestId);
+    const settings = await this.settings.of(this.db, tenantId, users);
+    const settingsOf = new Map(settings.map((each) => [each.userId, each]));
+    const rows = await this.rows.ofUsers(tenantId, wanted);
+    // What several recipients see of a notification, and what its presentation reads again, is read once.
+    const reader = new MemoReader(this.db);
+    for (const ctx of contexts) {
+      const own = settingsOf.get(ctx.userId);
+      const unread = own ? await this.unread(ctx, rows.get(ctx.userId) ?? [], reader) : [];
+      if (!own || unread.length === 0) continue;
+      for (const notification of await this.presenter.present(reader, ctx, unread, own.language))
+        if (notification.subject === null || notification.subject.title !== null)
+          found.set(`${ctx.userId} ${notification.id}`, { notification, settings: own });
+    }
+    return wanted.map(({ userId, id }) => found.get(`${userId} ${id}`) ?? null);
   }
 
   /** The notifications among these that are still unread. */
@@ -63,21 +80,47 @@ export class NotificationsApi {
     return end > now ? end : null;
   }
 
-  private async unread(ctx: RequestContext, id: string): Promise<NotificationRow | null> {
-    const read = () => this.rows.byIds(this.db, ctx, [id]);
-    const rows = await read();
-    const changed = await this.relevance.examine(ctx, rows);
+  /** Those of the rows of a user that are unread and of use. */
+  private async unread(
+    ctx: RequestContext,
+    rows: readonly NotificationRow[],
+    reader: Reader,
+  ): Promise<NotificationRow[]> {
+    const changed = await this.relevance.examine(ctx, rows, reader);
     this.sockets.withdrawn(ctx, changed);
-    const [row] = changed.length > 0 ? await read() : rows;
-    return row?.state === 'unread' && (await this.rings(ctx, row)) ? row : null;
+    const present =
+      changed.length > 0
+        ? await this.rows.byIds(
+            this.db,
+            ctx,
+            rows.map(({ id }) => id),
+          )
+        : rows;
+    return this.ringing(
+      ctx,
+      present.filter(({ state }) => state === 'unread'),
+      reader,
+    );
   }
 
-  /** Whether a notification that rings still does; true for any other one. */
-  private async rings({ tenantId, userId }: MemberKey, row: NotificationRow): Promise<boolean> {
-    const rings = this.notifications.find(row.type)?.rings;
-    if (!rings) return true;
-    const { id, subject_id, count, data } = row;
-    const about = JSON.stringify([{ id, subject_id, count, data }]);
-    return (await this.db.query(rings, [tenantId, userId, about])).length > 0;
+  /** Without the notifications that should ring and no longer do. */
+  private async ringing(
+    { tenantId, userId }: MemberKey,
+    rows: readonly NotificationRow[],
+    reader: Reader,
+  ): Promise<NotificationRow[]> {
+    const left: NotificationRow[] = [];
+    for (const [rings, some] of Map.groupBy(rows, ({ type }) => this.notifications.find(type)?.rings)) {
+      if (!rings) {
+        left.push(...some);
+        continue;
+      }
+      const about = some.map(({ id, subject_id, count, data }) => ({ id, subject_id, count, data }));
+      const ids = new Set(
+        (await reader.query(rings, [tenantId, userId, JSON.stringify(about)])).map(({ id }) => id),
+      );
+      left.push(...some.filter(({ id }) => ids.has(id)));
+    }
+    return left;
   }
 }

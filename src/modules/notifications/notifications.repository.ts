@@ -76,6 +76,15 @@ const byIds = workspace.statement<NotificationRow>(
   `SELECT ${COLUMNS} FROM notifications WHERE tenant_id = $1 AND user_id = $2 AND id = ANY ($3::uuid[]) ORDER BY seq`,
 );
 
+// $2 and $3: a user and a notification of this user at each place.
+const ofUsers = workspace.statement<NotificationRow & { user_id: string }>(
+  'notifications.of_users',
+  `SELECT item.user_id, ${COLUMNS} FROM (SELECT DISTINCT user_id, notification_id FROM unnest($2::uuid[], $3::uuid[]) AS given (user_id, notification_id)) wanted
+     JOIN notifications item
+       ON item.tenant_id = $1 AND item.user_id = wanted.user_id AND item.id = wanted.notification_id
+    ORDER BY item.user_id, item.seq`,
+);
+
 // Index: notifications_age.
 const recent = workspace.statement<RecentNotification>(
   'notifications.recent',
@@ -155,9 +164,9 @@ const actors = workspace.statement<{ user_id: string; display_name: string }>(
   `SELECT user_id, display_name FROM member_profiles WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[])`,
 );
 
-const roleOf = workspace.statement<{ role: 'owner' | 'admin' | 'member' }>(
-  'notifications.role_of',
-  `SELECT role FROM member_profiles WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`,
+const rolesOf = workspace.statement<{ user_id: string; role: 'owner' | 'admin' | 'member' }>(
+  'notifications.roles_of',
+  `SELECT user_id, role FROM member_profiles WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[]) AND status = 'active'`,
 );
 
 /** SQL of notifications as their readers see them. */
@@ -179,6 +188,17 @@ export class NotificationsRepository {
     ids: readonly string[],
   ): Promise<NotificationRow[]> {
     return reader.query(byIds, [tenantId, userId, ids]);
+  }
+
+  /** Notifications of several users, by user. @param wanted user and id of each */
+  async ofUsers(
+    tenantId: string,
+    wanted: readonly { userId: string; id: string }[],
+  ): Promise<Map<string, NotificationRow[]>> {
+    const users = wanted.map(({ userId }) => userId);
+    const ids = wanted.map(({ id }) => id);
+    const rows = await this.db.query(ofUsers, [tenantId, users, ids]);
+    return Map.groupBy(rows, ({ user_id }) => user_id);
   }
 
   /** Shown notifications of all users of the current cell that are new or have changed within the last seconds. */
@@ -251,15 +271,23 @@ export class NotificationsRepository {
     return new Map(rows.map(({ user_id, display_name }) => [user_id, display_name]));
   }
 
+  /** The rights of several users with which jobs read, as `contextOf`. Users who are no active members are missing. */
+  async contextsOf(
+    tenantId: string,
+    userIds: readonly string[],
+    requestId: string,
+  ): Promise<RequestContext[]> {
+    const rows = await this.db.query(rolesOf, [tenantId, userIds]);
+    return rows.map(({ user_id: userId, role }) => ({ tenantId, userId, role, sessionId: null, requestId }));
+  }
+
   /**
    * The rights with which jobs read the notifications of a recipient.
    * @param requestId names the job in logs
    * @returns null unless the user is an active member
    */
   async contextOf(member: MemberKey, requestId: string): Promise<RequestContext | null> {
-    const { tenantId, userId } = member;
-    const role = await this.roleOf(this.db, member);
-    return role && { tenantId, userId, role, sessionId: null, requestId };
+    return (await this.contextsOf(member.tenantId, [member.userId], requestId))[0] ?? null;
   }
 
   /** @returns null unless the user is an active member */
@@ -267,6 +295,6 @@ export class NotificationsRepository {
     reader: Reader,
     { tenantId, userId }: MemberKey,
   ): Promise<'owner' | 'admin' | 'member' | null> {
-    return (await reader.query(roleOf, [tenantId, userId]))[0]?.role ?? null;
+    return (await reader.query(rolesOf, [tenantId, [userId]]))[0]?.role ?? null;
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { MemberKey, RequestContext, WorkspaceKey } from '../../platform/context/request-context.js';
+import type { RequestContext, WorkspaceKey } from '../../platform/context/request-context.js';
 import type { Connection } from '../../platform/realtime/connection.js';
 import type { PresenceStatus } from './presence.entity.js';
 import { PresenceDevices } from './devices/presence-devices.js';
@@ -28,9 +28,15 @@ export class PresenceApi {
     return (await this.repository.choice(ctx)).choice === 'invisible';
   }
 
-  /** Whether a session of the user has an open socket, or had one a few seconds ago. */
-  async hasDevice(member: MemberKey, sessionId: string): Promise<boolean> {
-    return this.repository.hasDevice(member, sessionId);
+  /** Those of the sessions of the users that have an open socket, or had one a few seconds ago. */
+  async connected(
+    ctx: WorkspaceKey,
+    userIds: readonly string[],
+    sessionIds: readonly string[],
+  ): Promise<Set<string>> {
+    return sessionIds.length === 0
+      ? new Set()
+      : new Set(await this.repository.connected(ctx, userIds, sessionIds));
   }
 
   /** Records that a socket shows a room, or no longer shows it. The caller checks the membership. */

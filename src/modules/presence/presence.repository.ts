@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { MemberKey, RequestContext, WorkspaceKey } from '../../platform/context/request-context.js';
+import type { RequestContext, WorkspaceKey } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { type Statement, workspace } from '../../platform/database/statement.js';
 import type { PresenceChoice } from './presence.entity.js';
@@ -87,11 +87,10 @@ const sweep = workspace.statement<PresenceChange>(
   { reach: 'cell' },
 );
 
-const hasDevice = workspace.statement<{ has_device: boolean }>(
-  'presence.has_device',
-  `SELECT EXISTS (
-     SELECT FROM presence_devices
-      WHERE tenant_id = $1 AND user_id = $2 AND session_id = $3 AND expires_at > now()) AS has_device`,
+const connected = workspace.statement<{ session_id: string }>(
+  'presence.connected',
+  `SELECT DISTINCT session_id FROM presence_devices
+    WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[]) AND session_id = ANY ($3::uuid[]) AND expires_at > now()`,
 );
 
 // Indexes: presence_devices_expired, presence_users_due.
@@ -156,9 +155,14 @@ export class PresenceRepository {
     return this.write(sweep, [limit, lifetimeSeconds]);
   }
 
-  /** Whether a session of the user has an open socket, or had one a few seconds ago. */
-  async hasDevice({ tenantId, userId }: MemberKey, sessionId: string): Promise<boolean> {
-    return (await this.db.query(hasDevice, [tenantId, userId, sessionId]))[0]?.has_device ?? false;
+  /** Those of the sessions of the users that have an open socket, or had one a few seconds ago. */
+  async connected(
+    { tenantId }: WorkspaceKey,
+    userIds: readonly string[],
+    sessionIds: readonly string[],
+  ): Promise<string[]> {
+    const rows = await this.db.query(connected, [tenantId, userIds, sessionIds]);
+    return rows.map(({ session_id }) => session_id);
   }
 
   /** Whether devices have expired or changes are due. */

@@ -16,6 +16,18 @@ const ofUser = new RowQuota(
   'push_subscriptions item WHERE item.tenant_id = $1 AND item.user_id = $2',
 );
 
+// $2 and $3: a user and a subscription of this user at each place.
+const several = workspace.statement<Record<string, unknown>>(
+  'push.subscriptions_of_users',
+  `SELECT subscription.tenant_id, subscription.user_id, subscription.id, subscription.endpoint, subscription.endpoint_hash,
+          subscription.service, subscription.p256dh, subscription.auth, subscription.key_id, subscription.description,
+          subscription.can_dismiss, subscription.session_id, subscription.created_at, subscription.attempted_at,
+          subscription.status_code, subscription.error
+     FROM (SELECT DISTINCT user_id, id FROM unnest($2::uuid[], $3::uuid[]) AS given (user_id, id)) wanted
+     JOIN push_subscriptions subscription
+       ON subscription.tenant_id = $1 AND subscription.user_id = wanted.user_id AND subscription.id = wanted.id`,
+);
+
 const record = workspace.statement<never>(
   'push.record_attempt',
   `UPDATE push_subscriptions SET attempted_at = now(), status_code = $4, error = $5
@@ -53,6 +65,17 @@ export class PushSubscriptionsRepository {
 
   async find({ tenantId, userId }: MemberKey, id: string): Promise<PushSubscription | null> {
     return rowsOf(this.db, PushSubscription).one({ tenantId, userId, id });
+  }
+
+  /** Subscriptions of several users. @param wanted user and id of each */
+  async findMany(
+    tenantId: string,
+    wanted: readonly { userId: string; id: string }[],
+  ): Promise<PushSubscription[]> {
+    const users = wanted.map(({ userId }) => userId);
+    const ids = wanted.map(({ id }) => id);
+    const rows = await this.db.query(several, [tenantId, users, ids]);
+    return rows.map((row) => rowsOf(this.db, PushSubscription).hydrate(row));
   }
 
   /**

@@ -10,6 +10,7 @@ export class PushKey {
 
 @Entity('push_subscriptions')
 @Index('push_subscriptions_endpoint', ['tenantId', 'endpointHash', 'userId'], { unique: true })
+@Index('push_subscriptions_bound', ['userId'], { where: 'session_id IS NOT NULL' })
 @ForeignKey('TenantMember', ['tenantId', 'userId'], ['tenantId', 'userId'])
 export class PushSubscription {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;

@@ -7,6 +7,7 @@ import { PushKeys } from './push-keys.js';
 import { PushPersonalData } from './push-personal-data.js';
 import { PushSender } from './push-sender.js';
 import { PushService } from './push.service.js';
+import { PushSessions } from './push-sessions.js';
 import { PushSubscriptionsRepository } from './push-subscriptions.repository.js';
 import { PushContents } from './sending/push-contents.js';
 import { PushDispatcher } from './sending/push-dispatcher.js';
@@ -27,6 +28,7 @@ import { PushQueue } from './sending/push-queue.js';
     PushContents,
     PushDispatcher,
     PushNotices,
+    PushSessions,
   ],
   exports: [PushKeys],
 })

@@ -5,6 +5,9 @@ import { PushDelivery, PushKey, PushSubscription } from './push.entity.js';
 export const pushSchema: SchemaPart = {
   owner: 'push',
   entities: { directory: [PushKey], workspace: [PushSubscription, PushDelivery] },
-  migrations: sqlMigrations(import.meta.url, { Push1798811000002: '0001-push' }),
+  migrations: sqlMigrations(import.meta.url, {
+    Push1798811000002: '0001-push',
+    BoundPushSubscriptions1798813000002: '0002-bound-subscriptions',
+  }),
   sql: [],
 };

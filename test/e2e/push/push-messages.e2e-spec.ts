@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { ChatNotifier } from '../../../src/modules/chat/chat-notifier.js';
 import { NotificationHousekeeping } from '../../../src/modules/notifications/inbox/notification-housekeeping.js';
 import { PresenceDevices } from '../../../src/modules/presence/devices/presence-devices.js';
+import { PushSessions } from '../../../src/modules/push/push-sessions.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { ok } from '../../support/domains/forms.ts';
 import { PushTest } from '../../support/domains/push.ts';
 import { PushService, respond } from '../../support/network/push-service.ts';
 import { TestSocket } from '../../support/network/socket.ts';
+import { session } from '../../support/sign-in/account.ts';
 import { until } from '../../support/until.ts';
 
 const HOUR_MS = 3_600_000;
@@ -138,10 +140,13 @@ describe('push messages', () => {
 
   test('end for a member who was deactivated', async () => {
     const { device } = await at.subscribe(bob);
+    at.service.on(device, respond(503));
     await at.assign(alice, bob, 'Book the venue');
-    ok(await alice.api.post(`/tenant/members/${bob.id}/deactivate`));
     await at.deliver();
-    expect(at.service.of(device)).toEqual([]);
+    ok(await alice.api.post(`/tenant/members/${bob.id}/deactivate`));
+    at.service.on(device, respond(201));
+    await at.later();
+    expect(at.service.of(device)).toHaveLength(1);
   });
 
   test('end with the session of the device', async () => {
@@ -151,6 +156,28 @@ describe('push messages', () => {
     await at.deliver();
     expect(at.service.of(device)).toEqual([]);
     expect(await app.sql('SELECT FROM push_subscriptions WHERE user_id = $1', [bob.id])).toEqual([]);
+  });
+
+  test('subscriptions end when their session is ended, and when its time is over', async () => {
+    const { token } = await session(app, bob);
+    const other = { ...bob, api: app.as(token) };
+    await at.subscribe(bob);
+    await at.subscribe(other);
+    const subscribed = async () => {
+      const rows = await app.sql('SELECT session_id FROM push_subscriptions WHERE user_id = $1', [bob.id]);
+      return rows.map(({ session_id }) => session_id);
+    };
+    const [first, second] = (await subscribed()) as [string, string];
+    expect(first).not.toBe(second);
+    ok(await bob.api.delete(`/settings/security/sessions/${second}`));
+    await until('the end of the subscription', async () => (await subscribed()).length === 1);
+    expect(await subscribed()).toEqual([first]);
+    const job = () => app.inCells(() => app.get(PushSessions).run());
+    await job();
+    expect(await subscribed()).toEqual([first]);
+    await app.sql('UPDATE sessions SET expires_at = now() - make_interval(secs => 1) WHERE id = $1', [first]);
+    await job();
+    expect(await subscribed()).toEqual([]);
   });
 
   test('are withdrawn from all devices when the notification is read on one of them', async () => {

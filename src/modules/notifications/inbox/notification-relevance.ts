@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
+import type { Reader } from '../../../platform/database/tx.js';
 import type {
   CurrentNotification,
   NotificationTerm,
@@ -39,10 +40,14 @@ export class NotificationRelevance {
   }
 
   /** @param rows notifications of the user @returns ids of changed and withdrawn ones */
-  async examine(ctx: RequestContext, rows: readonly NotificationRow[]): Promise<string[]> {
+  async examine(
+    ctx: RequestContext,
+    rows: readonly NotificationRow[],
+    reader: Reader = this.db,
+  ): Promise<string[]> {
     const open = rows.filter(({ state }) => state !== 'dismissed');
     if (open.length === 0) return [];
-    const current = await this.current(ctx, open);
+    const current = await this.current(ctx, open, reader);
     const ended = open.filter(({ id }) => !current.has(id)).map(({ id, seq }) => ({ id, seq }));
     const changed = open.flatMap(({ id, seq, count, data }) => {
       const now = current.get(id);
@@ -58,8 +63,10 @@ export class NotificationRelevance {
   private async current(
     ctx: RequestContext,
     rows: readonly NotificationRow[],
+    reader: Reader,
   ): Promise<Map<string, CurrentNotification>> {
     const readable = await this.readable(
+      reader,
       ctx,
       rows.filter(({ type }) => this.termOf(type) !== 'always'),
     );
@@ -70,7 +77,7 @@ export class NotificationRelevance {
       else if (left.length > 0) {
         const about = left.map(({ id, subject_id, count, data }) => ({ id, subject_id, count, data }));
         const { tenantId, userId } = ctx;
-        current.push(...(await this.db.query(term, [tenantId, userId, JSON.stringify(about)])));
+        current.push(...(await reader.query(term, [tenantId, userId, JSON.stringify(about)])));
       }
     }
     return new Map(current.map((each) => [each.id, each]));
@@ -82,6 +89,7 @@ export class NotificationRelevance {
 
   /** The notifications whose subjects have titles for the user. */
   private async readable(
+    reader: Reader,
     ctx: RequestContext,
     rows: readonly NotificationRow[],
   ): Promise<Set<NotificationRow>> {
@@ -89,7 +97,7 @@ export class NotificationRelevance {
     for (const [kind, some] of Map.groupBy(rows, ({ subject_kind }) => subject_kind)) {
       if (kind === null) continue;
       const ids = some.map(({ subject_id }) => subject_id as string);
-      const titles = await this.references.of(this.db, ctx, kind, ids);
+      const titles = await this.references.of(reader, ctx, kind, ids);
       for (const row of some) if (titles.has(row.subject_id as string)) readable.add(row);
     }
     return readable;

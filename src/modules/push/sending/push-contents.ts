@@ -6,6 +6,7 @@ import { type CurrentNotificationView, NotificationsApi } from '../../notificati
 import { PresenceApi } from '../../presence/index.js';
 import type { PushSubscription } from '../push.entity.js';
 import type { PushMessage } from '../push-sender.js';
+import { PushSubscriptionsRepository } from '../push-subscriptions.repository.js';
 import type { ClaimedDelivery } from './push-queue.js';
 import { traitsOf, WITHDRAWAL_URGENCY } from './push-traits.js';
 
@@ -14,51 +15,117 @@ const REQUEST_ID = 'push';
 
 /** What happens with a delivery now. */
 export type PushDecision =
-  | { action: 'send'; message: PushMessage }
+  | { action: 'send'; subscription: PushSubscription; message: PushMessage }
   /** The notification, or the message, is of no use for the device. */
   | { action: 'drop' }
   /** The session of the device has ended. */
   | { action: 'unsubscribe' }
-  | { action: 'wait'; seconds: number };
+  | { action: 'wait'; seconds: number }
+  /** A message that was sent stays, and is examined again after `seconds`; null: not again. */
+  | { action: 'keep'; seconds: number | null }
+  /** A message that was sent is withdrawn from the devices of the user. */
+  | { action: 'withdraw' }
+  /** The subscription was deleted, and its deliveries with it. */
+  | { action: 'none' };
 
 const DROP: PushDecision = { action: 'drop' };
+
+/** What the decisions about some deliveries read together. */
+interface Known {
+  /** By id. */
+  subscriptions: ReadonlyMap<string, PushSubscription>;
+  /** Ids of sessions that have not ended, and of those with an open socket. */
+  live: ReadonlySet<string>;
+  connected: ReadonlySet<string>;
+  views: ReadonlyMap<ClaimedDelivery, CurrentNotificationView>;
+}
 
 /** Decides about messages, and composes them with what their recipients may read and want to get now. */
 @Injectable()
 export class PushContents {
   constructor(
+    private readonly subscriptions: PushSubscriptionsRepository,
     private readonly notifications: NotificationsApi,
     private readonly presence: PresenceApi,
     private readonly sessions: SessionsApi,
   ) {}
 
-  async decide(delivery: ClaimedDelivery, subscription: PushSubscription): Promise<PushDecision> {
+  /** @param deliveries of one workspace, for which each table is read once */
+  async decide(
+    tenantId: string,
+    deliveries: readonly ClaimedDelivery[],
+  ): Promise<Map<ClaimedDelivery, PushDecision>> {
+    const known = await this.read(tenantId, deliveries);
+    return new Map(
+      deliveries.map((each) => [
+        each,
+        each.state === 'sent' ? examined(each, known) : this.next(each, known),
+      ]),
+    );
+  }
+
+  private async read(tenantId: string, deliveries: readonly ClaimedDelivery[]): Promise<Known> {
+    const pending = deliveries.filter(({ state }) => state === 'pending');
+    const found = await this.subscriptions.findMany(
+      tenantId,
+      pending.map(({ user_id: userId, subscription_id: id }) => ({ userId, id })),
+    );
+    const signedIn = found.filter(({ sessionId }) => sessionId !== null);
+    const users = [...new Set(signedIn.map(({ userId }) => userId))];
+    const live = users.length === 0 ? [] : await this.sessions.liveOf(users);
+    const shown = deliveries.filter(({ kind }) => kind === 'shown');
+    const views = await this.notifications.current(
+      tenantId,
+      shown.map(({ user_id: userId, notification_id: id }) => ({ userId, id })),
+      REQUEST_ID,
+    );
+    return {
+      subscriptions: new Map(found.map((each) => [each.id, each])),
+      live: new Set(live.map(({ id }) => id)),
+      connected: await this.presence.connected(
+        { tenantId },
+        users,
+        signedIn.flatMap(({ sessionId }) => sessionId ?? []),
+      ),
+      views: new Map(
+        shown.flatMap((each, n) => {
+          const view = views[n];
+          return view ? [[each, view] as const] : [];
+        }),
+      ),
+    };
+  }
+
+  private next(delivery: ClaimedDelivery, known: Known): PushDecision {
+    const subscription = known.subscriptions.get(delivery.subscription_id);
+    if (!subscription) return { action: 'none' };
     const ttl = secondsUntil(delivery.expires_at);
     if (ttl <= 0) return DROP;
-    if (!(await this.isSignedIn(subscription))) return { action: 'unsubscribe' };
+    const { sessionId } = subscription;
+    if (sessionId !== null && !known.live.has(sessionId)) return { action: 'unsubscribe' };
     if (delivery.kind === 'dismissed')
-      return subscription.canDismiss ? { action: 'send', message: withdrawalOf(delivery, ttl) } : DROP;
-    const view = await this.current(delivery);
+      return subscription.canDismiss
+        ? { action: 'send', subscription, message: withdrawalOf(delivery, ttl) }
+        : DROP;
+    const view = known.views.get(delivery);
     if (!view) return DROP;
     const { settings, notification } = view;
     if (!settings.uses('push', notification.preference as NotificationPreference)) return DROP;
-    const { sessionId } = subscription;
-    if (sessionId !== null && (await this.presence.hasDevice(subscription, sessionId))) return DROP;
+    if (sessionId !== null && known.connected.has(sessionId)) return DROP;
     const quietUntil = this.notifications.quietUntil(settings);
     if (quietUntil && quietUntil >= delivery.expires_at) return DROP;
     if (quietUntil) return { action: 'wait', seconds: secondsUntil(quietUntil) };
-    return { action: 'send', message: messageOf(delivery, view, ttl) };
+    return { action: 'send', subscription, message: messageOf(delivery, view, ttl) };
   }
+}
 
-  /** The notification of a message, if it is still of use. */
-  async current(delivery: ClaimedDelivery): Promise<CurrentNotificationView | null> {
-    const { tenant_id: tenantId, user_id: userId, notification_id: id } = delivery;
-    return this.notifications.current({ tenantId, userId }, id, REQUEST_ID);
-  }
-
-  private async isSignedIn({ userId, sessionId }: PushSubscription): Promise<boolean> {
-    return sessionId === null || (await this.sessions.liveOf([userId])).some(({ id }) => id === sessionId);
-  }
+/** Withdraws a message that a device shows, if its notification is no longer of use. */
+function examined(delivery: ClaimedDelivery, { views }: Known): PushDecision {
+  const { examined: seconds } = traitsOf(delivery.type);
+  const isOver = seconds !== undefined && delivery.expires_at <= new Date();
+  return !isOver && views.has(delivery)
+    ? { action: 'keep', seconds: seconds ?? null }
+    : { action: 'withdraw' };
 }
 
 const secondsUntil = (time: Date): number => (time.getTime() - Date.now()) / 1_000;

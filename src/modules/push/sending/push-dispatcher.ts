@@ -4,10 +4,11 @@ import { Db } from '../../../platform/database/db.js';
 import { ClaimLoop } from '../../../platform/jobs/claim-loop.js';
 import { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
 import type { PushSubscription } from '../push.entity.js';
-import { PushSender, type PushAttempt } from '../push-sender.js';
+import { type PushMessage, PushSender } from '../push-sender.js';
 import { PushSubscriptionsRepository } from '../push-subscriptions.repository.js';
 import { PushContents, type PushDecision } from './push-contents.js';
 import { type ClaimedDelivery, PushQueue } from './push-queue.js';
+import { PushResults } from './push-results.js';
 import { FIRST_EXAMINATION, retryAfter, traitsOf } from './push-traits.js';
 
 /** A claim passes over all due deliveries of busy workspaces, so deliveries that end within this time have one together. */
@@ -19,7 +20,9 @@ const DATABASE_RUNS = 4;
  * Deliveries of a process at the same time: in all, of one workspace, of one push service, and of each workspace and push service in one
  * claim. A push service that does not respond holds no more than its share.
  */
-const LIMITS = { all: 128, ofTenant: 24, ofService: 48, ofTenantClaim: 8, ofServiceClaim: 16 } as const;
+const LIMITS = { all: 256, ofTenant: 96, ofService: 128, ofTenantClaim: 32, ofServiceClaim: 48 } as const;
+/** Deliveries that are prepared together. */
+const PREPARED = 32;
 
 interface Running {
   delivery: ClaimedDelivery;
@@ -39,6 +42,9 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly loop = new ClaimLoop(
     () => this.claimAll(),
     (error) => this.logger.warn({ err: error }, 'push messages cannot be leased'),
+  );
+  private readonly results = new PushResults((tenantId, results) =>
+    this.database.run(() => this.queue.finish(tenantId, results)),
   );
   /** Deliveries that this process has ended. */
   private finished = 0;
@@ -98,11 +104,8 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
       perTenant: LIMITS.ofTenantClaim,
       perService: LIMITS.ofServiceClaim,
     });
-    for (const delivery of claimed) {
-      const running: Running = { delivery, done: Promise.resolve() };
-      this.running.add(running);
-      running.done = this.work(running);
-    }
+    for (const [tenantId, own] of Map.groupBy(claimed, ({ tenant_id }) => tenant_id))
+      for (let n = 0; n < own.length; n += PREPARED) this.start(tenantId, own.slice(n, n + PREPARED));
     return claimed.length;
   }
 
@@ -112,10 +115,23 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     return [...groups].flatMap(([name, some]) => (some.length > most ? [name] : []));
   }
 
-  private async work(running: Running): Promise<void> {
+  /** Leased deliveries of one workspace are prepared together. */
+  private start(tenantId: string, deliveries: readonly ClaimedDelivery[]): void {
+    const decisions = this.database.run(() => this.contents.decide(tenantId, deliveries));
+    for (const delivery of deliveries) {
+      const running: Running = { delivery, done: Promise.resolve() };
+      this.running.add(running);
+      running.done = this.work(running, decisions);
+    }
+  }
+
+  private async work(
+    running: Running,
+    decisions: Promise<Map<ClaimedDelivery, PushDecision>>,
+  ): Promise<void> {
     const { delivery } = running;
     try {
-      await (delivery.state === 'sent' ? this.examine(delivery) : this.deliver(delivery));
+      await this.follow(delivery, (await decisions).get(delivery) as PushDecision);
     } catch (error) {
       // Its lease ends later, so that it is tried again.
       this.logger.warn({ err: error, subscription: delivery.subscription_id }, 'a push message failed');
@@ -126,66 +142,57 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** Withdraws a message that a device shows, if its notification is no longer of use. */
-  private async examine(delivery: ClaimedDelivery): Promise<void> {
-    await this.database.run(async () => {
-      const { examined } = traitsOf(delivery.type);
-      const rings = examined !== undefined;
-      const isOver = rings && delivery.expires_at <= new Date();
-      if (!isOver && (await this.contents.current(delivery)))
-        return this.queue.sent(delivery, examined ?? null);
-      const { tenant_id: tenantId, user_id: userId, notification_id: id } = delivery;
-      await this.queue.withdraw({ tenantId, userId }, [id]);
-    });
+  private async follow(delivery: ClaimedDelivery, decision: PushDecision): Promise<void> {
+    const { tenant_id: tenantId, user_id: userId, notification_id: id, attempts } = delivery;
+    switch (decision.action) {
+      case 'none':
+        return;
+      case 'unsubscribe':
+        return this.unsubscribe(delivery);
+      case 'drop':
+        return this.results.add({ delivery, attempt: null, outcome: 'dropped' });
+      case 'wait':
+        return this.results.add({
+          delivery,
+          attempt: null,
+          outcome: 'postponed',
+          seconds: decision.seconds,
+          attempts,
+        });
+      case 'keep':
+        return this.results.add({ delivery, attempt: null, outcome: 'sent', seconds: decision.seconds });
+      case 'withdraw':
+        await this.database.run(() => this.queue.withdraw({ tenantId, userId }, [id]));
+        return;
+      case 'send':
+        return this.send(delivery, decision.subscription, decision.message);
+    }
   }
 
-  private async deliver(delivery: ClaimedDelivery): Promise<void> {
-    const prepared = await this.database.run(() => this.prepare(delivery));
-    if (!prepared) return;
-    const { subscription, decision } = prepared;
-    if (decision.action !== 'send') return this.database.run(() => this.settle(delivery, decision));
-    const attempt = await this.sender.send(subscription, decision.message, this.abort.signal);
-    // The process stops: another one sends it.
-    if (!attempt) return this.queue.postpone(delivery, 0, delivery.attempts);
-    await this.database.run(() => this.record(delivery, subscription, attempt));
-  }
-
-  /** Null: the subscription was deleted, and its deliveries with it. */
-  private async prepare(
-    delivery: ClaimedDelivery,
-  ): Promise<{ subscription: PushSubscription; decision: PushDecision } | null> {
-    const { tenant_id: tenantId, user_id: userId, subscription_id: id } = delivery;
-    const subscription = await this.subscriptions.find({ tenantId, userId }, id);
-    if (!subscription) return null;
-    return { subscription, decision: await this.contents.decide(delivery, subscription) };
-  }
-
-  private async settle(
-    delivery: ClaimedDelivery,
-    decision: Exclude<PushDecision, { action: 'send' }>,
-  ): Promise<void> {
-    if (decision.action === 'unsubscribe') return this.unsubscribe(delivery);
-    if (decision.action === 'drop') return this.queue.drop(delivery);
-    await this.queue.postpone(delivery, decision.seconds, delivery.attempts);
-  }
-
-  private async record(
+  private async send(
     delivery: ClaimedDelivery,
     subscription: PushSubscription,
-    attempt: PushAttempt,
+    message: PushMessage,
   ): Promise<void> {
+    const attempt = await this.sender.send(subscription, message, this.abort.signal);
+    const { attempts, kind, type } = delivery;
+    // The process stops: another one sends it.
+    if (!attempt) return this.results.add({ delivery, attempt, outcome: 'postponed', seconds: 0, attempts });
     if (attempt.outcome === 'gone') return this.unsubscribe(delivery);
-    await this.subscriptions.record(subscription, attempt);
     if (attempt.outcome === 'later') {
-      const attempts = delivery.attempts + 1;
-      await this.queue.postpone(delivery, retryAfter(attempts, attempt.retryAfter), attempts);
-    } else if (attempt.outcome === 'rejected' || delivery.kind === 'dismissed')
-      await this.queue.drop(delivery);
-    else await this.queue.sent(delivery, traitsOf(delivery.type).examined ?? FIRST_EXAMINATION);
+      const seconds = retryAfter(attempts + 1, attempt.retryAfter);
+      return this.results.add({ delivery, attempt, outcome: 'postponed', seconds, attempts: attempts + 1 });
+    }
+    if (attempt.outcome === 'rejected' || kind === 'dismissed')
+      return this.results.add({ delivery, attempt, outcome: 'dropped' });
+    const seconds = traitsOf(type).examined ?? FIRST_EXAMINATION;
+    return this.results.add({ delivery, attempt, outcome: 'sent', seconds });
   }
 
   private async unsubscribe(delivery: ClaimedDelivery): Promise<void> {
     const { tenant_id: tenantId, user_id: userId, subscription_id: id } = delivery;
-    await this.db.tx((tx) => this.subscriptions.delete(tx, { tenantId, userId }, id));
+    await this.database.run(() =>
+      this.db.tx((tx) => this.subscriptions.delete(tx, { tenantId, userId }, id)),
+    );
   }
 }

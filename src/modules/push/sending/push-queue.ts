@@ -7,6 +7,7 @@ import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import type { AddedNotifications } from '../../notifications/index.js';
 import type { PushKind } from '../push.entity.js';
+import type { PushAttempt } from '../push-sender.js';
 import { traitsOf, WITHDRAWAL_TTL } from './push-traits.js';
 
 /** After it another process sends the message: longer than an attempt. */
@@ -36,6 +37,20 @@ export interface ClaimedDelivery {
   attempts: number;
   claims: number;
 }
+
+/**
+ * What has happened with a delivery. `sent`: the device has the message, which is examined after `seconds`, or not at all for null.
+ * `postponed`: the next attempt is after `seconds`; `attempts` have failed. `dropped`: the delivery ends.
+ */
+export type PushResult = {
+  delivery: ClaimedDelivery;
+  /** The exchange with the push service; null: none. */
+  attempt: PushAttempt | null;
+} & (
+  | { outcome: 'sent'; seconds: number | null }
+  | { outcome: 'postponed'; seconds: number; attempts: number }
+  | { outcome: 'dropped' }
+);
 
 /** What a process has in work, and the most that it takes. */
 export interface ClaimOptions {
@@ -112,44 +127,58 @@ const claim = workspace.statement<ClaimedDelivery>(
   { reach: 'cell' },
 );
 
-const KEY = `tenant_id = $1 AND user_id = $2 AND subscription_id = $3 AND notification_id = $4`;
-const LEASED = `${KEY} AND claims = $5`;
-
-// $6: seconds until the message is examined; null: not again. After a further cause the message is still pending, but the device shows this one.
-const sent = workspace.statement<never>(
-  'push.sent',
-  `UPDATE push_deliveries
-      SET is_shown = true, state = CASE WHEN claims = $5 THEN 'sent' ELSE state END,
-          attempts = CASE WHEN claims = $5 THEN 0 ELSE attempts END,
-          due_at = CASE WHEN claims = $5 THEN coalesce(clock_timestamp() + make_interval(secs => $6), 'infinity') ELSE due_at END
-    WHERE ${KEY}`,
+// The rows of each table are locked in the order of their keys. `claims` identifies the lease: after a further cause the
+// message is still pending, but the device shows this one. A message that the device shows is withdrawn where its delivery is dropped.
+const finish = workspace.statement<never>(
+  'push.finish',
+  `WITH results AS MATERIALIZED (
+     SELECT * FROM jsonb_to_recordset($2) AS result (
+       user_id uuid, subscription_id uuid, notification_id uuid, claims int, outcome text, seconds float8, attempts int, attempted boolean,
+       status int, error text)),
+   subscriptions AS MATERIALIZED (
+     SELECT subscription.user_id, subscription.id FROM push_subscriptions subscription
+      WHERE subscription.tenant_id = $1
+        AND (subscription.user_id, subscription.id) IN (SELECT user_id, subscription_id FROM results WHERE attempted)
+      ORDER BY subscription.user_id, subscription.id FOR NO KEY UPDATE),
+   recorded AS (
+     UPDATE push_subscriptions subscription SET attempted_at = now(), status_code = results.status, error = results.error
+       FROM subscriptions locked
+       JOIN results ON results.user_id = locked.user_id AND results.subscription_id = locked.id AND results.attempted
+      WHERE subscription.tenant_id = $1 AND subscription.user_id = locked.user_id AND subscription.id = locked.id),
+   deliveries AS MATERIALIZED (
+     SELECT delivery.user_id, delivery.subscription_id, delivery.notification_id, delivery.claims = results.claims AS is_leased,
+            results.outcome, results.seconds, results.attempts
+       FROM push_deliveries delivery
+       JOIN results ON results.user_id = delivery.user_id AND results.subscription_id = delivery.subscription_id
+        AND results.notification_id = delivery.notification_id
+      WHERE delivery.tenant_id = $1
+      ORDER BY delivery.user_id, delivery.subscription_id, delivery.notification_id FOR UPDATE OF delivery),
+   dropped AS (
+     DELETE FROM push_deliveries delivery USING deliveries locked
+      WHERE delivery.tenant_id = $1 AND delivery.user_id = locked.user_id AND delivery.subscription_id = locked.subscription_id
+        AND delivery.notification_id = locked.notification_id AND locked.outcome = 'dropped' AND locked.is_leased)
+   UPDATE push_deliveries delivery
+      SET is_shown = delivery.is_shown OR locked.outcome = 'sent',
+          kind = CASE WHEN locked.outcome = 'withdrawn' THEN 'dismissed' ELSE delivery.kind END,
+          state = CASE WHEN locked.outcome = 'sent' AND locked.is_leased THEN 'sent'
+                       WHEN locked.outcome = 'withdrawn' THEN 'pending' ELSE delivery.state END,
+          claims = CASE WHEN locked.outcome = 'withdrawn' THEN delivery.claims + 1 ELSE delivery.claims END,
+          expires_at = CASE WHEN locked.outcome = 'withdrawn' THEN now() + make_interval(secs => ${WITHDRAWAL_TTL})
+                            ELSE delivery.expires_at END,
+          attempts = CASE WHEN locked.is_leased THEN locked.attempts ELSE delivery.attempts END,
+          due_at = CASE WHEN NOT locked.is_leased THEN delivery.due_at
+                        ELSE coalesce(clock_timestamp() + make_interval(secs => locked.seconds), 'infinity') END
+     FROM deliveries locked
+    WHERE delivery.tenant_id = $1 AND delivery.user_id = locked.user_id AND delivery.subscription_id = locked.subscription_id
+      AND delivery.notification_id = locked.notification_id
+      AND (locked.outcome = 'sent' OR locked.outcome IN ('postponed', 'withdrawn') AND locked.is_leased)`,
 );
-
-const postpone = workspace.statement<never>(
-  'push.postpone',
-  `UPDATE push_deliveries SET due_at = clock_timestamp() + make_interval(secs => $6), attempts = $7 WHERE ${LEASED}`,
-);
-
-const withdrawOne = workspace.statement<never>(
-  'push.withdraw_one',
-  `UPDATE push_deliveries SET ${WITHDRAW} WHERE ${LEASED}`,
-);
-
-const drop = workspace.statement<never>('push.drop', `DELETE FROM push_deliveries WHERE ${LEASED}`);
 
 const forget: Sweep = workspace.statement(
   'push.forget_deliveries',
   deletion('push_deliveries', `created_at < now() - interval '${KEPT_DAYS} days'`),
   { reach: 'cell' },
 );
-
-const keyOf = (row: ClaimedDelivery): unknown[] => [
-  row.tenant_id,
-  row.user_id,
-  row.subscription_id,
-  row.notification_id,
-  row.claims,
-];
 
 /** SQL of the messages that are sent, and of those that devices show. */
 @Injectable()
@@ -185,19 +214,26 @@ export class PushQueue {
     return this.db.single((tx) => tx.query(claim, values));
   }
 
-  /** The device has the message. @param examinedAfter seconds until it is examined; null: not again */
-  async sent(row: ClaimedDelivery, examinedAfter: number | null): Promise<void> {
-    await this.db.single((tx) => tx.query(sent, [...keyOf(row), examinedAfter]));
-  }
-
-  /** @param attempts that have failed */
-  async postpone(row: ClaimedDelivery, seconds: number, attempts: number): Promise<void> {
-    await this.db.single((tx) => tx.query(postpone, [...keyOf(row), seconds, attempts]));
-  }
-
-  /** Ends a delivery. An earlier message that the device shows is withdrawn. */
-  async drop(row: ClaimedDelivery): Promise<void> {
-    const statement = row.kind === 'shown' && row.is_shown ? withdrawOne : drop;
-    await this.db.single((tx) => tx.query(statement, keyOf(row)));
+  /** Records results of deliveries of a workspace. */
+  async finish(tenantId: string, results: readonly PushResult[]): Promise<void> {
+    const rows = results.map(({ delivery, attempt, ...result }) => ({
+      user_id: delivery.user_id,
+      subscription_id: delivery.subscription_id,
+      notification_id: delivery.notification_id,
+      claims: delivery.claims,
+      outcome: isShownStill(delivery, result) ? 'withdrawn' : result.outcome,
+      seconds: result.outcome === 'dropped' ? 0 : result.seconds,
+      attempts: result.outcome === 'postponed' ? result.attempts : 0,
+      attempted: attempt !== null,
+      status: attempt?.statusCode ?? null,
+      error: attempt?.error ?? null,
+    }));
+    await this.db.single((tx) => tx.query(finish, [tenantId, JSON.stringify(rows)]));
   }
 }
+
+/** The device shows an earlier message of a notification whose delivery ends. */
+const isShownStill = (
+  { kind, is_shown }: ClaimedDelivery,
+  { outcome }: Pick<PushResult, 'outcome'>,
+): boolean => outcome === 'dropped' && kind === 'shown' && is_shown;
