@@ -5,6 +5,7 @@ import { OPEN_MAIL_SCHEMAS } from '../modules/mail/index.js';
 import { asyncApiDocument, socketModels } from './asyncapi-document.js';
 import { describeFileBodies } from './file-bodies.js';
 import { reachableSchemas, shareComponents } from './components.js';
+import { publicEventTypes } from '../platform/events/public-events.js';
 import { SCIM_SCHEMAS, SCIM_SCHEME } from '../modules/scim/index.js';
 import { PREFERENCE_SCHEMAS } from '../modules/settings/index.js';
 import { webhookDocs } from './webhook-docs.js';
@@ -66,7 +67,9 @@ export function documentsOf(app: INestApplication): { openApi: OpenAPIObject; as
   const document = createDocument(app);
   const schemas = document.components?.schemas ?? {};
   const asyncApi = asyncApiDocument(asOpenApi31(schemas) as Json);
-  Object.assign(document.components ?? {}, { schemas: reachableSchemas(document.paths, schemas as Json) });
+  Object.assign(document.components ?? {}, {
+    schemas: reachableSchemas([document.paths, webhookDocs()], schemas as Json),
+  });
   return { openApi: completed(document), asyncApi };
 }
 
@@ -111,7 +114,7 @@ function createDocument(app: INestApplication): OpenAPIObject {
   for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
   return SwaggerModule.createDocument(app, builder.build(), {
     autoTagControllers: false,
-    extraModels: socketModels(),
+    extraModels: [...socketModels(), ...publicEventTypes().map(({ subject }) => subject.object)],
   });
 }
 
