@@ -23,25 +23,29 @@ export function diff3<T extends string>(base: T[], local: T[], server: T[]): Mer
   const merged: Merged<T>[] = [];
   let at = 0;
   while (mine.length > 0 || theirs.length > 0) {
-    const start = Math.min(mine[0]?.from ?? Infinity, theirs[0]?.from ?? Infinity);
-    if (start > at) merged.push(base.slice(at, start));
-    const region = takeRegion(mine, theirs, start);
-    merged.push(resolved(base.slice(start, region.end), region, base, start));
+    const region = takeRegion(mine, theirs);
+    if (region.start > at) merged.push(base.slice(at, region.start));
+    merged.push(resolved(base, region));
     at = region.end;
   }
   if (at < base.length) merged.push(base.slice(at));
   return merged;
 }
 
+/** A part of the base that at least one side has changed. */
 interface Region<T> {
+  start: number;
   end: number;
   mine: Hunk<T>[];
   theirs: Hunk<T>[];
 }
 
-/** Takes the first hunk, and all that overlap or touch it, from both sides. Insertions at the same place touch. */
-function takeRegion<T>(mine: Hunk<T>[], theirs: Hunk<T>[], start: number): Region<T> {
-  const region: Region<T> = { end: start, mine: [], theirs: [] };
+/** Takes the first hunk of both sides with all that overlap it. */
+function takeRegion<T>(mine: Hunk<T>[], theirs: Hunk<T>[]): Region<T> {
+  const [first] = [mine[0], theirs[0]]
+    .filter((hunk) => hunk !== undefined)
+    .sort((one, other) => one.from - other.from || one.to - other.to);
+  const region: Region<T> = { start: first!.from, end: first!.to, mine: [], theirs: [] };
   const sides = [
     [mine, region.mine],
     [theirs, region.theirs],
@@ -49,7 +53,7 @@ function takeRegion<T>(mine: Hunk<T>[], theirs: Hunk<T>[], start: number): Regio
   for (let grows = true; grows;) {
     grows = false;
     for (const [hunks, taken] of sides)
-      while (hunks[0] && hunks[0].from <= region.end) {
+      while (hunks[0] && (hunks[0] === first || overlaps(hunks[0], region))) {
         const hunk = hunks.shift()!;
         taken.push(hunk);
         region.end = Math.max(region.end, hunk.to);
@@ -59,17 +63,16 @@ function takeRegion<T>(mine: Hunk<T>[], theirs: Hunk<T>[], start: number): Regio
   return region;
 }
 
-function resolved<T extends string>(
-  part: T[],
-  { end, mine, theirs }: Region<T>,
-  base: T[],
-  start: number,
-): Merged<T> {
+/** What only touches the region has a certain place beside it, except two insertions at one place. */
+const overlaps = <T>({ from, to }: Hunk<T>, { start, end }: Region<T>): boolean =>
+  from < end || (from === end && start === end && from === to);
+
+function resolved<T extends string>(base: T[], { start, end, mine, theirs }: Region<T>): Merged<T> {
   if (theirs.length === 0) return apply(mine, base, start, end);
   if (mine.length === 0) return apply(theirs, base, start, end);
   const [local, server] = [apply(mine, base, start, end), apply(theirs, base, start, end)];
   const isSame = local.length === server.length && local.every((one, n) => one === server[n]);
-  return isSame ? local : { base: part, local, server };
+  return isSame ? local : { base: base.slice(start, end), local, server };
 }
 
 /** The base from `start` to `end` with these differences. */
