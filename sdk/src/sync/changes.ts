@@ -39,7 +39,7 @@ export function edited(row: Row, fields: Item, rules: Rules): Row {
     if (!(name in open.fields!)) open.base![name] = below(row, name);
     open.fields![name] = value;
   }
-  return without({ ...row, open }, 'problem');
+  return row.gone ? { ...row, open } : without({ ...row, open }, 'problem');
 }
 
 /** The value of a field that the open change was made on. */
