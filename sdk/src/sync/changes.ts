@@ -29,10 +29,18 @@ export function created(feed: string, id: string, fields: Item): Row {
   return { feed, id, open: { create: true, fields, base: {} } };
 }
 
-/** @param fields values that the user has changed in what `visible` shows */
-export function edited(row: Row, fields: Item, rules: Rules): Row {
-  const seen = visible(row, rules) ?? {};
-  const news = Object.entries(fields).filter(([name, value]) => !isEqual(value, seen[name]));
+/**
+ * @param fields new values
+ * @param seen the item that the user has changed, if it may be older than the row: what has changed since then is merged
+ */
+export function edited(row: Row, fields: Item, rules: Rules, seen?: Item): Row {
+  const shown = visible(row, rules) ?? {};
+  const about = { collection: rules.collection, scope: rules.scope, id: row.id };
+  const news = Object.entries(fields)
+    .map(([name, value]): [string, unknown] =>
+      seen ? [name, valueOf(about, name, value, seen[name], shown[name], rules)] : [name, value],
+    )
+    .filter(([name, value]) => !isEqual(value, shown[name]));
   if (news.length === 0) return row;
   const open: Change = { ...row.open, fields: { ...row.open?.fields }, base: { ...row.open?.base } };
   for (const [name, value] of news) {

@@ -52,9 +52,15 @@ export class Collection<Name extends CollectionName> {
     return id;
   }
 
-  /** @throws ItemError */
-  update(id: string, fields: Collections[Name]['update']): Promise<void> {
-    return this.save(id, (row) => edited(this.present(row), plain(fields as Item), this.rows.rulesOf(this.feed)));
+  /**
+   * @param seen the item that the fields were made from, such as the one that a form was filled with. What has changed since then is merged.
+   *   Default: the item as it is now
+   * @throws ItemError
+   */
+  update(id: string, fields: Collections[Name]['update'], seen?: LocalItem<Name>): Promise<void> {
+    return this.save(id, (row) =>
+      edited(this.present(row), plain(fields as Item), this.rows.rulesOf(this.feed), seen as Item | undefined),
+    );
   }
 
   /** Moves the object into the trash, where its collection has one. @throws ItemError */
