@@ -30,6 +30,8 @@ import { SettingsModule } from './modules/settings/index.js';
 import { SignInModule } from './modules/sign-in/index.js';
 import { TasksModule } from './modules/tasks/index.js';
 import { TenantsModule } from './modules/tenants/index.js';
+import { PushModule } from './modules/push/index.js';
+import { IncomingWebhooksModule } from './modules/incoming-webhooks/index.js';
 import { WebhooksModule } from './modules/webhooks/index.js';
 import { BlobsModule } from './platform/blobs/blobs.module.js';
 import { BusModule } from './platform/bus/bus.module.js';
@@ -101,7 +103,9 @@ export class AppModule {
         ChatModule,
         CallsModule,
         NotificationsModule,
+        PushModule,
         WebhooksModule,
+        IncomingWebhooksModule,
         BatchModule,
         CalendarPlanningModule,
         CalendarSchedulingModule,

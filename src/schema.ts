@@ -15,6 +15,7 @@ import { mailSchema } from './modules/mail/mail.schema.js';
 import { noteFoldersSchema } from './modules/note-folders/note-folders.schema.js';
 import { notesSchema } from './modules/notes/notes.schema.js';
 import { notificationsSchema } from './modules/notifications/notifications.schema.js';
+import { pushSchema } from './modules/push/push.schema.js';
 import { scimSchema } from './modules/scim/scim.schema.js';
 import { signInSchema } from './modules/sign-in/sign-in.schema.js';
 import { personalDataSchema } from './modules/personal-data/personal-data.schema.js';
@@ -22,6 +23,7 @@ import { presenceSchema } from './modules/presence/presence.schema.js';
 import { settingsSchema } from './modules/settings/settings.schema.js';
 import { tasksSchema } from './modules/tasks/tasks.schema.js';
 import { tenantsSchema } from './modules/tenants/tenants.schema.js';
+import { incomingWebhooksSchema } from './modules/incoming-webhooks/incoming-webhooks.schema.js';
 import { webhooksSchema } from './modules/webhooks/webhooks.schema.js';
 
 /** The whole database: one line for each domain, in dependency order. */
@@ -49,5 +51,7 @@ export const schema = wholeSchema([
   callsSchema,
   davSchema,
   webhooksSchema,
+  pushSchema,
+  incomingWebhooksSchema,
   personalDataSchema,
 ]);

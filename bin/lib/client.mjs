@@ -24,7 +24,8 @@ export async function ensureClientBuilt() {
     print('Building the client library ...');
     const files = sourceFiles();
     rmSync(BUILT, { force: true });
-    await quietly([projectNode(), path.join(SDK, 'build', 'build.mjs')], process.env);
+    const sizes = await quietly([projectNode(), path.join(SDK, 'build', 'build.mjs')], process.env);
+    print(sizes.trimEnd());
     writeFileSync(BUILT, JSON.stringify(files));
   });
 }

@@ -229,7 +229,7 @@ function readText(file) {
 }
 
 /**
- * Runs a command silently and prints its output if it fails. The command ends with this process, because it would otherwise
+ * Runs a command silently and prints its output if it fails. Returns the output. The command ends with this process, because it would otherwise
  * still run when the next start runs the same command.
  */
 export function quietly([file, ...args], env) {
@@ -243,7 +243,7 @@ export function quietly([file, ...args], env) {
     child.once('error', (error) => reject(new PrepareError(`Cannot run ${file}: ${error.message}`)));
     child.once('close', (code) => {
       for (const signal of FORWARDED) process.off(signal, stop);
-      if (code === 0) resolve();
+      if (code === 0) resolve(output);
       else reject(new PrepareError(`${output.trimEnd()}\n${path.basename(file)} ${args.join(' ')} failed.`));
     });
   });

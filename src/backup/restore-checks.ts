@@ -16,6 +16,7 @@ const START_TABLES = new Set([
   'public.cells',
   'public.job_runs',
   'public.platform_secrets',
+  'public.push_keys',
   'public.signing_keys',
   'mail_service.job_runs',
 ]);

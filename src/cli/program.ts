@@ -3,6 +3,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { Command, Option } from 'commander';
 import type { Config } from '../config/config.js';
 import { IdentityApi } from '../modules/identity/index.js';
+import { PushKeys } from '../modules/push/index.js';
 import { type MemberStatus, TenantsApi } from '../modules/tenants/index.js';
 import { Audit, operator } from '../platform/audit/audit.js';
 import { Db } from '../platform/database/db.js';
@@ -109,9 +110,8 @@ export function createProgram(loadConfig: () => Config): Command {
       });
   }
 
-  program
-    .command('keys')
-    .description('signing keys of access tokens')
+  const keys = program.command('keys').description('signing keys of access tokens and push messages');
+  keys
     .command('rotate')
     .description('sign new tokens with a new key; existing tokens stay valid')
     .action(async () =>
@@ -119,6 +119,12 @@ export function createProgram(loadConfig: () => Config): Command {
         kid: await withApp(loadConfig(), (app) => app.get(IdentityApi).rotateSigningKey()),
       }),
     );
+  keys
+    .command('rotate-push')
+    .description(
+      'new push subscriptions use a new key; existing ones keep theirs until their device subscribes again',
+    )
+    .action(async () => print({ id: await withApp(loadConfig(), (app) => app.get(PushKeys).rotate()) }));
 
   program
     .command('feeds')

@@ -128,6 +128,11 @@ async function createSettings(client: DemoClient): Promise<void> {
     event_types: ['task.completed'],
     active: false,
   });
+  const { calendars } = await client.call<{ calendars: { id: string; role: string }[] }>('GET', '/calendar');
+  await client.post('/incoming-webhooks', {
+    name: 'Release plan',
+    target: { type: 'calendar', id: calendars.find(({ role }) => role === 'owner')?.id },
+  });
   const { application_password_protocols: protocols } = await client.call<{
     application_password_protocols: string[];
   }>('GET', '/settings/security');

@@ -44,8 +44,9 @@ const TAGS: Record<string, string> = {
   meetings: 'Calls and their recordings.',
   guests: 'Invites for users without an account, and the routes for these guests.',
   notifications:
-    'Notifications about objects and the account of the caller: unread, read, archived, snoozed.',
-  webhooks: 'Events of the workspace for other programs, sent to their addresses and signed.',
+    'Notifications about objects and the account of the caller: unread, read, archived, snoozed; push messages to devices.',
+  webhooks:
+    'Events of the workspace for other programs, sent to their addresses and signed; and secret addresses at which programs post messages, and create tasks and events.',
   presence: 'The status of users and their devices.',
   settings: 'The profile, signatures, preferences, passwords and sessions of the caller.',
   auth: 'The second factor, and signing out.',

@@ -9,6 +9,7 @@ const SHARED = [
   'account_links',
   'sessions',
   'signing_keys',
+  'push_keys',
   'access_changes',
   'second_factors',
   'passkey_challenges',

@@ -12,6 +12,7 @@ import { Authenticator, stopClock } from '../support/sign-in/totp.ts';
 import { CAPTURES, capture, DRAFTS, INBOX, WildDuck } from '../support/mail/wild-duck.ts';
 import { PresenceDevices } from '../../src/modules/presence/devices/presence-devices.js';
 import { TestSocket } from '../support/network/socket.ts';
+import { PushDevice } from '../support/network/push-service.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
@@ -97,6 +98,18 @@ describe('responses have exactly the described shape', () => {
     fits('listScimTokens', await api.get('/tenant/scim/tokens'));
     fits('rotateScimToken', await api.post(`${path}/rotate`));
     fits('revokeScimToken', await api.delete(path));
+  });
+
+  test('push subscriptions', async () => {
+    const { api } = alice;
+    fits('readPushKey', await api.get('/notifications/push-key'));
+    const device = new PushDevice('http://127.0.0.1:9/x');
+    const created = await api.post('/notifications/push-subscriptions', device.subscription);
+    fits('createPushSubscription', created);
+    const path = `/notifications/push-subscriptions/${created.body.push_subscription.id}`;
+    fits('listPushSubscriptions', await api.get('/notifications/push-subscriptions'));
+    fits('testPushSubscription', await api.post(`${path}/test`));
+    fits('deletePushSubscription', await api.delete(path));
   });
 
   test('webhooks', async () => {

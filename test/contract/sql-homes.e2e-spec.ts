@@ -21,6 +21,7 @@ const COMPOSED: Record<string, string> = {
 const TRIGGERS: Record<string, string> = {
   audit_log_is_append_only: 'audit_log',
   task_attachments_gone: 'task_attachments',
+  task_members_leave: 'task_members',
   chat_attachments_gone: 'chat_attachments',
   recordings_deleted: 'recordings',
   contact_photo_dropped: 'contacts',

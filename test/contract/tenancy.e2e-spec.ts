@@ -10,6 +10,7 @@ import { form, upload } from '../support/network/multipart.ts';
 import { describedOperations, fillPath } from '../support/contract/operations.ts';
 import { GROUP_SCHEMA, PATCH_OP, ScimClient, USER_SCHEMA } from '../support/sign-in/scim.ts';
 import { INBOX, NOWHERE, WildDuck } from '../support/mail/wild-duck.ts';
+import { PushDevice } from '../support/network/push-service.ts';
 
 /** A row that was written: `INSERT notes`, and its workspace. */
 interface Written {
@@ -170,6 +171,14 @@ describe('the tenancy matrix', () => {
       const { id } = (await alice.api.post('/webhooks', hook)).body.webhook;
       return { id, body: { description: 'stolen', since: '2026-03-02T09:00:00Z' } };
     },
+    'incoming-webhooks': async () => {
+      const { room } = (
+        await alice.api.post('/chat/rooms', { type: 'group', name: 'secret', member_ids: [] })
+      ).body;
+      const hook = { name: 'secret', target: { type: 'room', id: room.id } };
+      const { id } = (await alice.api.post('/incoming-webhooks', hook)).body.incoming_webhook;
+      return { id, body: { name: 'stolen' } };
+    },
     'settings/signatures': async () => {
       const made = await alice.api.post('/settings/signatures', { name: 'secret', html: 'secret' });
       return { id: made.body.signature.id, body: { name: 'stolen' } };
@@ -226,6 +235,11 @@ describe('the tenancy matrix', () => {
       const snooze_until = new Date(Date.now() + 60_000).toISOString();
       return { id, body: { state: 'snoozed', snooze_until } };
     },
+    'notifications/push-subscriptions': async () => {
+      const device = new PushDevice('http://127.0.0.1:9/secret');
+      const made = await alice.api.post('/notifications/push-subscriptions', device.subscription);
+      return { id: made.body.push_subscription.id, body: {} };
+    },
     'chat/rooms': async () => {
       const { id } = (await alice.api.post('/chat/rooms', { type: 'group', name: 'secret' })).body.room;
       const message = { client_msg_id: randomUUID(), body: 'stolen' };
@@ -269,6 +283,7 @@ describe('the tenancy matrix', () => {
   const kindOf = (path: string) => {
     const [first] = path.split('/').slice(3);
     if (path.includes('/call/external_invites')) return 'call/external_invites';
+    if (path.includes('/push-subscriptions/')) return 'notifications/push-subscriptions';
     const ofTenant = /\/tenant\/(?:invitations|domains|clients|issuers|scim)\//.exec(path)?.[0];
     if (ofTenant) return ofTenant.slice(1, -1);
     if (first === 'scim') return path.split('/').slice(3, 6).join('/');

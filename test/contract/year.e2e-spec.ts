@@ -21,8 +21,8 @@ const UNUSED = [
   'mail_moves mail_recipients received_addresses',
   // Sockets, several databases, forgotten passwords, forms with files, notes with 100 revisions.
   'presence_devices commit_decisions account_tokens form_uploads note_history_due note_revision_packs',
-  // Programs of CalDAV, webhooks.
-  'dav_names webhook_deliveries',
+  // Programs of CalDAV, webhooks, push messages.
+  'dav_names webhook_deliveries push_deliveries',
 ].flatMap((names) => names.split(' '));
 
 /** A year of an installation whose members create and delete things every month. */

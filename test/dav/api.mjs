@@ -1,4 +1,4 @@
-/** The HTTP API as the first demo user, with one calendar and one address book of the test, and an application password. */
+/** The HTTP API as the first demo user, with one calendar, one task folder and one address book of the test, and an application password. */
 export class Api {
   static async of({ docs, token, emails }) {
     const api = new Api();
@@ -11,6 +11,7 @@ export class Api {
     });
     api.password = password;
     api.calendar = (await api.call('POST', '/calendar', { name: 'Programs' })).calendar.id;
+    api.list = (await api.call('POST', '/task_folders', { name: 'Programs' })).folder.id;
     api.book = (await api.call('POST', '/contact/addressbooks', { name: 'Programs' })).addressbook.id;
     return api;
   }
@@ -38,6 +39,18 @@ export class Api {
       for (const { event } of page.changes) if (event) found.set(event.uid, event);
       ({ more, sync_token: token } = page);
     }
+    return found;
+  }
+
+  /** All tasks of the list, by id. */
+  async tasks() {
+    const found = new Map();
+    let cursor = '';
+    do {
+      const page = await this.call('GET', `/tasks?folder_id=${this.list}&limit=100${cursor}`);
+      for (const task of page.tasks) found.set(task.id, task);
+      cursor = page.next === null ? '' : `&cursor=${encodeURIComponent(page.next)}`;
+    } while (cursor !== '');
     return found;
   }
 

@@ -1,5 +1,5 @@
-// Programs of Debian on a server as an operator starts it: vdirsyncer synchronises folders in both directions, khal and khard show and
-// edit what it synchronised, python3-caldav works as a library client.
+// Programs of Debian on a server as an operator starts it: vdirsyncer synchronises folders in both directions, khal, khard and todoman show
+// and edit what it synchronised, python3-caldav works as a library client.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { startServer } from '../browser/support/server.mjs';
 import { Api } from './api.mjs';
 import { editBothSides } from './random-edits.mjs';
 import { Vdirsyncer } from './vdirsyncer.mjs';
-import { khalAndKhard } from './terminal-programs.mjs';
+import { khalAndKhard, todoman } from './terminal-programs.mjs';
 import { pythonCaldav } from './python-caldav.mjs';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'workspace-dav-'));
@@ -38,10 +38,14 @@ try {
   await check('200 random edits of events on both sides converge', () =>
     editBothSides(api, programs, 'events'),
   );
+  await check('200 random edits of tasks on both sides converge', () =>
+    editBothSides(api, programs, 'tasks'),
+  );
   await check('200 random edits of contacts on both sides converge', () =>
     editBothSides(api, programs, 'contacts'),
   );
   await khalAndKhard(check, api, programs);
+  await todoman(check, api, programs);
   await check('python3-caldav works as a library client', () => pythonCaldav(directory, api));
 } finally {
   await server.stop();

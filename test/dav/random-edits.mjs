@@ -55,6 +55,41 @@ const KINDS = {
       api.call('PUT', `/calendar/${api.calendar}/events/${id}`, { title, scope: 'all' }),
     remove: (api, { id }) => api.call('DELETE', `/calendar/${api.calendar}/events/${id}`, { scope: 'all' }),
   },
+  // The API names a task by its id, a program by its UID: both sides have the titles in common.
+  tasks: {
+    extension: '.ics',
+    title: /^SUMMARY:.*$/m,
+    name: 'SUMMARY',
+    text: (uid, title, n) =>
+      [
+        'BEGIN:VCALENDAR',
+        'VERSION:2.0',
+        'PRODID:-//Test//EN',
+        'BEGIN:VTODO',
+        `UID:${uid}`,
+        'DTSTAMP:20270101T000000Z',
+        `SUMMARY:${title}`,
+        `DUE;TZID=Europe/Berlin:202703${String((n % 28) + 1).padStart(2, '0')}T090000`,
+        `PRIORITY:${n % 10}`,
+        ...(n % 3 === 0 ? ['DESCRIPTION:Two\\nlines'] : []),
+        `X-ROUND-TRIP;A=1:${n}`,
+        ...(n % 2 === 0
+          ? ['BEGIN:VALARM', 'ACTION:DISPLAY', 'DESCRIPTION:D', 'TRIGGER;RELATED=END:-PT10M', 'END:VALARM']
+          : []),
+        'END:VTODO',
+        'END:VCALENDAR',
+        '',
+      ].join('\r\n'),
+    // By the UID in the folder: that of a program, or the id.
+    all: async (api, programs) => {
+      const tasks = [...(await api.tasks()).values()];
+      const uids = new Map([...programs.files('tasks')].map(([uid, { text }]) => [titleIn(text), uid]));
+      return new Map(tasks.map((task) => [uids.get(task.title) ?? task.id, task]));
+    },
+    create: (api, id, title) => api.call('POST', '/tasks', { id, title, folder_id: api.list }),
+    change: (api, { id }, title) => api.call('PATCH', `/tasks/${id}`, { title }),
+    remove: (api, { id }) => api.call('DELETE', `/tasks/${id}`),
+  },
   contacts: {
     extension: '.vcf',
     title: /^FN:.*$/m,
@@ -77,6 +112,8 @@ const KINDS = {
   },
 };
 
+const titleIn = (text) => /^SUMMARY:(.*)$/m.exec(text)?.[1].trim();
+
 /**
  * Edits items at random, in the folder and by the HTTP API, and synchronises between rounds. An item is edited on one side only in each
  * round, so that every edit must be found on the other side.
@@ -86,11 +123,11 @@ export async function editBothSides(api, programs, name) {
   const next = numbers(SEED);
   const pick = (list) => list[Math.floor(next() * list.length)];
   const expected = new Map();
-  for (const [uid, item] of await kind.all(api)) expected.set(uid, item.title ?? item.full_name);
+  for (const [uid, item] of await kind.all(api, programs)) expected.set(uid, item.title ?? item.full_name);
   for (let edit = 0; edit < EDITS;) {
     const touched = new Set();
     const files = programs.files(name);
-    const items = await kind.all(api);
+    const items = await kind.all(api, programs);
     for (const end = edit + EDITS_OF_A_ROUND; edit < end; edit += 1) {
       const isLocal = next() < 0.5;
       const free = [...expected.keys()].filter((uid) => !touched.has(uid));
@@ -112,7 +149,7 @@ export async function editBothSides(api, programs, name) {
       else writeFileSync(file, files.get(uid).text.replace(kind.title, `${kind.name}:${title}\r`));
     }
     await programs.sync();
-    const after = await kind.all(api);
+    const after = await kind.all(api, programs);
     const titles = [...after].map(([uid, item]) => `${uid} ${item.title ?? item.full_name}`).toSorted();
     assert.deepEqual(titles, [...expected].map(([uid, title]) => `${uid} ${title}`).toSorted());
     // The server sends its own form of what the folder has sent.

@@ -49,3 +49,55 @@ export async function khalAndKhard(check, api, programs) {
     );
   });
 }
+
+/** todoman on the folder of tasks. */
+export async function todoman(check, api, programs) {
+  const { directory, folders } = programs;
+  const config = path.join(directory, 'todoman.py');
+  writeFileSync(
+    config,
+    `path = "${path.dirname(folders.tasks)}/*"\ncache_path = "${path.join(directory, 'todoman.db')}"\ndate_format = "%Y-%m-%d"\ntime_format = "%H:%M"\ndefault_list = "${path.basename(folders.tasks)}"\n`,
+  );
+  const env = {
+    ...process.env,
+    HOME: directory,
+    XDG_DATA_HOME: directory,
+    XDG_CACHE_HOME: directory,
+    TZ: 'Europe/Berlin',
+  };
+  const run = (...args) =>
+    execFileSync('todoman', ['--config', config, ...args], {
+      encoding: 'utf8',
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  const titled = async (title) => [...(await api.tasks()).values()].find((task) => task.title === title);
+
+  await check('todoman shows a task that the HTTP API made, completes it, and makes one', async () => {
+    await api.call('POST', '/tasks', {
+      title: 'Made with curl',
+      folder_id: api.list,
+      due_at: '2027-06-01T09:00:00Z',
+      time_zone: 'Europe/Berlin',
+      priority: 'high',
+      labels: ['offsite'],
+      reminders: [{ minutes_before: 30 }],
+    });
+    await programs.sync();
+    const shown = JSON.parse(run('--porcelain', 'list')).find(({ summary }) => summary === 'Made with curl');
+    assert.equal(shown.due, Date.parse('2027-06-01T09:00:00Z') / 1000);
+    run('done', String(shown.id));
+    run('new', '--due', '2027-06-03 11:00', '--priority', 'low', 'Made with todoman');
+    await programs.sync();
+    const done = await titled('Made with curl');
+    // Without its labels: todoman 4.1.0 writes a task that it changes without CATEGORIES (docs/native-clients.md).
+    assert.deepEqual(
+      [done.status, done.priority, done.reminders],
+      ['done', 'high', [{ minutes_before: 30 }]],
+    );
+    const made = await titled('Made with todoman');
+    assert.deepEqual([made.due_at, made.priority], ['2027-06-03T09:00:00.000Z', 'low']);
+    await programs.sync();
+    await programs.assertQuiet();
+  });
+}

@@ -5,7 +5,7 @@ import path from 'node:path';
 
 const SECONDS = 300;
 
-/** Folders that vdirsyncer synchronises with the calendar and the address book of the test. */
+/** Folders that vdirsyncer synchronises with the calendar, the task folder and the address book of the test. */
 export class Vdirsyncer {
   constructor(directory, api) {
     this.directory = directory;
@@ -13,6 +13,7 @@ export class Vdirsyncer {
     this.config = path.join(directory, 'vdirsyncer.conf');
     this.folders = {
       events: path.join(directory, 'calendars', api.calendar),
+      tasks: path.join(directory, 'tasks', api.list),
       contacts: path.join(directory, 'addressbooks', api.book),
     };
     for (const folder of Object.values(this.folders)) mkdirSync(folder, { recursive: true });
@@ -32,7 +33,7 @@ type = "${type}"
 ${remote}`;
     writeFileSync(
       this.config,
-      `[general]\nstatus_path = "${path.join(directory, 'status')}"\n${pair('calendars', 'caldav', api.calendar, '.ics')}${pair('addressbooks', 'carddav', api.book, '.vcf')}`,
+      `[general]\nstatus_path = "${path.join(directory, 'status')}"\n${pair('calendars', 'caldav', api.calendar, '.ics')}${pair('tasks', 'caldav', api.list, '.ics')}${pair('addressbooks', 'carddav', api.book, '.vcf')}`,
     );
   }
 
@@ -86,6 +87,13 @@ ${remote}`;
         .toSorted();
     const events = [...(await this.api.events())].map(([uid, { title }]) => `${uid} ${title}`).toSorted();
     assert.deepEqual(titles('events', /^SUMMARY:(.*)$/m), events);
+    const tasks = [...(await this.api.tasks()).values()].map(({ title }) => title).toSorted();
+    assert.deepEqual(
+      [...this.files('tasks').values()]
+        .map(({ text }) => /^SUMMARY:(.*)$/m.exec(text.replaceAll('\r\n ', ''))?.[1].trim())
+        .toSorted(),
+      tasks,
+    );
     const contacts = [...(await this.api.contacts())]
       .map(([uid, each]) => `${uid} ${each.full_name}`)
       .toSorted();

@@ -77,7 +77,7 @@ describe('the calls of the client library', () => {
   });
 
   test('wait for an attempt that the service still executes', async () => {
-    const header = { 'Idempotency-Key': 'one call' };
+    const header = { 'Idempotency-Key': 'one-call' };
     const create = () => client.POST('/notes', { params: { header }, body: { title: 'in flight' } });
     const results = await Promise.all([create(), create(), create()]);
     const ids = results.map((result) => unwrap(result).note.id);

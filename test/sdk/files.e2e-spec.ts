@@ -51,6 +51,13 @@ describe('the files of the client library', () => {
     expect(read.at(-1)?.loaded).toBe(CONTENT.length);
   });
 
+  test.each(['Übersicht.txt', '計画 100%.txt'])('keep the name %s', async (name) => {
+    const params = { path: { task_id: await newTask() } };
+    const file = new Blob([CONTENT]);
+    const sent = await client.upload('/tasks/{task_id}/attachments', { params, file, name });
+    expect(unwrap(sent).attachment.name).toBe(name);
+  });
+
   test('are sent without progress too', async () => {
     const task_id = await newTask();
     expect((await upload(task_id)).response.status).toBe(201);

@@ -1,13 +1,17 @@
 import * as oauth from 'oauth4webapi';
+import { delay } from '../delay.js';
+import { randomKey } from '../random-key.js';
 import { CodeFlow, type StartOptions } from './code-flow.js';
 import { type DeviceOptions, signInDevice } from './device-flow.js';
 import { exclusively } from './exclusive.js';
 import { Provider, type ProviderOptions, type Tokens, tokensOf } from './provider.js';
 import type { TokenStorage } from './storage.js';
-import { Tabs } from './tabs.js';
+import { type Access, type TabMessage, Tabs } from './tabs.js';
 
 /** An access token is renewed when it has less than this left: 30 s, or a tenth of its life. */
 const RENEW_BEFORE_MS = 30_000;
+/** Milliseconds in which the message of another tab arrives, and between two looks whether it has. */
+const [MESSAGE_MS, LOOK_MS] = [2_000, 20];
 
 export interface SignInOptions extends ProviderOptions {
   /** Keeps the refresh token, and started sign-ins. All tabs of an origin share it. */
@@ -15,6 +19,13 @@ export interface SignInOptions extends ProviderOptions {
 }
 
 export type SignInState = 'signed-in' | 'signed-out';
+
+/** What the storage keeps. */
+interface Stored {
+  refreshToken: string;
+  /** `id` of the newest access token, which is not stored. */
+  id: string;
+}
 
 /**
  * The sign-in of one user. The access token is in memory only. A refresh token is valid once, so one tab renews at a time, and
@@ -27,7 +38,9 @@ export class SignIn {
   private readonly tabs: Tabs;
   private readonly key: string;
   private readonly listeners = new Set<(state: SignInState) => void>();
-  private access: { token: string; expiresAt: number; renewAt: number } | undefined;
+  private access: (Access & { renewAt: number }) | undefined;
+  /** Counts the changes of `access`. */
+  private changes = 0;
   private idToken: string | undefined;
 
   constructor({ storage, ...options }: SignInOptions) {
@@ -35,12 +48,8 @@ export class SignIn {
     this.storage = storage;
     this.codeFlow = new CodeFlow(this.provider, storage);
     this.key = `${this.provider.name} refresh token`;
-    this.tabs = new Tabs(this.provider.name, (message) => {
-      if (message.kind === 'signed-out') this.forget();
-      // A message may arrive after this tab has renewed the token itself.
-      else if (message.expiresAt >= (this.access?.expiresAt ?? 0))
-        this.take(message.accessToken, message.expiresAt);
-    });
+    // Without the storage, the message changes nothing.
+    this.tabs = new Tabs(this.provider.name, (message) => void this.hear(message).catch(() => undefined));
   }
 
   /** Starts a sign-in in a browser. @returns the address to open: `location.assign(url)` */
@@ -69,8 +78,9 @@ export class SignIn {
    */
   readonly token = async (rejected?: string): Promise<string | undefined> => {
     if (this.isUsable(rejected)) return this.access?.token;
-    return exclusively(this.key, async () => {
-      // Another tab may have renewed it meanwhile.
+    return exclusively(this.key, async (hasWaited) => {
+      // Another tab may have renewed it meanwhile: its message follows.
+      if (hasWaited) await soon(() => this.isUsable(rejected));
       if (!this.isUsable(rejected)) await this.renew();
       return this.access?.token;
     });
@@ -78,7 +88,7 @@ export class SignIn {
 
   /** True if there is a refresh token; the service may have ended it. */
   async isSignedIn(): Promise<boolean> {
-    return this.access !== undefined || (await this.readRefreshToken()) !== undefined;
+    return this.access !== undefined || (await this.read()) !== undefined;
   }
 
   /** Calls the listener when the user signs in or out, in this tab or another. @returns a function that removes it */
@@ -93,9 +103,9 @@ export class SignIn {
    */
   async signOut(): Promise<void> {
     await exclusively(this.key, async () => {
-      const refreshToken = await this.readRefreshToken();
+      const stored = await this.read();
       await this.clear();
-      if (refreshToken !== undefined) await this.revoke(refreshToken);
+      if (stored) await this.revoke(stored.refreshToken);
     });
   }
 
@@ -119,10 +129,29 @@ export class SignIn {
     return this.access !== undefined && this.access.token !== rejected && Date.now() < this.access.renewAt;
   }
 
+  /**
+   * A message may be late, or of a tab with another storage, such as `sessionStorage`: it counts if it agrees with what is stored.
+   * A browser may show a change of the storage to other tabs after the message.
+   */
+  private async hear(message: TabMessage): Promise<void> {
+    await soon(async () => {
+      const before = this.changes;
+      const stored = await this.read();
+      if (this.changes !== before) return false;
+      if (message.kind === 'signed-out') {
+        if (!stored) this.forget();
+        return !stored;
+      }
+      const isNewest = message.access.id === stored?.id;
+      if (isNewest) this.take(message.access);
+      return isNewest;
+    });
+  }
+
   /** Runs exclusively. */
   private async renew(): Promise<void> {
-    const refreshToken = await this.readRefreshToken();
-    if (refreshToken === undefined) return this.forget();
+    const stored = await this.read();
+    if (!stored) return this.forget();
     const server = await this.provider.server();
     const { client, authentication } = this.provider;
     const options = this.provider.options();
@@ -131,10 +160,12 @@ export class SignIn {
         server,
         client,
         authentication,
-        refreshToken,
+        stored.refreshToken,
         options,
       );
-      await this.store(tokensOf(await oauth.processRefreshTokenResponse(server, client, response)));
+      const tokens = tokensOf(await oauth.processRefreshTokenResponse(server, client, response));
+      // A provider that does not rotate refresh tokens returns none.
+      await this.store({ ...tokens, refreshToken: tokens.refreshToken ?? stored.refreshToken });
     } catch (error) {
       if (!(error instanceof oauth.ResponseBodyError) || error.error !== 'invalid_grant') throw error;
       await this.clear();
@@ -143,16 +174,21 @@ export class SignIn {
 
   /** Runs exclusively. The refresh token is stored before its access token is used: a crash in between loses nothing. */
   private async store({ accessToken, expiresAt, refreshToken, idToken }: Tokens): Promise<void> {
-    if (refreshToken !== undefined) await this.storage.setItem(this.key, refreshToken);
+    const access = { id: randomKey(), token: accessToken, expiresAt };
+    const stored: Stored | undefined =
+      refreshToken === undefined ? undefined : { refreshToken, id: access.id };
+    if (stored) await this.storage.setItem(this.key, JSON.stringify(stored));
+    else await this.storage.removeItem(this.key);
     this.idToken = idToken ?? this.idToken;
-    this.take(accessToken, expiresAt);
-    this.tabs.send({ kind: 'tokens', accessToken, expiresAt });
+    this.take(access);
+    this.tabs.send({ kind: 'tokens', access });
   }
 
-  private take(token: string, expiresAt: number): void {
-    const left = expiresAt - Date.now();
+  private take(access: Access): void {
+    const left = access.expiresAt - Date.now();
     const wasSignedOut = this.access === undefined;
-    this.access = { token, expiresAt, renewAt: expiresAt - Math.min(RENEW_BEFORE_MS, left / 10) };
+    this.access = { ...access, renewAt: access.expiresAt - Math.min(RENEW_BEFORE_MS, left / 10) };
+    this.changes += 1;
     if (wasSignedOut) this.report('signed-in');
   }
 
@@ -165,6 +201,7 @@ export class SignIn {
   private forget(): void {
     const wasSignedIn = this.access !== undefined;
     this.access = undefined;
+    this.changes += 1;
     if (wasSignedIn) this.report('signed-out');
   }
 
@@ -172,8 +209,8 @@ export class SignIn {
     for (const listener of this.listeners) listener(state);
   }
 
-  private async readRefreshToken(): Promise<string | undefined> {
-    return (await this.storage.getItem(this.key)) ?? undefined;
+  private async read(): Promise<Stored | undefined> {
+    return JSON.parse((await this.storage.getItem(this.key)) ?? 'null') ?? undefined;
   }
 
   private async revoke(refreshToken: string): Promise<void> {
@@ -188,4 +225,10 @@ export class SignIn {
     );
     await oauth.processRevocationResponse(response);
   }
+}
+
+/** Looks until the result is true, but not for longer than messages between tabs take. */
+async function soon(look: () => boolean | Promise<boolean>): Promise<void> {
+  const end = Date.now() + MESSAGE_MS;
+  while (!(await look()) && Date.now() < end) await delay(LOOK_MS);
 }

@@ -1,5 +1,14 @@
 /** What the tabs of an origin tell each other. */
-export type TabMessage = { kind: 'tokens'; accessToken: string; expiresAt: number } | { kind: 'signed-out' };
+export type TabMessage = { kind: 'tokens'; access: Access } | { kind: 'signed-out' };
+
+/** An access token. */
+export interface Access {
+  /** Names it without revealing it: the storage keeps the name of the newest one. */
+  id: string;
+  token: string;
+  /** Milliseconds, as `Date.now()`. */
+  expiresAt: number;
+}
 
 /** Sends messages to the other tabs of the origin, where the platform has BroadcastChannel. Access tokens are in no storage. */
 export class Tabs {

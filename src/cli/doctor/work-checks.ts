@@ -24,6 +24,7 @@ export async function checkWork(config: Config, client: pg.Client): Promise<Find
     ...(await checkOutbox(client)),
     ...(await checkJobs(client)),
     ...(await checkSecrets(config, client)),
+    ...(await checkPushKeys(config, client)),
     ...(await checkFileLimits(config, client)),
   ];
 }
@@ -118,7 +119,7 @@ async function checkSecrets(config: Config, client: pg.Client): Promise<Finding[
        FROM signing_keys WHERE retired_at IS NULL ORDER BY created_at DESC`,
   );
   const findings: Finding[] = [];
-  const known = new Set([...secretKeyIds(config), 'own']);
+  const known = knownSecretKeys(config);
   const lost = rows.find(({ key }) => key !== null && !known.has(key));
   if (lost)
     findings.push(
@@ -146,6 +147,36 @@ async function checkSecrets(config: Config, client: pg.Client): Promise<Finding[
   return [
     area.ok(
       newest ? `The signing key is ${duration(newest.days * 86_400)} old.` : 'No signing key exists yet.',
+    ),
+  ];
+}
+
+/** The first part of a sealed text: the ids of SECRET_KEYS, and the key that the database has without them. */
+const knownSecretKeys = (config: Config): Set<string> => new Set([...secretKeyIds(config), 'own']);
+
+/** Messages to a device need the key with which it has subscribed. */
+async function checkPushKeys(config: Config, client: pg.Client): Promise<Finding[]> {
+  const area = new Area('push-keys');
+  const { rows } = await client.query<{ key: string; days: number }>(
+    `SELECT split_part(sealed_private_key, '.', 1) AS key, extract(epoch FROM now() - created_at)::float8 / 86400 AS days
+       FROM push_keys ORDER BY id DESC`,
+  );
+  const known = knownSecretKeys(config);
+  const lost = rows.filter(({ key }) => !known.has(key));
+  const [first] = lost;
+  if (first)
+    return [
+      area.warning(
+        `SECRET_KEYS lacks the key ${first.key}: ${lost.length} of ${rows.length} keys of push messages cannot be decrypted, and devices that subscribed with them get no messages.`,
+        'Add the earlier key to SECRET_KEYS, behind the current one. Otherwise these devices subscribe again when their page is opened.',
+      ),
+    ];
+  const [newest] = rows;
+  return [
+    area.ok(
+      newest
+        ? `${rows.length} keys of push messages exist, the newest is ${duration(newest.days * 86_400)} old.`
+        : 'No key of push messages exists yet.',
     ),
   ];
 }

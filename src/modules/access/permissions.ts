@@ -30,7 +30,8 @@ export const PERMISSIONS = {
     'Change the issuers by which members sign in. The holder decides who signs in as a member of the bound domains.',
   'scim.manage':
     'Create and revoke the tokens with which an identity provider manages members and groups (SCIM). The holder of a token decides who is an administrator.',
-  'webhooks.manage': 'Create webhooks of the workspace, and see, deactivate and delete those of others.',
+  'webhooks.manage':
+    'Create webhooks of the workspace; see, deactivate and delete those of others, and incoming webhooks of all members.',
   'audit.read': 'Read the audit log of the workspace.',
   'owners.manage': 'Reserved for owners: make other members owners.',
 } as const;

@@ -18,6 +18,7 @@ import { EventBatchService } from './events/batch.service.js';
 import { EventListRepository } from './events/event-list.repository.js';
 import { EventWindowRepository } from './events/event-window.repository.js';
 import { EventListsService } from './events/event-lists.service.js';
+import { EventsApi } from './events/events.api.js';
 import { EventsController } from './events/events.controller.js';
 import { EventsService } from './events/events.service.js';
 import { EventPublicEvents } from './events/event-public-events.js';
@@ -68,6 +69,7 @@ import { CalendarSyncService } from './sync/calendar-sync.service.js';
     EventWindowRepository,
     EventListsService,
     EventsService,
+    EventsApi,
     RsvpService,
     EventBatch,
     EventBatchService,
@@ -92,6 +94,7 @@ import { CalendarSyncService } from './sync/calendar-sync.service.js';
     EventRemovals,
     EventWriter,
     CalendarsService,
+    EventsApi,
     EventResources,
     ResourceWrites,
   ],

@@ -1,6 +1,8 @@
 export { CalendarModule } from './calendar.module.js';
 export { CalendarsService } from './calendars/calendars.service.js';
 export { CreateCalendar, DeleteCalendar, UpdateCalendar } from './calendars/calendars.dto.js';
+export { EventsApi } from './events/events.api.js';
+export { CreateEvent } from './input/event.dto.js';
 export { EventResources, type EventText } from './events/resources/event-resources.js';
 export { ResourceWrites, type VersionCheck } from './events/resources/resource-writes.js';
 export { RESOURCE_PROBLEMS } from './events/resources/single-event.js';

@@ -35,6 +35,21 @@ const whileLive = workspace.statement<CurrentNotification>(
     WHERE $2::uuid IS NOT NULL`,
 );
 
+// A call rings until its user has joined or declined it, on any device.
+const ringing = workspace.statement<CurrentNotification>(
+  'calls.ringing',
+  `SELECT about.id FROM jsonb_to_recordset($3) AS about (id uuid, subject_id uuid)
+     JOIN calls call ON call.tenant_id = $1 AND call.id = about.subject_id AND call.state = 'live'
+    WHERE NOT EXISTS (
+        SELECT FROM call_participants participant
+         WHERE participant.tenant_id = $1 AND participant.call_id = call.id AND participant.principal_id = $2
+           AND coalesce(participant.left_at, now()) >= call.started_at)
+      AND NOT EXISTS (
+        SELECT FROM call_declines decline
+         WHERE decline.tenant_id = $1 AND decline.call_id = call.id AND decline.user_id = $2
+           AND decline.declined_at >= call.started_at)`,
+);
+
 // The caller's rights are read again when a notification is shown.
 const recipients = workspace.statement<{ user_id: string }>(
   'calls.recipients',
@@ -115,6 +130,7 @@ const CALL_NOTIFICATIONS: readonly NotificationType[] = [
     },
     path: callPath,
     lasts: whileLive,
+    rings: ringing,
     triggers: [{ event: CALL_STARTED, causes: ofStart }],
   },
   {

@@ -1,9 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import type { MemberKey } from '../../platform/context/request-context.js';
+import { randomUUID } from 'node:crypto';
+import type { MemberKey, RequestContext } from '../../platform/context/request-context.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
+import { Checked } from '../../platform/http/input.pipe.js';
 import { ChatChanges } from './chat-changes.js';
 import { ChatErrors } from './chat.errors.js';
-import type { ChatRole } from './chat.entity.js';
+import type { ChatRole, MessageOrigin } from './chat.entity.js';
+import { MessagesService } from './messages/messages.service.js';
+import type { SendMessage } from './messages/messages.dto.js';
 import { type CallEvent, type MemberRoom, RoomsRepository } from './rooms/rooms.repository.js';
 
 /** Rooms for other domains. */
@@ -12,6 +16,7 @@ export class ChatApi {
   constructor(
     private readonly rooms: RoomsRepository,
     private readonly changes: ChatChanges,
+    private readonly messages: MessagesService,
   ) {}
 
   /** @returns undefined for an unknown room, or one that the caller is not a member of */
@@ -29,6 +34,20 @@ export class ChatApi {
   /** Locks the room until the end of the transaction. @returns the role of the caller; null without membership */
   async lock(tx: Tx, ctx: MemberKey, id: string): Promise<ChatRole | null> {
     return this.rooms.lock(tx, ctx, id);
+  }
+
+  /**
+   * Adds a message of this user that a program has written. @param message.body not blank
+   * @returns its id @throws ApiError 404; 409 `room_archived`, `quota_exceeded`
+   */
+  async post(
+    ctx: RequestContext,
+    roomId: string,
+    { via, ...text }: Pick<SendMessage, 'body' | 'format'> & { via: MessageOrigin },
+  ): Promise<string> {
+    const input = { ...text, client_msg_id: randomUUID(), attachment_ids: [], mentions: [] };
+    const { message } = await this.messages.send(ctx, roomId, Checked.valid(input), via);
+    return (JSON.parse(message) as { id: string }).id;
   }
 
   /** Adds a message of the kind `call` by this user. Does nothing in a deleted room. */

@@ -17,6 +17,12 @@ export const VISIBILITIES = ['private', 'tenant'] as const;
 export const NOTIFY = ['all', 'mentions', 'none'] as const;
 export const FORMATS = ['plain', 'markdown'] as const;
 
+/** The incoming webhook by which a program has posted a message. */
+export interface MessageOrigin {
+  id: string;
+  name: string;
+}
+
 @Entity('chat_rooms')
 @Index('chat_rooms_direct', ['tenantId', 'directKey'], { unique: true })
 @Index('chat_rooms_open', ['tenantId', 'activeAt', 'id'], {
@@ -68,6 +74,7 @@ export class ChatMessage {
   /** A member, or a guest where `guestName` is set. */
   @Column('uuid', { name: 'sender_id' }) senderId!: string;
   @Column('text', { name: 'guest_name', nullable: true }) guestName!: string | null;
+  @Column('jsonb', { nullable: true }) via!: MessageOrigin | null;
   @Column('uuid', { name: 'client_msg_id', nullable: true }) clientMsgId!: string | null;
   @Column('bytea', { nullable: true }) fingerprint!: Buffer | null;
   @Column('text') kind!: 'text' | 'system' | 'call';

@@ -14,6 +14,7 @@ export const chatSchema: SchemaPart = {
     ChatNotified1796900000022: '0003-notified-messages',
     ChatMemberAge1797200000016: '0004-member-age',
     ChatThumbnails1797200000017: '0005-thumbnails',
+    ChatMessagesOfPrograms1798812000002: '0006-messages-of-programs',
   }),
   sql: sqlFiles('workspace', import.meta.url, 'chat-values', 'chat-views', 'chat-messages'),
 };

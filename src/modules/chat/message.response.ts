@@ -28,6 +28,12 @@ export class ChatSenderResponse {
   @ApiProperty({ example: 'Alice Martin' }) display_name!: string | null;
 }
 
+/** The incoming webhook by which a program has posted a message with the rights of the sender. */
+export class ChatOriginResponse {
+  @ApiProperty(UUID) id!: string;
+  /** @example "Build server" */ name!: string;
+}
+
 export class ChatAttachmentResponse {
   @ApiProperty(UUID) id!: string;
   /** @example "quote.pdf" */ name!: string;
@@ -75,6 +81,8 @@ export class ChatMessageResponse {
   @ApiProperty({ type: 'integer', minimum: 1, example: 14 }) mod_seq!: number;
   @ApiProperty({ enum: ['text', 'system', 'call'], example: 'text' }) kind!: 'text' | 'system' | 'call';
   sender!: ChatSenderResponse;
+  /** Null: the sender has written it. Show its name in place of that of the sender. */
+  @ApiProperty(orNull(ChatOriginResponse)) via!: ChatOriginResponse | null;
   /** Empty after deletion. @example "The draft of the agenda is attached." */ body!: string;
   @ApiProperty({ enum: FORMATS, example: 'plain' }) format!: 'plain' | 'markdown';
   /** Null for the kind `text`. */

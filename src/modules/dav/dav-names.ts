@@ -4,7 +4,9 @@ import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import { isUuid } from '../../platform/http/id.pipe.js';
 import { ResourceWrites } from '../calendar/index.js';
+import { TaskResources } from '../tasks/index.js';
 
 const EXTENSION = '.ics';
 const BATCH = 500;
@@ -48,8 +50,9 @@ const settle = workspace.statement<never>(
 );
 
 /**
- * Names of events in paths: the UID, or the name that a program chose in its first PUT. A name stays for as long as a program may ask
- * for the removal of its event.
+ * Names of events and tasks in paths: the UID of the event or the id of the task, or the name that a program chose in its first PUT. A
+ * name stays for as long as a program may ask for the removal. In the list of a task folder, the id of the task stands in place of the
+ * UID, and that of the folder in place of the calendar.
  */
 @Injectable()
 export class DavNames implements OnModuleInit {
@@ -57,6 +60,7 @@ export class DavNames implements OnModuleInit {
     private readonly db: Db,
     private readonly jobs: PeriodicJobs,
     private readonly events: ResourceWrites,
+    private readonly tasks: TaskResources,
     private readonly config: Config,
   ) {}
 
@@ -104,11 +108,18 @@ export class DavNames implements OnModuleInit {
       for (const group of byCalendar.values()) {
         const { tenant_id: tenantId, calendar_id: calendarId } = group[0]!;
         const uids = group.map(({ uid }) => uid);
-        const known = await this.events.knownUids(tenantId, calendarId, uids);
+        const known = await this.known(tenantId, calendarId, uids);
         const names = (isKnown: boolean) =>
           group.filter(({ uid }) => known.has(uid) === isKnown).map(({ name }) => name);
         await this.db.single((tx) => tx.query(settle, [tenantId, calendarId, names(false), names(true)]));
       }
     }
+  }
+
+  /** Those of the UIDs, or ids of tasks, that a calendar or the workspace contains. */
+  private async known(tenantId: string, calendarId: string, uids: readonly string[]): Promise<Set<string>> {
+    const events = await this.events.knownUids(tenantId, calendarId, uids);
+    const ids = uids.filter((uid) => !events.has(uid) && isUuid(uid));
+    return ids.length === 0 ? events : new Set([...events, ...(await this.tasks.known(tenantId, ids))]);
   }
 }

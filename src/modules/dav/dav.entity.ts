@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** The name of an event in the path of its calendar, where it does not follow from the UID. */
+/** The name of an event in the path of its calendar, where it does not follow from the UID; or of a task in its folder, by their ids. */
 @Entity('dav_names')
 @Index('dav_names_uid', ['tenantId', 'calendarId', 'uid'], { unique: true })
 @Index('dav_names_checked', ['checkedAt'])

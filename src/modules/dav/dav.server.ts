@@ -9,10 +9,11 @@ import { writeBody } from '../../platform/http/replies/reply-writer.js';
 import { ApplicationPasswordProviders } from '../account-security/index.js';
 import { type DavCaller, DavAuthenticator } from './auth/dav-authenticator.js';
 import { AddressbookCollections } from './collections/addressbooks.js';
-import { CalendarCollections } from './collections/calendars.js';
+import { CalendarHome } from './collections/calendar-home.js';
 import type { Collection, Collections } from './model/collection.js';
 import { CollectionWrites } from './methods/collection-writes.js';
 import { depthOf, Propfind, single } from './methods/propfind.js';
+import { PrincipalSearch, searchProperties } from './methods/principal-search.js';
 import { Reports } from './methods/reports.js';
 import { Scheduling } from './methods/scheduling.js';
 import { MAX_RESOURCE, readBody, readXmlBody, utf8Of, xmlError } from './model/body.js';
@@ -21,7 +22,7 @@ import { assertIf, isUnchanged, preconditionsOf } from './model/conditions.js';
 import { DavError, forbidden, notFound } from './model/dav-error.js';
 import { childOf, HEAD, TAIL } from './model/multistatus.js';
 import { parsePath, paths, type Space, type Target } from './model/paths.js';
-import { caldav, DECLARATIONS, XML_HEAD } from './model/xml-names.js';
+import { caldav, dav, DECLARATIONS, nameOf, XML_HEAD } from './model/xml-names.js';
 import { DAV_CLASSES, METHODS, PROFILE_PATH, XML_TYPE } from './dav-protocol.js';
 
 type DavRequest = Request & { id?: string };
@@ -43,9 +44,10 @@ export class DavServer implements OnModuleInit {
     private readonly propfind: Propfind,
     private readonly reports: Reports,
     private readonly scheduling: Scheduling,
+    private readonly search: PrincipalSearch,
     private readonly writes: CollectionWrites,
     private readonly passwords: ApplicationPasswordProviders,
-    calendars: CalendarCollections,
+    calendars: CalendarHome,
     addressbooks: AddressbookCollections,
   ) {
     this.collections = { calendars, addressbooks };
@@ -115,10 +117,18 @@ export class DavServer implements OnModuleInit {
     const { ctx, request, response, target } = job;
     const body = await readXmlBody(request);
     if (!body) throw new DavError(400, null, 'The request needs a body.');
+    const name = nameOf(body.space, body.name);
+    // Programs send both to the collection of principals, or to another resource that names it (RFC 3744, 9.4).
+    const isForPrincipals =
+      target.kind === 'principals' || childOf(body, dav('apply-to-principal-collection-set')) !== undefined;
+    if (isForPrincipals && name === dav('principal-property-search'))
+      return stream(response, this.search.responses(ctx, body, isMinimal(request)));
+    if (isForPrincipals && name === dav('principal-search-property-set'))
+      return sendXml(response, 200, searchProperties());
     if (target.kind !== 'collection') throw unsupportedReport();
     const collections = this.collections[target.space];
     const collection = await collections.open(ctx, target.segment);
-    if (target.space === 'calendars' && body.name === 'free-busy-query')
+    if (collection.kind === 'events' && body.name === 'free-busy-query')
       return this.freeBusy(job, collection, body);
     const zones = request.headers['caldav-timezones'] !== 'F';
     const options = { isMinimal: isMinimal(request), zones };
@@ -135,14 +145,15 @@ export class DavServer implements OnModuleInit {
   }
 
   private async get({ ctx, request, response, target }: Job): Promise<void> {
-    if (target.kind !== 'member') throw new DavError(405, null, 'Only events and contacts have content.');
+    if (target.kind !== 'member')
+      throw new DavError(405, null, 'Only events, tasks and contacts have content.');
     const { collections, collection } = await this.containing(ctx, target);
     const version = /version=4\.0/.test(request.headers.accept ?? '') ? '4.0' : '3.0';
     const options = { isWanted: true, zones: true, version } as const;
     const { etag, text } = await single(ctx, collections, collection, target.name, options);
     assertIf(request, etag);
     const headers = { ...COMMON, ETag: etag };
-    const { contentType } = collections;
+    const { contentType } = collection;
     if (isUnchanged(request, etag))
       return writeBody(response, new BodyReply(null, { status: 304, contentType, headers }));
     const body = Buffer.from(text);
@@ -151,7 +162,8 @@ export class DavServer implements OnModuleInit {
   }
 
   private async put({ ctx, request, response, target }: Job): Promise<void> {
-    if (target.kind !== 'member') throw new DavError(405, null, 'Only events and contacts have content.');
+    if (target.kind !== 'member')
+      throw new DavError(405, null, 'Only events, tasks and contacts have content.');
     // A part of a resource must not replace it (RFC 9110, 14.5).
     if (request.headers['content-range'] !== undefined)
       throw new DavError(400, null, 'Content-Range is not supported.');

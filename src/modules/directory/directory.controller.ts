@@ -3,9 +3,8 @@ import { ApiTags } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import { ContactsApi, type FoundContact } from '../contacts/index.js';
-import { foldWords } from '../tenants/index.js';
 import { SearchDirectory } from './directory.dto.js';
-import { DirectoryRepository, MAX_WORDS } from './directory.repository.js';
+import { DirectoryRepository } from './directory.repository.js';
 import { DirectoryEnvelope, type DirectoryResultResponse } from './directory.response.js';
 
 @ApiTags('directory')
@@ -37,10 +36,10 @@ export class DirectoryController {
     ctx: RequestContext,
     { q, kinds, limit }: SearchDirectory,
   ): Promise<DirectoryResultResponse[]> {
-    const words = foldWords(q).split(' ').filter(Boolean).slice(0, MAX_WORDS);
     const wanted = { users: kinds.includes('user'), groups: kinds.includes('group') };
-    if (words.length === 0 || !(wanted.users || wanted.groups)) return [];
-    const rows = await this.directory.search(ctx.tenantId, words, wanted, limit);
+    if (!(wanted.users || wanted.groups)) return [];
+    const rows = await this.directory.search(ctx.tenantId, q, wanted, limit);
+    if (rows.length === 0) return [];
     const photos = await this.contacts.photosOf(
       ctx,
       rows.flatMap(({ kind, id }) => (kind === 'user' ? id : [])),

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { workspace, type Statement } from '../../platform/database/statement.js';
+import { foldWords } from '../tenants/index.js';
 
 interface DirectoryRow {
   kind: 'user' | 'group';
@@ -11,7 +12,7 @@ interface DirectoryRow {
 }
 
 /** Maximum number of query words; further words are ignored. */
-export const MAX_WORDS = 6;
+const MAX_WORDS = 6;
 
 // $1 workspace, $2 query, $3 include members, $4 include groups, $5 limit, $6 and further: patterns of the words.
 // Members use the index member_profiles_words; a workspace has at most 500 groups. The similarity search runs only when no
@@ -48,15 +49,16 @@ const SEARCHES = Array.from({ length: MAX_WORDS }, (_, n) => searchFor(n + 1));
 export class DirectoryRepository {
   constructor(private readonly db: Db) {}
 
-  /** @param words folded, 1 to MAX_WORDS */
+  /** Members and groups whose names and addresses have words with the beginnings of the text; for a text without words, none. */
   async search(
     tenantId: string,
-    words: readonly string[],
+    text: string,
     kinds: { users: boolean; groups: boolean },
     limit: number,
   ): Promise<DirectoryRow[]> {
+    const words = foldWords(text).split(' ').filter(Boolean).slice(0, MAX_WORDS);
     const search = SEARCHES[words.length - 1];
-    if (!search) throw new RangeError(`a search of ${words.length} words`);
+    if (!search) return [];
     // Words contain letters, digits and marks only, so no wildcards of LIKE.
     const patterns = words.map((word) => `% ${word}%`);
     const phrase = words.map((word) => ` ${word}`).join('');

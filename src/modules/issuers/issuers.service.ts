@@ -9,10 +9,9 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { changedFields, rowsOf } from '../../platform/database/rows.js';
 import type { Tx } from '../../platform/database/tx.js';
-import { fieldError } from '../../platform/http/errors.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
-import { OutboundHttpError } from '../../platform/outbound/outbound-http.js';
+import { assertAddressField } from '../../platform/outbound/address-field.js';
 import { QUOTAS } from '../../platform/quotas/quotas.js';
 import { MemberAdmission } from '../access/index.js';
 import { SignInSessions } from '../identity/index.js';
@@ -79,7 +78,7 @@ export class IssuersService {
    * `validation_failed`, `unknown_group`, `too_many_issuers`
    */
   async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateIssuer): Promise<JsonReply> {
-    this.assertAddress(input.issuer);
+    assertAddressField(this.http, 'issuer', input.issuer);
     const { tenantId, userId } = ctx;
     const id = input.id?.toLowerCase() ?? uuidv7();
     const secret = input.client_secret ?? null;
@@ -181,15 +180,6 @@ export class IssuersService {
     const { client_secret: secret } = input;
     if (secret === undefined) return {};
     return { clientSecret: secret === null ? null : this.secrets.seal({ tenantId, id }, secret) };
-  }
-
-  private assertAddress(issuer: string): void {
-    try {
-      this.http.assertAllowed(issuer);
-    } catch (error) {
-      if (error instanceof OutboundHttpError) throw fieldError('issuer', 'invalid', error.message);
-      throw error;
-    }
   }
 
   /**

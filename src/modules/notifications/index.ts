@@ -1,1 +1,3 @@
 export { NotificationsModule } from './notifications.module.js';
+export { type CurrentNotificationView, NotificationsApi } from './notifications.api.js';
+export { type AddedNotifications, NOTIFICATIONS_ADDED } from './inbox/announcements.js';

@@ -42,6 +42,7 @@ export class NotificationSockets implements OnModuleInit {
   private readonly delivered = new LRUCache<string, string>(growingTo(MAX_DELIVERED));
   /** `performance.now()` of the last report of counts, by user. It covers all earlier changes to `read`. */
   private readonly counted = new LRUCache<string, number>(growingTo(MAX_DELIVERED));
+  private readonly listeners: ((member: MemberKey) => void)[] = [];
 
   constructor(
     private readonly bus: Bus,
@@ -68,9 +69,20 @@ export class NotificationSockets implements OnModuleInit {
     this.catchUp.register('notifications', (seconds) => this.sendLost(seconds));
   }
 
+  /** @param listener called in the process of a change by which notifications of a user may be no longer unread, after its commit */
+  onSettled(listener: (member: MemberKey) => void): void {
+    this.listeners.push(listener);
+  }
+
   /** Notifications are new or changed. */
   changed(tx: Tx, changes: readonly { tenant_id: string; user_id: string; id: string }[]): void {
     tx.afterCommit(() => this.publishChanges(changes));
+  }
+
+  /** The user has changed the state of a notification. */
+  stateChanged(tx: Tx, { tenantId, userId }: MemberKey, id: string): void {
+    this.changed(tx, [{ tenant_id: tenantId, user_id: userId, id }]);
+    tx.afterCommit(() => this.reportSettled({ tenantId, userId }));
   }
 
   /**
@@ -83,8 +95,10 @@ export class NotificationSockets implements OnModuleInit {
 
   /** Notifications of a user were withdrawn or changed. Call it after the commit. */
   withdrawn({ tenantId, userId }: MemberKey, ids: readonly string[]): void {
-    if (ids.length > MAX_LOST) this.publishCounts({ tenantId, userId });
-    else this.publishChanges(ids.map((id) => ({ tenant_id: tenantId, user_id: userId, id })));
+    if (ids.length === 0) return;
+    if (ids.length > MAX_LOST) return this.publishCounts({ tenantId, userId });
+    this.publishChanges(ids.map((id) => ({ tenant_id: tenantId, user_id: userId, id })));
+    this.reportSettled({ tenantId, userId });
   }
 
   private publishChanges(changes: readonly { tenant_id: string; user_id: string; id: string }[]): void {
@@ -101,8 +115,13 @@ export class NotificationSockets implements OnModuleInit {
   }
 
   /** Call it after the commit. */
-  publishCounts({ tenantId: tenant, userId: user }: MemberKey): void {
-    this.bus.publish(COUNTS, { tenant, user });
+  publishCounts(member: MemberKey): void {
+    this.bus.publish(COUNTS, { tenant: member.tenantId, user: member.userId });
+    this.reportSettled(member);
+  }
+
+  private reportSettled({ tenantId, userId }: MemberKey): void {
+    for (const listener of this.listeners) listener({ tenantId, userId });
   }
 
   private sendCounts(to: MemberKey): Promise<void> {

@@ -3,11 +3,13 @@ import { LRUCache } from 'lru-cache';
 import { v7 as uuidv7 } from 'uuid';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
+import type { Tx } from '../../platform/database/tx.js';
 import { type DomainEvent, Outbox } from '../../platform/events/outbox.js';
 import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
 import { NOTIFICATION_DUE, Notifications } from '../../platform/notifications/notifications.js';
 import { SystemMail } from '../../platform/system-mail/system-mail.js';
 import { type NotificationSettings, NotificationSettingsApi } from '../settings/index.js';
+import { Announcements } from './inbox/announcements.js';
 import { emailTime } from './mails/email-time.js';
 import { NotificationSockets } from './notification-sockets.js';
 import { NotificationsRepository } from './notifications.repository.js';
@@ -84,6 +86,7 @@ export class NotificationWriter implements OnApplicationBootstrap {
     private readonly rows: NotificationsRepository,
     private readonly sockets: NotificationSockets,
     private readonly mail: SystemMail,
+    private readonly announcements: Announcements,
     private readonly db: Db,
   ) {}
 
@@ -165,9 +168,18 @@ export class NotificationWriter implements OnApplicationBootstrap {
     const { subject } = cause;
     const group = type.isGrouped && subject ? `${type.key} ${subject.id}` : null;
     const about = [type.key, subject?.kind ?? null, subject?.id ?? null, group];
-    await this.db.single(async (tx) => {
-      const added = await tx.query(add, [tenantId, ...about, JSON.stringify(rows), type.orderedBy ?? null]);
+    const values = [tenantId, ...about, JSON.stringify(rows), type.orderedBy ?? null];
+    const wanted = settings.filter((each) => this.announcements.isWanted(type, each));
+    const pushed = new Set(wanted.map(({ userId }) => userId));
+    const store = async (tx: Tx) => {
+      const added = await tx.query(add, values);
       this.sockets.changed(tx, added);
+      return added.filter(({ user_id }) => pushed.has(user_id));
+    };
+    if (pushed.size === 0) return void (await this.db.single(store));
+    await this.db.tx(async (tx) => {
+      const notifications = (await store(tx)).map(({ user_id, id }) => ({ user_id, id }));
+      await this.announcements.announce(tx, { tenantId, type: type.key, notifications });
     });
   }
 

@@ -7,11 +7,13 @@ import { UnsubscribeController } from './mails/unsubscribe.controller.js';
 import { UnsubscribeLinks } from './mails/unsubscribe-links.js';
 import { UnsubscribeService } from './mails/unsubscribe.service.js';
 import { UserActivity } from './mails/user-activity.js';
-import { NotificationHousekeeping } from './notification-housekeeping.js';
+import { Announcements } from './inbox/announcements.js';
+import { NotificationHousekeeping } from './inbox/notification-housekeeping.js';
 import { NotificationPresenter } from './notification.presenter.js';
 import { NotificationRelevance } from './inbox/notification-relevance.js';
 import { NotificationSockets } from './notification-sockets.js';
 import { NotificationWriter } from './notification-writer.js';
+import { NotificationsApi } from './notifications.api.js';
 import { NotificationsController } from './notifications.controller.js';
 import { NotificationsRepository } from './notifications.repository.js';
 import { NotificationsService } from './notifications.service.js';
@@ -25,7 +27,9 @@ import { NotificationsPersonalData } from './notifications-personal-data.js';
     NotificationsRepository,
     NotificationPresenter,
     NotificationRelevance,
+    Announcements,
     NotificationSockets,
+    NotificationsApi,
     NotificationsService,
     NotificationWriter,
     NotificationHousekeeping,
@@ -35,5 +39,6 @@ import { NotificationsPersonalData } from './notifications-personal-data.js';
     NotificationMail,
     NotificationMails,
   ],
+  exports: [NotificationsApi],
 })
 export class NotificationsModule {}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { MemberKey } from '../../platform/context/request-context.js';
+import type { MemberKey, RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
@@ -249,6 +249,17 @@ export class NotificationsRepository {
     if (ids.length === 0) return new Map();
     const rows = await reader.query(actors, [tenantId, ids]);
     return new Map(rows.map(({ user_id, display_name }) => [user_id, display_name]));
+  }
+
+  /**
+   * The rights with which jobs read the notifications of a recipient.
+   * @param requestId names the job in logs
+   * @returns null unless the user is an active member
+   */
+  async contextOf(member: MemberKey, requestId: string): Promise<RequestContext | null> {
+    const { tenantId, userId } = member;
+    const role = await this.roleOf(this.db, member);
+    return role && { tenantId, userId, role, sessionId: null, requestId };
   }
 
   /** @returns null unless the user is an active member */

@@ -137,7 +137,7 @@ export class NotificationsService {
       const after = transition(before, state, new Date(), snoozeUntil);
       if (after === INVALID_TRANSITION) throw NotificationErrors.invalidTransition.with();
       if (after === before) return before;
-      this.sockets.changed(tx, [{ tenant_id: ctx.tenantId, user_id: ctx.userId, id }]);
+      this.sockets.stateChanged(tx, ctx, id);
       return this.rows.write(tx, ctx, id, after);
     });
     await this.sockets.examine(ctx);

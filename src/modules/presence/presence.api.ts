@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext, WorkspaceKey } from '../../platform/context/request-context.js';
+import type { MemberKey, RequestContext, WorkspaceKey } from '../../platform/context/request-context.js';
 import type { Connection } from '../../platform/realtime/connection.js';
 import type { PresenceStatus } from './presence.entity.js';
 import { PresenceDevices } from './devices/presence-devices.js';
@@ -26,6 +26,11 @@ export class PresenceApi {
   /** Whether the caller has chosen to be invisible. */
   async isInvisible(ctx: RequestContext): Promise<boolean> {
     return (await this.repository.choice(ctx)).choice === 'invisible';
+  }
+
+  /** Whether a session of the user has an open socket, or had one a few seconds ago. */
+  async hasDevice(member: MemberKey, sessionId: string): Promise<boolean> {
+    return this.repository.hasDevice(member, sessionId);
   }
 
   /** Records that a socket shows a room, or no longer shows it. The caller checks the membership. */

@@ -35,5 +35,6 @@ export class PresenceDevice {
   @Column('boolean') active!: boolean;
   @Column('timestamptz', { name: 'active_at' }) activeAt!: Date;
   @Column('uuid', { array: true }) rooms!: string[];
+  @Column('uuid', { name: 'session_id', nullable: true }) sessionId!: string | null;
   @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext, WorkspaceKey } from '../../platform/context/request-context.js';
+import type { MemberKey, RequestContext, WorkspaceKey } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { type Statement, workspace } from '../../platform/database/statement.js';
 import type { PresenceChoice } from './presence.entity.js';
@@ -20,6 +20,8 @@ export interface DeviceKey {
 export interface Device extends DeviceKey {
   active: boolean;
   rooms: string[];
+  /** Null for tokens of an external issuer. */
+  session_id: string | null;
 }
 
 export interface ChoiceRow {
@@ -85,6 +87,13 @@ const sweep = workspace.statement<PresenceChange>(
   { reach: 'cell' },
 );
 
+const hasDevice = workspace.statement<{ has_device: boolean }>(
+  'presence.has_device',
+  `SELECT EXISTS (
+     SELECT FROM presence_devices
+      WHERE tenant_id = $1 AND user_id = $2 AND session_id = $3 AND expires_at > now()) AS has_device`,
+);
+
 // Indexes: presence_devices_expired, presence_users_due.
 const isSweepDue = workspace.statement<{ is_due: boolean }>(
   'presence.is_sweep_due',
@@ -145,6 +154,11 @@ export class PresenceRepository {
   /** Removes expired devices and applies due changes. @returns changes that other users see */
   async sweep(limit: number, lifetimeSeconds: number): Promise<PresenceChange[]> {
     return this.write(sweep, [limit, lifetimeSeconds]);
+  }
+
+  /** Whether a session of the user has an open socket, or had one a few seconds ago. */
+  async hasDevice({ tenantId, userId }: MemberKey, sessionId: string): Promise<boolean> {
+    return (await this.db.query(hasDevice, [tenantId, userId, sessionId]))[0]?.has_device ?? false;
   }
 
   /** Whether devices have expired or changes are due. */

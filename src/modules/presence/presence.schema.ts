@@ -10,6 +10,7 @@ export const presenceSchema: SchemaPart = {
   migrations: sqlMigrations(import.meta.url, {
     Presence1796950000003: '0001-presence',
     PresenceTextWhileOffline1798803000000: '0002-text-while-offline',
+    PresenceSessions1798811000001: '0003-sessions-of-devices',
   }),
   sql: sqlFiles('workspace', import.meta.url, 'presence-views', 'presence-writes'),
 };

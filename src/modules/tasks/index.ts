@@ -1,5 +1,11 @@
 export { TaskResponse } from './task.response.js';
+export type { TaskFolderResponse } from './folders/task-folder.response.js';
+export { CreateTaskFolder, UpdateTaskFolder } from './folders/task-folders.dto.js';
+export { TaskFoldersService } from './folders/task-folders.service.js';
+export { TaskResources } from './resources/task-resources.js';
+export { TaskResourceWrites, TaskUidConflict } from './resources/task-resource-writes.js';
+export { TODO_PROBLEMS } from './model/single-todo.js';
 export * from './tasks.events.js';
 export { TasksApi } from './tasks.api.js';
-export { LinkedTask } from './tasks.dto.js';
+export { CreateTask, LinkedTask } from './tasks.dto.js';
 export { TasksModule } from './tasks.module.js';

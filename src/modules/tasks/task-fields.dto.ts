@@ -12,9 +12,9 @@ import {
   VisibleOrEmpty,
 } from '../../platform/http/input.decorators.js';
 import { EXAMPLE_ID } from '../../platform/field-docs/field-docs.js';
-import { isCalendarDay } from './schedule/calendar.js';
+import { isCalendarDay } from './model/calendar.js';
 import { isTimeZone } from '../../lib/recurrence/index.js';
-import { canonicalRule } from './schedule/task-recurrence.js';
+import { canonicalRule } from './model/task-recurrence.js';
 
 const rule = (name: string, validate: (value: unknown) => boolean, message: string) => () =>
   ValidateBy({ name, validator: { validate, defaultMessage: () => `$property must ${message}` } });

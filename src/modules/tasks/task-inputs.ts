@@ -6,7 +6,7 @@ import { HtmlPolicy } from '../../platform/html/html-policy.js';
 import { detailsAt, fieldError, Errors } from '../../platform/http/errors.js';
 import { cleanHtmlField } from '../../platform/resources/html-field.js';
 import { TenantsApi } from '../tenants/index.js';
-import { canonicalRule } from './schedule/task-recurrence.js';
+import { canonicalRule } from './model/task-recurrence.js';
 import type { NamedUser, ReferenceInput, ReminderInput } from './task-fields.dto.js';
 import { keyFor } from '../../platform/resources/manual-order.js';
 import { TaskReferences } from './responses/task-references.js';

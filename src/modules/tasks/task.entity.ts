@@ -36,6 +36,7 @@ export type StoredReminder = { at: string } | { minutes_before: number };
 @Entity('tasks')
 @Index('tasks_folder', ['tenantId', 'folderId'], { where: 'folder_id IS NOT NULL' })
 @Index('tasks_by_title', ['tenantId', 'creatorId', 'title', 'id'])
+@Index('tasks_uid', ['tenantId', 'uid'], { where: 'uid IS NOT NULL' })
 @Index('tasks_purge_due', ['purgeAt'], { where: 'purge_at IS NOT NULL' })
 @Index('tasks_reminder_due', ['nextReminderAt'], { where: 'next_reminder_at IS NOT NULL' })
 @Index('tasks_due', ['nextDueAt'], { where: 'next_due_at IS NOT NULL' })
@@ -72,6 +73,10 @@ export class Task extends TimedItem {
   @Column('timestamptz', { name: 'deleted_at', nullable: true }) deletedAt!: Date | null;
   @Column('uuid', { name: 'deleted_by', nullable: true }) deletedBy!: string | null;
   @Column('timestamptz', { name: 'purge_at', nullable: true }) purgeAt!: Date | null;
+  /** The UID that a CalDAV program chose; null: the id. */
+  @Column('text', { nullable: true }) uid!: string | null;
+  /** What a program stored that the task has no field for. */
+  @Column('jsonb', { nullable: true }) icalendar!: object | null;
 }
 
 @Entity('task_members')
@@ -107,6 +112,8 @@ export class TaskMember {
   @Column('boolean') trashed!: boolean;
   /** The member reads entries of the history with a higher number; the owner reads all. */
   @Column('int', { name: 'history_from', default: 0 }) historyFrom!: number;
+  /** Folders that the task has left for this member, for their synchronised lists. */
+  @Column('uuid', { name: 'left_folders', array: true }) leftFolders!: string[];
 }
 
 /** Key of the task, for tables of its parts, which are deleted with it. */

@@ -7,7 +7,7 @@ const assignedTasks = workspace.statement<never>(
   'tasks.personal_assigned_tasks',
   personalRows(`SELECT task.id, task.creator_id, task.folder_id, task.title, task.description, task.status, task.priority,
             task.group_name, task.labels, task.assignee_ids, task.date, task.due_at, task.time_zone, task.recurrence, task.reminders,
-            task.refs AS "references", task.completed_at, task.created_at, task.updated_at, task.deleted_at, (
+            task.refs AS "references", task.icalendar, task.completed_at, task.created_at, task.updated_at, task.deleted_at, (
               SELECT jsonb_agg(jsonb_build_object('id', subtask.id, 'title', subtask.title, 'done', subtask.done, 'date', subtask.date)
                                ORDER BY subtask.position)
                 FROM subtasks subtask WHERE subtask.tenant_id = task.tenant_id AND subtask.task_id = task.id) AS subtasks

@@ -2,15 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { filledText } from '../../lib/text/index.js';
 import { v7 as uuidv7 } from 'uuid';
 import type { RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
 import type { Tx } from '../../platform/database/tx.js';
 import type { ApiError } from '../../platform/http/api-error.js';
 import { fieldError } from '../../platform/http/errors.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { StoredReference } from './task.entity.js';
 import { TaskResults } from './responses/task-results.js';
+import { TaskFoldersRepository } from './folders/task-folders.repository.js';
 import { TaskInputs } from './task-inputs.js';
-import { type LinkedTask, MAX_REFERENCES } from './tasks.dto.js';
+import { type CreateTask, type LinkedTask, MAX_REFERENCES } from './tasks.dto.js';
 import { type TaskPatch, TasksRepository } from './tasks.repository.js';
+import { TasksService } from './tasks.service.js';
 
 /** A task that will be made from a note, checked before the transaction. */
 interface TaskDraft {
@@ -31,7 +34,23 @@ export class TasksApi {
     private readonly tasks: TasksRepository,
     private readonly inputs: TaskInputs,
     private readonly results: TaskResults,
+    private readonly service: TasksService,
+    private readonly folders: TaskFoldersRepository,
+    private readonly db: Db,
   ) {}
+
+  /** Whether the user may create tasks in the folder. */
+  async isWritableFolder(ctx: RequestContext, folderId: string): Promise<boolean> {
+    const found = await this.folders.find(this.db, ctx, folderId);
+    return found !== null && found.role !== 'viewer';
+  }
+
+  /** @returns the id of the new task @throws ApiError 409 `quota_exceeded`; 422 for the folder and for times */
+  async create(ctx: RequestContext, fields: Omit<CreateTask, 'id'>): Promise<string> {
+    const id = uuidv7();
+    await this.service.create(ctx, null, { ...fields, id });
+    return id;
+  }
 
   /** Looks up users and references and cleans HTML before the transaction. Returns the error instead of throwing it. */
   async draftFromNote(

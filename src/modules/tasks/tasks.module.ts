@@ -11,6 +11,7 @@ import { TaskAttachmentsController } from './parts/task-attachments.controller.j
 import { TaskAttachmentsRepository } from './parts/task-attachments.repository.js';
 import { ATTACHMENT_MAX_BYTES, TaskAttachmentsService } from './parts/task-attachments.service.js';
 import { TaskClock } from './schedule/task-clock.js';
+import { TaskSteps } from './changes/task-steps.js';
 import { TaskCommentsController } from './parts/task-comments.controller.js';
 import { TaskFolderFeedController, TaskFoldersController } from './folders/task-folders.controller.js';
 import { TaskFoldersOfMembers } from './folders/task-folders-of-members.js';
@@ -26,6 +27,9 @@ import { TaskPanelController } from './parts/task-panel.controller.js';
 import { TaskPartsRepository } from './parts/task-parts.repository.js';
 import { TaskCommentsService } from './parts/task-comments.service.js';
 import { TaskPartWrites } from './parts/task-part-writes.js';
+import { TaskResources } from './resources/task-resources.js';
+import { TaskResourcesRepository } from './resources/task-resources.repository.js';
+import { TaskResourceWrites } from './resources/task-resource-writes.js';
 import { TaskSearchController } from './lists/search/task-search.controller.js';
 import { TaskSearchService } from './lists/search/task-search.service.js';
 import { TasksApi } from './tasks.api.js';
@@ -55,6 +59,7 @@ import { TaskPublicEvents } from './feed/task-public-events.js';
     TaskPublicEvents,
     TaskNotifications,
     TasksRepository,
+    TaskSteps,
     TasksService,
     TaskListRepository,
     TaskListsService,
@@ -78,9 +83,12 @@ import { TaskPublicEvents } from './feed/task-public-events.js';
     TaskIndexer,
     TaskSearchService,
     TaskClock,
+    TaskResourcesRepository,
+    TaskResources,
+    TaskResourceWrites,
     TasksApi,
   ],
-  exports: [TasksApi],
+  exports: [TasksApi, TaskFoldersService, TaskResources, TaskResourceWrites],
 })
 export class TasksModule implements OnModuleInit {
   constructor(private readonly deployment: Deployment) {}

@@ -33,6 +33,7 @@ export const tasksSchema: SchemaPart = {
     TaskFolderDevices1796200000002: '0403-task-folder-devices',
     TaskTitles1796200000003: '0404-task-titles',
     TaskHistory1798801000000: '0405-task-history',
+    TaskIcalendar1798810000001: '0406-task-icalendar',
   }),
   sql: sqlFiles(
     'workspace',

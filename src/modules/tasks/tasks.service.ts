@@ -5,32 +5,16 @@ import type { ExpectedRevision } from '../../platform/concurrency/expected-revis
 import { type IdempotencyKey, IdempotentWrites } from '../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import type { Tx } from '../../platform/database/tx.js';
 import { Outbox } from '../../platform/events/outbox.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
-import { nextOccurrence } from './schedule/task-recurrence.js';
-import type { StoredRecurrence } from './task.entity.js';
 import { TaskInputs } from './task-inputs.js';
-import { TaskLinks, TaskReferences } from './responses/task-references.js';
+import { TaskReferences } from './responses/task-references.js';
 import { type ReplyOptions, taskReply, TaskResults } from './responses/task-results.js';
+import { TaskSteps } from './changes/task-steps.js';
 import type { CreateTask, DeleteTask, RestoreTask, UpdateTask } from './tasks.dto.js';
 import { TaskErrors } from './tasks.errors.js';
-import {
-  type NextTask,
-  type TaskOutcome,
-  type TaskPatch,
-  type TaskWrite,
-  type TaskWriteKind,
-  TasksRepository,
-} from './tasks.repository.js';
-
-/** JSON of the outcome `reschedule`. */
-interface RepeatBasis extends StoredRecurrence {
-  time_zone: string;
-  date: string;
-  due_at: string | null;
-}
+import { type TaskPatch, type TaskWrite, type TaskWriteKind, TasksRepository } from './tasks.repository.js';
 
 /** Single tasks: create, read, update, trash, restore. */
 @Injectable()
@@ -40,7 +24,7 @@ export class TasksService {
     private readonly inputs: TaskInputs,
     private readonly results: TaskResults,
     private readonly references: TaskReferences,
-    private readonly links: TaskLinks,
+    private readonly steps: TaskSteps,
     private readonly writes: IdempotentWrites,
     private readonly db: Db,
     private readonly outbox: Outbox,
@@ -132,39 +116,9 @@ export class TasksService {
       }
     }
     return this.writes.runTx(ctx, key, async (tx) => {
-      const result = await this.writeInSteps(tx, ctx, kind, id, { ...write, in_steps: true });
+      const result = await this.steps.write(tx, ctx, kind, id, write);
       this.outbox.notice(tx);
       return this.results.reply(tx, ctx, id, result, options);
     });
   }
-
-  /** The first call locks the task, so the steps in between work on its current state. */
-  private async writeInSteps(
-    tx: Tx,
-    ctx: RequestContext,
-    kind: TaskWriteKind,
-    id: string,
-    write: TaskWrite,
-  ): Promise<TaskOutcome> {
-    const result = await this.tasks.write(tx, ctx, kind, id, write);
-    if (result.outcome === 'reschedule') {
-      return this.writeInSteps(tx, ctx, kind, id, { ...write, planned: true, next: nextTask(result) });
-    }
-    if (result.outcome !== 'links') return result;
-    await this.links.update(tx, ctx, id, result, write.next);
-    return this.writeInSteps(tx, ctx, kind, id, { ...write, links_updated: true });
-  }
-}
-
-/** The next occurrence of a repeating task; null at the end of the series. */
-function nextTask({ json }: TaskOutcome): NextTask | null {
-  const { rrule, from, start, scheduled, number, date, time_zone, due_at } = JSON.parse(
-    json ?? '{}',
-  ) as RepeatBasis;
-  const dueAt = due_at === null ? null : new Date(due_at);
-  const task = { rrule, from, start, scheduled, number, timeZone: time_zone, date, dueAt };
-  const next = nextOccurrence(task, new Date());
-  return (
-    next && { id: uuidv7(), date: next.date, due_at: next.dueAt?.toISOString() ?? null, number: next.number }
-  );
 }

@@ -27,7 +27,7 @@ export interface OwnedContent {
   readonly kind: string;
   /**
    * Position in the lock order of a transfer: task folders 10, tasks 20, note folders 30, notes 40, forms 50, calendars 60,
-   * address books 70, webhooks 80.
+   * address books 70, webhooks 80, incoming webhooks 90.
    */
   readonly order: number;
   /** Number of objects of an owner, including those in the trash. */

@@ -8,10 +8,11 @@ import { Db } from '../../platform/database/db.js';
 import { changedFields } from '../../platform/database/rows.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { EVENT_FILTERS, PublicEvents } from '../../platform/events/public-events.js';
-import { detailsAt, Errors, fieldError } from '../../platform/http/errors.js';
+import { detailsAt, Errors } from '../../platform/http/errors.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
-import { OutboundHttp, OutboundHttpError } from '../../platform/outbound/outbound-http.js';
+import { assertAddressField } from '../../platform/outbound/address-field.js';
+import { OutboundHttp } from '../../platform/outbound/outbound-http.js';
 import { Cursors } from '../../platform/paging/cursors.js';
 import { deleteInBatches } from '../../platform/resources/delete-in-batches.js';
 import { WebhookAccess } from './webhook-access.js';
@@ -66,7 +67,7 @@ export class WebhooksService {
   async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateWebhook): Promise<JsonReply> {
     const { tenantId, userId: ownerId } = ctx;
     const { scope, url, description = '', event_types: eventTypes, filter = {}, active = true } = input;
-    this.assertAddress(url);
+    assertAddressField(this.http, 'url', url);
     this.assertTypes(eventTypes);
     if (scope === 'tenant') await this.access.assertManager(ctx);
     const id = input.id?.toLowerCase() ?? uuidv7();
@@ -152,19 +153,10 @@ export class WebhooksService {
 
   private fieldsOf(input: UpdateWebhook): Partial<Webhook> {
     const { url, description, event_types: eventTypes, filter, active } = input;
-    if (url !== undefined) this.assertAddress(url);
+    if (url !== undefined) assertAddressField(this.http, 'url', url);
     if (eventTypes !== undefined) this.assertTypes(eventTypes);
     const fields = { url, description, eventTypes, active, filter: filter && filterOf(filter) };
     return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-  }
-
-  private assertAddress(url: string): void {
-    try {
-      this.http.assertAllowed(url);
-    } catch (error) {
-      if (error instanceof OutboundHttpError) throw fieldError('url', 'invalid', error.message);
-      throw error;
-    }
   }
 
   private assertTypes(types: readonly string[]): void {

@@ -97,6 +97,11 @@ export class Checked<T> {
     }
   }
 
+  /** A value that has been validated before. */
+  static valid<T>(value: T): Checked<T> {
+    return new Checked<T>(value, undefined);
+  }
+
   /** A text field that decides about access, such as a token; also of an invalid body. Undefined: missing, or no text. */
   text(name: keyof T & string): string | undefined {
     const { plain } = this;

@@ -87,6 +87,11 @@ export interface NotificationType {
   /** Path of the subject in the client. */
   readonly path?: (about: { subject: NotificationSubject; data: Record<string, unknown> }) => string;
   readonly lasts: NotificationTerm;
+  /**
+   * Of a type that rings, such as a call: returns the notifications, among those of `$3` as in {@link NotificationTerm}, that their recipient
+   * has neither accepted nor declined. Push messages ring for this long, at most a minute.
+   */
+  readonly rings?: Statement<CurrentNotification>;
   /** Causes with the same subject share one unread notification, which counts them. */
   readonly isGrouped?: boolean;
   /** Of a grouped type: the member of `data` that orders its causes. The notification has `first_<member>` of the first one too. */

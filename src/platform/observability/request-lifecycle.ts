@@ -13,6 +13,7 @@ const SECRET_PATH = new RegExp(
     'account/(?:invitations|password|email|passkeys)',
     'calendar/(?:feeds|polls/outside)',
     'call/(?:external|recordings)',
+    'hooks',
     'notifications/unsubscribe',
   ].join('|')})/)[^/]*`,
 );

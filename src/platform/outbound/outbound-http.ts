@@ -21,7 +21,7 @@ export class OutboundHttpError extends Error {
 interface OutboundRequest {
   method?: string;
   headers?: Record<string, string>;
-  body?: string | null;
+  body?: string | Buffer | null;
   /** For the whole exchange, from the connection to the last byte. */
   timeoutMs: number;
   /** Bytes of the response that are read. */

@@ -25,10 +25,13 @@ export const QUOTAS = {
     open_calls: 200,
     open_invites: 1_000,
     open_polls: 500,
+    /** Devices that get push messages. */
+    push_subscriptions: 50,
     signatures: 100,
     /** Created by the user; also those in the trash. */
     tasks: 100_000,
     webhooks: 50,
+    incoming_webhooks: 50,
   },
   workspace: {
     clients: 200,

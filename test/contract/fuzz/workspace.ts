@@ -4,6 +4,7 @@ import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { PERMISSIONS } from '../../../src/modules/access/index.js';
 import type { TestUser, TestApp } from '../../support/app.ts';
 import { upload } from '../../support/network/multipart.ts';
+import { PushDevice } from '../../support/network/push-service.ts';
 import { GROUP_SCHEMA, ScimClient } from '../../support/sign-in/scim.ts';
 import { makeCalls } from './calls.ts';
 
@@ -53,6 +54,7 @@ export async function makeWorkspace(app: TestApp, slug: string): Promise<FuzzWor
     ...(await makeTenant(app, owner)),
     ...scim.ids,
     ...(await makeNotifications(app, owner)),
+    ...(await makePrograms(owner, chat.rooms)),
     // Without the other users: later requests need their roles and sessions.
     members: [leaver.id, leaver.id, member.id],
     permissions: Object.keys(PERMISSIONS).slice(0, 5),
@@ -234,6 +236,28 @@ async function makeMail(owner: TestUser) {
     mailboxes: [drafts, drafts, made.id, ...results.map(({ id }: { id: string }) => id)],
     messages: ['1', '2', '3'],
   };
+}
+
+/** Webhooks in both directions, and devices for push messages. */
+async function makePrograms(owner: TestUser, rooms: readonly string[]) {
+  const webhooks: string[] = [];
+  const incoming: string[] = [];
+  const tokens: string[] = [];
+  const devices: string[] = [];
+  for (const name of ['One', 'Two', 'Three']) {
+    const url = `http://127.0.0.1:9/${name}`;
+    // Inactive: otherwise the other requests would cause deliveries.
+    const webhook = { scope: 'user', url, event_types: ['task.created'], active: false };
+    webhooks.push((await owner.api.post('/webhooks', webhook)).body.webhook.id);
+    const hook = { name, target: { type: 'room', id: rooms[0] } };
+    const made = (await owner.api.post('/incoming-webhooks', hook)).body.incoming_webhook;
+    incoming.push(made.id);
+    tokens.push(made.url.split('/').at(-1));
+    const { subscription } = new PushDevice(url);
+    const { body } = await owner.api.post('/notifications/push-subscriptions', subscription);
+    devices.push(body.push_subscription.id);
+  }
+  return { webhooks, 'incoming-webhooks': incoming, hooks: tokens, 'push-subscriptions': devices };
 }
 
 async function makeChat(owner: TestUser, member: TestUser) {

@@ -43,9 +43,9 @@ import { TestMailService } from '../../support/mail/mail-service.ts';
 import { upload } from '../../support/network/multipart.ts';
 import { until } from '../../support/until.ts';
 
-/** True for data of the installation (sessions, passwords), and for the audit log, to which the import and reads add entries. */
+/** True for data of the installation (sessions, passwords, the key of push messages), and for the audit log, to which the import and reads add entries. */
 const ofInstallation = (route: string): boolean =>
-  /\/audit|\/forms\/.*export|sessions|security|application-passwords|jwks|well-known|dav\/profile/.test(
+  /\/audit|\/forms\/.*export|sessions|security|application-passwords|jwks|well-known|dav\/profile|push-key/.test(
     route,
   );
 

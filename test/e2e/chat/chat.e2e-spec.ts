@@ -392,6 +392,7 @@ describe('chat', () => {
         mod_seq: 1,
         kind: 'text',
         sender: { kind: 'user', id: alice.id, display_name: 'Alice' },
+        via: null,
         body: 'message 1',
         format: 'plain',
         event: null,

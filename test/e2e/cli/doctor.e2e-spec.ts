@@ -80,6 +80,7 @@ describe('workspace doctor', () => {
       'outbox',
       'jobs',
       'secrets',
+      'push-keys',
       'file-limits',
     ];
     for (const name of names) expect(about(findings, name).map(({ status }) => status)).toEqual(['ok']);
@@ -115,6 +116,10 @@ describe('workspace doctor', () => {
     await client.query(
       `INSERT INTO signing_keys (id, algorithm, public_jwk, sealed_private_key, created_at)
        VALUES (gen_random_uuid(), 'ES256', '{}', 'deadbeef.x', now() - interval '1000 days')`,
+    );
+    await client.query(
+      `INSERT INTO push_keys (id, public_key, sealed_private_key)
+       VALUES (gen_random_uuid(), '', 'deadbeef.x'), (gen_random_uuid(), '', 'own.x')`,
     );
     const result = await spawnWorkspace(
       {
@@ -161,6 +166,9 @@ describe('workspace doctor', () => {
     expect(seen('secrets').join('\n')).toMatch(
       /^error: SECRET_KEYS lacks the key deadbeef.*\nwarning: .* 1000 days old/,
     );
+    expect(seen('push-keys')).toEqual([
+      expect.stringMatching(/^warning: SECRET_KEYS lacks the key deadbeef: 1 of 2 keys of push messages/),
+    ]);
     expect(seen('smtp')).toEqual([
       expect.stringMatching(/^error: The relay of SMTP_URL cannot be used: .*ECONNREFUSED/),
     ]);
@@ -169,7 +177,7 @@ describe('workspace doctor', () => {
       expect(seen(name)).toEqual([expect.stringMatching(/^error: /)]);
     expect(seen('configuration').filter((text) => text.startsWith('warning'))).toHaveLength(2);
     await client.query(
-      'DROP TABLE doctor_test; DELETE FROM file_usage; DELETE FROM outbox; DELETE FROM job_runs; DELETE FROM signing_keys',
+      'DROP TABLE doctor_test; DELETE FROM file_usage; DELETE FROM outbox; DELETE FROM job_runs; DELETE FROM signing_keys; DELETE FROM push_keys',
     );
   });
 

@@ -317,8 +317,10 @@ describe('CalDAV', () => {
     ]);
     expect((await client.send('DELETE', to)).status).toBe(204);
     expect((await client.send('DELETE', client.home('calendars'))).status).toBe(403);
-    const todo = `<C:mkcalendar xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:set><D:prop><C:supported-calendar-component-set><C:comp name="VTODO"/></C:supported-calendar-component-set></D:prop></D:set></C:mkcalendar>`;
-    expect((await client.send('MKCALENDAR', to, todo)).text).toContain('<C:supported-calendar-component/>');
+    const journal = `<C:mkcalendar xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:set><D:prop><C:supported-calendar-component-set><C:comp name="VJOURNAL"/></C:supported-calendar-component-set></D:prop></D:set></C:mkcalendar>`;
+    expect((await client.send('MKCALENDAR', to, journal)).text).toContain(
+      '<C:supported-calendar-component/>',
+    );
     expect((await client.send('MKCOL', to)).text).toContain('<D:valid-resourcetype/>');
   });
 

@@ -6,7 +6,7 @@ import { DavClient, goneOf, hrefsOf, valuesOf } from '../../support/dav/dav-clie
 const event = (uid: string): string =>
   `BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Test//EN\r\nBEGIN:VEVENT\r\nUID:${uid}\r\nDTSTAMP:20270101T000000Z\r\nDTSTART:20270302T090000Z\r\nSUMMARY:S\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n`;
 
-describe('names of events', () => {
+describe('names of events and tasks', () => {
   let app: TestApp;
   let alice: TestUser;
   let client: DavClient;
@@ -45,6 +45,22 @@ describe('names of events', () => {
     );
     expect(is_recent).toBe(true);
     expect((await client.send('GET', `${path}stays.ics`)).status).toBe(200);
+  });
+
+  test('of tasks stay with their tasks, also in the trash', async () => {
+    const { body } = await alice.api.post('/task_folders', { name: 'Names' });
+    const list = `${client.home('calendars')}${body.folder.id}/`;
+    const task = (uid: string): string =>
+      `BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Test//EN\r\nBEGIN:VTODO\r\nUID:${uid}\r\nSUMMARY:S\r\nEND:VTODO\r\nEND:VCALENDAR\r\n`;
+    for (const name of ['task-stays', 'task-trashed', 'task-purged'])
+      await client.send('PUT', `${list}${name}.ics`, task(name));
+    await client.send('DELETE', `${list}task-trashed.ics`);
+    await app.sql(`DELETE FROM tasks WHERE uid = 'task-purged'`);
+    await app.sql(`UPDATE dav_names SET checked_at = now() - interval '91 days'`);
+    await app.sql(`DELETE FROM job_runs WHERE name = 'dav.forget-names'`);
+    await app.get(PeriodicJobs).runDue();
+    const kept = (await stored()).filter((name) => String(name).startsWith('task-'));
+    expect(kept).toEqual(['task-stays.ics', 'task-trashed.ics']);
   });
 
   test('a long calendar is listed and synchronised in pages', async () => {

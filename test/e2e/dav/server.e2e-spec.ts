@@ -1,5 +1,5 @@
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { DAV, DavClient, NAMESPACES, valuesOf } from '../../support/dav/dav-client.ts';
+import { DAV, DavClient, hrefsOf, NAMESPACES, valuesOf } from '../../support/dav/dav-client.ts';
 
 describe('WebDAV', () => {
   let app: TestApp;
@@ -151,6 +151,48 @@ describe('WebDAV', () => {
     expect((await client.send('GET', `${DAV}/`)).status).toBe(405);
     const report = await client.report(client.home('calendars'), 'D:version-tree', '');
     expect([report.status, report.text]).toEqual([403, expect.stringContaining('<D:supported-report/>')]);
+  });
+
+  test('members are found by the words of their names and addresses, in the own workspace only', async () => {
+    const [sophie, other] = await app.tenant('searched', 'sophie', 'sophus');
+    const own = await DavClient.of(app, sophie);
+    const principals = `${DAV}/principals/`;
+    const search = async (conditions: string, test = 'allof', on = principals, more = '') => {
+      const { status, text } = await own.send(
+        'REPORT',
+        on,
+        `<D:principal-property-search test="${test}" ${NAMESPACES}>${conditions}<D:prop><D:displayname/><C:calendar-user-address-set/></D:prop>${more}</D:principal-property-search>`,
+        { depth: '0' },
+      );
+      return { status, text, found: hrefsOf(text).filter((href) => href.startsWith(principals)) };
+    };
+    const of = (property: string, match: string) =>
+      `<D:property-search><D:prop>${property}</D:prop><D:match>${match}</D:match></D:property-search>`;
+    const [name, address] = ['<D:displayname/>', '<S:email-address-set/>'];
+    const paths = (...users: TestUser[]) => users.map(({ id }) => `${principals}${id}/`).toSorted();
+    const byAddress = await search(of(address, 'soph'));
+    expect(byAddress.found.toSorted()).toEqual(paths(sophie, other));
+    expect(byAddress.text).toContain(`<D:href>mailto:${other.email}</D:href>`);
+    expect((await search(of(address, sophie.email))).found).toEqual(paths(sophie));
+    expect((await search(of(address, 'soph') + of(name, 'nobody'))).found).toEqual([]);
+    expect((await search(of(address, sophie.email) + of(name, 'nobody'), 'anyof')).found).toEqual(
+      paths(sophie),
+    );
+    expect((await search(of('<D:getetag/>', 'soph'))).found).toEqual([]);
+    expect((await search(of(address, alice.email))).found).toEqual([]);
+    expect((await search('')).status).toBe(400);
+    const elsewhere = [own.home('calendars'), '<D:apply-to-principal-collection-set/>'] as const;
+    expect((await search(of(address, 'sophie'), 'allof', ...elsewhere)).found).toEqual(paths(sophie));
+    expect((await search(of(address, 'sophie'), 'allof', elsewhere[0])).status).toBe(403);
+    const { text: properties } = await own.send(
+      'REPORT',
+      principals,
+      `<D:principal-search-property-set ${NAMESPACES}/>`,
+    );
+    for (const each of ['D:displayname', 'S:email-address-set', 'C:calendar-user-address-set'])
+      expect(properties).toContain(`<D:prop><${each}/></D:prop>`);
+    const { text: supported } = await own.propfind(principals, '<D:supported-report-set/>');
+    expect(supported).toContain('<D:principal-property-search/>');
   });
 
   test('hostile XML is rejected before it costs anything', async () => {

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { NotificationHousekeeping } from '../../../src/modules/notifications/notification-housekeeping.js';
+import { NotificationHousekeeping } from '../../../src/modules/notifications/inbox/notification-housekeeping.js';
 import { Database } from '../../../src/platform/database/database.js';
 import { TestSocket } from '../../support/network/socket.ts';
 import { MARKER, NotificationTest } from '../../support/domains/notifications.ts';

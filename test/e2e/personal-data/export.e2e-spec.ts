@@ -19,6 +19,7 @@ const DOMAINS = [
   'profile',
   'signature',
   'webhook',
+  'push',
   'note-folder',
   'note',
   'note-content',

@@ -61,7 +61,7 @@ describe('the demo workspace', () => {
     listRelatedItems: '?q=review',
   };
   /**
-   * Calls need a media server; presence needs an open connection; passkeys need a browser; applications, invitations and
+   * Calls need a media server; presence needs an open connection; passkeys and push messages need a browser; applications, invitations and
    * tokens are the company's own.
    */
   const EMPTY = new Set([
@@ -73,6 +73,7 @@ describe('the demo workspace', () => {
     'listLiveMeetings',
     'listPasskeys',
     'listPresence',
+    'listPushSubscriptions',
     'listRecordings',
     'listScimTokens',
     'listTenantClients',

@@ -41,6 +41,7 @@ export const LEFT_OUT: Record<string, string> = {
   'blobs.kept': 'read by `workspace backup`: test/e2e/backup runs it with cells',
   'cells.prepared': 'test/e2e/cells finishes commits in several databases',
   'jobs.failed': 'written in the cell of a job, like `jobs.succeeded`',
+  'push.claim': 'by a timer, in any test',
   'webhooks.claim': 'by a timer, in any test',
   'webhooks.renew': 'only after 20 s of a delivery',
   'webhooks.outdated_secrets': 'a job, only with another first key',

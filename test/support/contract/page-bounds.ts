@@ -1,5 +1,6 @@
 import { MAX_PASSKEY_NAME } from '../../../src/modules/account-security/two-factor/passkeys/passkey.dto.js';
 import { MAX_NAMED } from '../../../src/modules/contacts/moves/contact-moves.dto.js';
+import { MAX_ENDPOINT } from '../../../src/modules/push/push.dto.js';
 import { STORED_RESPONSE_BYTES } from '../../../src/modules/webhooks/webhook-sender.js';
 import { MAX_URL } from '../../../src/modules/webhooks/webhooks.dto.js';
 import { MAX_EMAIL } from '../../../src/platform/http/input.decorators.js';
@@ -97,12 +98,19 @@ export const PAGE_BOUNDS: Record<string, PageBound> = {
   listContactImports: 'bytes',
   listDirectory: 'bytes',
 
+  // The error names the address.
+  listPushSubscriptions: small({
+    endpoint: 'CreatePushSubscription.endpoint',
+    description: 'CreatePushSubscription.description',
+    error: MAX_ENDPOINT + API_URL,
+  }),
   listWebhooks: small({
     url: 'CreateWebhook.url',
     description: 'CreateWebhook.description',
     event_types: 'CreateWebhook.event_types',
     secret: CODE,
   }),
+  listIncomingWebhooks: small({ name: 'CreateIncomingWebhook.name', target: CODE, url: CODE }),
   // The error names the address.
   listWebhookDeliveries: small({
     event_type: CODE,

@@ -42,6 +42,7 @@ export const TABLE_GROWTH: Record<string, Growth> = {
   oidc_records: { trimmedBy: 'sign-in.forget-expired' },
   passkey_challenges: { trimmedBy: 'passkey-challenges.forget' },
   personal_exports: { trimmedBy: 'expire-personal-exports' },
+  push_deliveries: { trimmedBy: 'push.forget-deliveries' },
   rate_limits: { trimmedBy: 'rate-limits.forget' },
   recordings: { trimmedBy: 'calls.expire-recordings' },
   scheduling_messages: { trimmedBy: 'purge-scheduling-messages', row: { direction: 'in' } },
@@ -88,10 +89,10 @@ export const TABLE_GROWTH: Record<string, Growth> = {
   ...each(
     { bounded: true },
     `account_cells account_links accounts calendar_preferences cells event_interests file_usage guest_domains holiday_subscriptions job_runs mail_accounts
-     mail_calendar_scans mail_pending_accounts notification_heads oidc_clients passkeys personal_erasures platform_secrets preferences presence_users rbac_grants
+     mail_calendar_scans mail_pending_accounts notification_heads oidc_clients passkeys personal_erasures platform_secrets preferences presence_users push_keys push_subscriptions rbac_grants
      rbac_groups rbac_members received_address_scans recovery_codes scim_groups scim_tokens scim_users second_factor_resets
      second_factors signatures signing_keys tenant_domains tenant_holiday_subscriptions tenant_members
-     tenant_issuer_links tenant_issuers tenant_policies tenant_rbac tenants user_profiles webhook_queues webhooks workspace_cells workspace_moves`,
+     tenant_issuer_links tenant_issuers tenant_policies tenant_rbac tenants user_profiles incoming_webhooks webhook_queues webhooks workspace_cells workspace_moves`,
   ),
   ...each(
     { permanent: 'The id of a purged item must not be used again (32 bytes for each).' },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TestUser } from '../app.ts';
+import { PushDevice } from '../network/push-service.ts';
 import type { ApiResponse } from '../network/client.ts';
 import { definitionOf, ok, published } from './forms.ts';
 import { upload } from '../network/multipart.ts';
@@ -19,6 +20,14 @@ export async function writeEverywhere(user: TestUser, mark: (domain: string) => 
     active: false,
   };
   ok(await api.post('/webhooks', { ...hook, description: mark('webhook') }), 201);
+  const { subscription } = new PushDevice('https://push.example/device');
+  ok(
+    await api.post('/notifications/push-subscriptions', { ...subscription, description: mark('push') }),
+    201,
+  );
+  const { calendars } = ok(await api.get('/calendar'));
+  const address = { name: mark('hook'), target: { type: 'calendar', id: calendars[0].id } };
+  ok(await api.post('/incoming-webhooks', address), 201);
   ok(await api.post('/note_folders', { name: mark('note-folder') }), 201);
   ok(await api.post('/notes', { title: mark('note'), content: `<p>${mark('note-content')}</p>` }), 201);
   const { task } = ok(

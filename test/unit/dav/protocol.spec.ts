@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { NOT_XML, readXml, XmlError, xmlText } from '../../../src/lib/xml/index.js';
-import { calendarFilterOf, matchesEvent } from '../../../src/modules/dav/model/calendar-filter.js';
+import { calendarFilterOf, matchesComponents } from '../../../src/modules/dav/model/calendar-filter.js';
 import { matchesCard } from '../../../src/modules/dav/model/card-filter.js';
 import { cardName, externalIdOf } from '../../../src/modules/dav/model/card-names.js';
 import { isUnchanged, preconditionsOf } from '../../../src/modules/dav/model/conditions.js';
@@ -154,7 +154,7 @@ describe('filters', () => {
         `<C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">${content}</C:comp-filter></C:comp-filter></C:filter>`,
       );
       const { rest } = calendarFilterOf(filter);
-      return rest === null || matchesEvent(rest, text);
+      return rest === null || matchesComponents(rest, text, 'VEVENT');
     };
     expect(matches('')).toBe(true);
     expect(matches('<C:prop-filter name="UID"><C:text-match>U</C:text-match></C:prop-filter>')).toBe(true);

@@ -11,6 +11,7 @@ test('secrets in paths are not logged', () => {
   const handle = requestLifecycle({ logger, accessLog: new AccessLog(Config.parse({})), metrics });
   for (const path of [
     '/apis/v1/calendar/feeds/secret-token.ics',
+    '/apis/v1/hooks/secret-token',
     '/apis/v1/call/external/secret-token/status',
     '/apis/v1/call/external/secret-token/chat/attachments/0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000',
     '/apis/v1/call/external_invites',
@@ -23,10 +24,11 @@ test('secrets in paths are not logged', () => {
     handle({ headers: {}, method: 'GET', baseUrl: '', path } as never, response as never, () => undefined);
     response.emit('close');
   }
-  expect(lines).toHaveLength(4);
+  expect(lines).toHaveLength(5);
   expect(lines.join('')).not.toContain('secret-token');
   expect(lines.map((line) => (JSON.parse(line) as { path: string }).path)).toEqual([
     '/apis/v1/calendar/feeds/[redacted]',
+    '/apis/v1/hooks/[redacted]',
     '/apis/v1/call/external/[redacted]/status',
     '/apis/v1/call/external/[redacted]/chat/attachments/0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000',
     '/apis/v1/call/external_invites',

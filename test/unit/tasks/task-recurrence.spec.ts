@@ -3,7 +3,7 @@ import {
   canonicalRule,
   nextOccurrence,
   type Repeating,
-} from '../../../src/modules/tasks/schedule/task-recurrence.js';
+} from '../../../src/modules/tasks/model/task-recurrence.js';
 import { runs } from '../../support/property-runs.ts';
 
 /** `YYYY-MM-DD` */

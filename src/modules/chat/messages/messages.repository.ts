@@ -4,7 +4,7 @@ import { Db } from '../../../platform/database/db.js';
 import { type Statement, workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
-import { MESSAGE_BYTES } from '../chat.entity.js';
+import { MESSAGE_BYTES, type MessageOrigin } from '../chat.entity.js';
 
 /** Result of a write. `message` is JSON; null for a rejection. */
 export interface ChatOutcome {
@@ -55,6 +55,8 @@ export interface MessageInput {
   mentions: string[];
   /** Ids. */
   attachments: string[];
+  /** The incoming webhook that has posted it. */
+  via: MessageOrigin | null;
   /** Text form of the tsvector of the body. */
   tsv: string;
 }

@@ -12,6 +12,7 @@ import { PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { quotaExceeded } from '../../../platform/quotas/quota-error.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatNotifications } from '../chat.notifications.js';
+import type { MessageOrigin } from '../chat.entity.js';
 import { ChatErrors } from '../chat.errors.js';
 import { messageInput, wordsOf } from './message-input.js';
 import type { EditMessage, ListMessages, React, SendMessage } from './messages.dto.js';
@@ -46,10 +47,16 @@ export class MessagesService {
 
   /**
    * Adds a message, or returns the one that was sent with the same `client_msg_id`.
+   * @param via the incoming webhook that has posted it
    * @throws ApiError 404 also for a direct room with a deactivated user, 409 `room_archived`, `idempotency_key_reused`, `quota_exceeded`, 422 `unknown_reply`, `unknown_attachment`
    */
-  async send(ctx: RequestContext, roomId: string, body: Checked<SendMessage>): Promise<WrittenMessage> {
-    const checked = await body.map(messageInput);
+  async send(
+    ctx: RequestContext,
+    roomId: string,
+    body: Checked<SendMessage>,
+    via: MessageOrigin | null = null,
+  ): Promise<WrittenMessage> {
+    const checked = await body.map((input) => messageInput(input, via));
     if (checked.error) await this.assertMember(ctx, roomId);
     return this.write(ctx, roomId, (tx) => this.messages.send(tx, ctx, roomId, checked.value));
   }

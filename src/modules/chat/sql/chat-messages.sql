@@ -71,7 +71,7 @@ BEGIN
 END $$;
 
 -- Adds a message of a member. `p_input`: id, client_msg_id, fingerprint (hexadecimal), body, format, reply_to, mentions,
--- attachments (ids), tsv (text form). Mentions of users who are not members are dropped.
+-- attachments (ids), via (an incoming webhook, or null), tsv (text form). Mentions of users who are not members are dropped.
 -- Outcomes: ok, duplicate, key_reused, not_found, archived, full, inactive, unknown_reply, unknown_attachment.
 CREATE FUNCTION chat_send(p_tenant uuid, p_user uuid, p_room uuid, p_input jsonb) RETURNS chat_outcome LANGUAGE plpgsql AS $$
 BEGIN
@@ -127,6 +127,7 @@ BEGIN
   IF jsonb_array_length(message.attachments) < cardinality(v_files) THEN RETURN chat_rejected('unknown_attachment'); END IF;
   message.id := (p_input->>'id')::uuid;
   message.guest_name := p_guest_name;
+  message.via := nullif(p_input->'via', 'null');
   message.client_msg_id := (p_input->>'client_msg_id')::uuid;
   message.fingerprint := decode(p_input->>'fingerprint', 'hex');
   message.kind := 'text';

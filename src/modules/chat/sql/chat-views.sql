@@ -7,7 +7,7 @@ SELECT message.tenant_id, message.room_id, message.seq, message.mod_seq, message
          'sender', json_build_object(
            'kind', CASE WHEN message.guest_name IS NULL THEN 'user' ELSE 'guest' END, 'id', message.sender_id,
            'display_name', coalesce(message.guest_name, sender.display_name)),
-         'body', message.body, 'format', message.format, 'event', message.event,
+         'via', message.via, 'body', message.body, 'format', message.format, 'event', message.event,
          'reply_to', message.reply_to, 'reply_to_seq', message.reply_to_seq,
          'mentions', message.mentions, 'attachments', message.attachments, 'reactions', message.reactions,
          'client_msg_id', message.client_msg_id,
@@ -24,7 +24,7 @@ SELECT message.tenant_id, message.room_id, message.seq, message.sender_id,
          'sender', json_build_object(
            'kind', CASE WHEN message.guest_name IS NULL THEN 'user' ELSE 'guest' END,
            'display_name', coalesce(message.guest_name, sender.display_name)),
-         'body', message.body, 'format', message.format, 'reply_to_seq', message.reply_to_seq,
+         'via', message.via->>'name', 'body', message.body, 'format', message.format, 'reply_to_seq', message.reply_to_seq,
          'attachments', coalesce((
            SELECT jsonb_agg(jsonb_build_object('id', file->'id', 'name', file->'name', 'size', file->'size',
                                                'content_type', file->'content_type') ORDER BY position)

@@ -59,7 +59,6 @@ const REPORTS = reports([
 export class AddressbookCollections implements Collections {
   readonly space = 'addressbooks';
   readonly contentProperty = carddav('address-data');
-  readonly contentType = 'text/vcard; charset=utf-8';
 
   constructor(
     private readonly books: AddressbooksService,
@@ -163,7 +162,7 @@ export class AddressbookCollections implements Collections {
     await this.books.create(ctx, null, input, idOf(ctx, segment));
   }
 
-  settable(properties: PropertyChanges): Set<XmlName> {
+  settable(_collection: Collection, properties: PropertyChanges): Set<XmlName> {
     return fieldsOf(properties).names;
   }
 
@@ -193,6 +192,8 @@ export class AddressbookCollections implements Collections {
     ];
     return {
       id: book.id,
+      kind: 'contacts',
+      contentType: 'text/vcard; charset=utf-8',
       segment,
       path: paths.collection('addressbooks', ctx.userId, segment),
       properties: new Map(properties),

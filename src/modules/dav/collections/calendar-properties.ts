@@ -16,6 +16,8 @@ const ORDER = apple('calendar-order');
 const NAME = dav('displayname');
 const ZONE = caldav('calendar-timezone-id');
 
+export const EVENT_TYPE = 'text/calendar; charset=utf-8; component=VEVENT';
+
 /** Texts that every calendar has. */
 const COMPONENTS = '<C:comp name="VEVENT"/>';
 const DATA = '<C:calendar-data content-type="text/calendar" version="2.0"/>';
@@ -74,6 +76,8 @@ export function shown(ctx: RequestContext, calendar: CalendarResponse, segment: 
   ];
   return {
     id,
+    kind: 'events',
+    contentType: EVENT_TYPE,
     segment,
     path: paths.collection('calendars', ctx.userId, segment),
     properties: new Map(properties),

@@ -16,7 +16,7 @@ import {
   ResourceWrites,
   UpdateCalendar,
 } from '../../calendar/index.js';
-import { calendarFilterOf, matchesEvent } from '../model/calendar-filter.js';
+import { calendarFilterOf, matchesComponents } from '../model/calendar-filter.js';
 import { DavError, notFound } from '../model/dav-error.js';
 import { childOf } from '../model/multistatus.js';
 import { paths } from '../model/paths.js';
@@ -30,7 +30,7 @@ import type {
   Member,
   PropertyChanges,
 } from '../model/collection.js';
-import { fieldsOf, shown } from './calendar-properties.js';
+import { EVENT_TYPE, fieldsOf, shown } from './calendar-properties.js';
 
 const PAGE = 200;
 const NO_CONFLICT = caldav('no-uid-conflict');
@@ -40,7 +40,6 @@ const NO_CONFLICT = caldav('no-uid-conflict');
 export class CalendarCollections implements Collections {
   readonly space = 'calendars';
   readonly contentProperty = caldav('calendar-data');
-  readonly contentType = 'text/calendar; charset=utf-8; component=VEVENT';
 
   constructor(
     private readonly calendars: CalendarsService,
@@ -63,7 +62,13 @@ export class CalendarCollections implements Collections {
   open(ctx: RequestContext, segment: string): Promise<Collection> {
     const path = paths.collection('calendars', ctx.userId, segment);
     const rest = { properties: new Map(), isWritable: true, isDefault: false };
-    return Promise.resolve({ id: idOf(ctx, segment), segment, path, ...rest });
+    const id = idOf(ctx, segment);
+    return Promise.resolve({ id, kind: 'events', contentType: EVENT_TYPE, segment, path, ...rest });
+  }
+
+  /** The id of the calendar at this segment. */
+  idOf(ctx: RequestContext, segment: string): string {
+    return idOf(ctx, segment);
   }
 
   async *members(ctx: RequestContext, { id }: Collection): AsyncGenerator<Member[]> {
@@ -89,10 +94,10 @@ export class CalendarCollections implements Collections {
     report: XmlElement,
     options: ContentOptions,
   ): AsyncGenerator<Member[]> {
-    const { hasEvents, range, rest } = calendarFilterOf(childOf(report, caldav('filter')));
-    if (!hasEvents) return;
+    const { hasMembers, range, rest } = calendarFilterOf(childOf(report, caldav('filter')));
+    if (!hasMembers) return;
     for await (const page of this.events.occurring(ctx, id, range, options)) {
-      const found = rest ? page.filter(({ text }) => matchesEvent(rest, text)) : page;
+      const found = rest ? page.filter(({ text }) => matchesComponents(rest, text, 'VEVENT')) : page;
       yield this.named(ctx, id, found);
     }
   }
@@ -166,7 +171,7 @@ export class CalendarCollections implements Collections {
     );
   }
 
-  settable(properties: PropertyChanges): Set<XmlName> {
+  settable(_collection: Collection, properties: PropertyChanges): Set<XmlName> {
     return fieldsOf(properties).names;
   }
 

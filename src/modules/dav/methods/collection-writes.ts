@@ -3,6 +3,7 @@ import type { XmlElement } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import type { Collection, Collections, PropertyChanges } from '../model/collection.js';
+import { componentsIn } from '../model/components.js';
 import { DavError } from '../model/dav-error.js';
 import { assertRoot, childOf, childrenOf, HEAD, propertyResults, TAIL } from '../model/multistatus.js';
 import { caldav, carddav, dav, nameOf, type XmlName } from '../model/xml-names.js';
@@ -13,7 +14,7 @@ const RESOURCE_TYPE = dav('resourcetype');
 @Injectable()
 export class CollectionWrites {
   /**
-   * Creates a calendar or an address book (RFC 4791, 5.3.1; RFC 5689).
+   * Creates a calendar, a list of tasks or an address book (RFC 4791, 5.3.1; RFC 5689).
    * @param method MKCALENDAR, or MKCOL with a body that names the type
    * @throws DavError 403, 405; ApiError 422
    */
@@ -34,12 +35,9 @@ export class CollectionWrites {
         dav('valid-resourcetype'),
         'The home contains calendars or address books only.',
       );
-    const components = properties.get(caldav('supported-calendar-component-set'));
-    if (
-      components &&
-      !components.children.some(({ attributes }) => attributes['name']?.toUpperCase() === 'VEVENT')
-    )
-      throw new DavError(403, caldav('supported-calendar-component'), 'A calendar contains events.');
+    const components = componentsIn(properties);
+    if (components && !components.some((name) => name === 'VEVENT' || name === 'VTODO'))
+      throw new DavError(403, caldav('supported-calendar-component'), 'A calendar contains events or tasks.');
     if (await exists(ctx, collections, segment))
       throw new DavError(405, dav('resource-must-be-null'), 'The collection exists.');
     await collections.create(ctx, segment, properties);
@@ -56,7 +54,7 @@ export class CollectionWrites {
     assertRoot(body, 'propertyupdate');
     const changes = changesIn(body);
     const names = [...changes.keys()];
-    const known = collections.settable(changes);
+    const known = collections.settable(collection, changes);
     const isWhole = names.every((name) => known.has(name));
     if (isWhole) await collections.update(ctx, collection, changes);
     const results = new Map(names.map((name) => [name, known.has(name) ? (isWhole ? 200 : 424) : 403]));

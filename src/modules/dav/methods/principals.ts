@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { xmlText } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { TenantsApi } from '../../tenants/index.js';
-import { callerProperties, privileges } from '../model/common-properties.js';
+import { callerProperties, privileges, reports } from '../model/common-properties.js';
 import { notFound } from '../model/dav-error.js';
 import type { Properties, PropertyValue } from '../model/multistatus.js';
 import { paths, type Space } from '../model/paths.js';
@@ -10,6 +10,8 @@ import { caldav, calendarServer, carddav, dav, href } from '../model/xml-names.j
 
 /** Addresses as `mailto:` URIs. */
 const mailto = (email: string): string => href(`mailto:${email}`);
+
+const REPORTS = reports([dav('principal-property-search'), dav('principal-search-property-set')]);
 
 const COLLECTION = '<D:collection/>';
 
@@ -33,6 +35,16 @@ export class Principals {
     const profile = await this.tenants.profile(ctx.tenantId, userId);
     if (!profile) throw notFound();
     return principalProperties(ctx, userId, profile);
+  }
+
+  /** A member whose address and name are known. */
+  of(ctx: RequestContext, userId: string, profile: { email: string; displayName: string }): Properties {
+    return principalProperties(ctx, userId, profile);
+  }
+
+  /** The collection of all principals. */
+  all(ctx: RequestContext): Properties {
+    return new Map<string, PropertyValue>([...this.root(ctx), [dav('supported-report-set'), REPORTS]]);
   }
 
   home(space: Space, { userId }: RequestContext): Properties {

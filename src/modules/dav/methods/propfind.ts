@@ -18,7 +18,11 @@ import { Principals } from './principals.js';
 export type Depth = '0' | '1';
 
 /** The properties of a member. */
-export function memberProperties(collections: Collections, { etag, text }: Member): Properties {
+export function memberProperties(
+  collections: Collections,
+  { contentType }: Collection,
+  { etag, text }: Member,
+): Properties {
   const content: [XmlName, PropertyValue][] =
     text === undefined
       ? []
@@ -28,7 +32,7 @@ export function memberProperties(collections: Collections, { etag, text }: Membe
         ];
   return new Map<XmlName, PropertyValue>([
     [dav('getetag'), xmlText(etag)],
-    [dav('getcontenttype'), collections.contentType],
+    [dav('getcontenttype'), contentType],
     [dav('resourcetype'), ''],
     ...content,
   ]);
@@ -57,10 +61,10 @@ export class Propfind {
     switch (target.kind) {
       case 'root':
         yield await responseOf(paths.root, this.principals.root(ctx), wanted);
-        if (depth === '1') yield await responseOf(paths.principals, this.principals.root(ctx), wanted);
+        if (depth === '1') yield await responseOf(paths.principals, this.principals.all(ctx), wanted);
         return;
       case 'principals':
-        yield await responseOf(paths.principals, this.principals.root(ctx), wanted);
+        yield await responseOf(paths.principals, this.principals.all(ctx), wanted);
         if (depth === '1') yield await this.principal(ctx, ctx.userId, wanted);
         return;
       case 'principal':
@@ -130,11 +134,15 @@ export async function single(
 
 export const memberResponse = (
   collections: Collections,
-  { path }: Collection,
+  collection: Collection,
   member: Member,
   wanted: Wanted,
 ): Promise<string> =>
-  responseOf(paths.member(path, member.name), memberProperties(collections, member), wanted);
+  responseOf(
+    paths.member(collection.path, member.name),
+    memberProperties(collections, collection, member),
+    wanted,
+  );
 
 async function* memberResponses(
   ctx: RequestContext,

@@ -20,10 +20,10 @@ export interface TimeRange {
 
 /** What a `calendar-query` asks for (RFC 4791, 9.7). */
 export interface CalendarFilter {
-  /** False: the query is about components that the calendar does not have. */
-  hasEvents: boolean;
+  /** False: the query is about components that the collection does not have. */
+  hasMembers: boolean;
   range: TimeRange;
-  /** Filters of properties of events, and of components inside of them. */
+  /** Filters of properties of the members, and of components inside of them. */
   rest: XmlElement | null;
 }
 
@@ -52,28 +52,34 @@ export function rangeOf({ attributes }: XmlElement): TimeRange {
   return range;
 }
 
-/** @param filter undefined: all events @throws DavError 400; 403 for a filter that is not supported */
-export function calendarFilterOf(filter: XmlElement | undefined): CalendarFilter {
-  if (filter) assertCalendarFilter(filter);
-  const all = { hasEvents: true, range: { from: null, to: null }, rest: null };
+/** The components that a collection has. */
+export type MemberComponent = 'VEVENT' | 'VTODO';
+
+/** @param filter undefined: all members @throws DavError 400; 403 for a filter that is not supported */
+export function calendarFilterOf(
+  filter: XmlElement | undefined,
+  component: MemberComponent = 'VEVENT',
+): CalendarFilter {
+  if (filter) assertCalendarFilter(filter, component);
+  const all = { hasMembers: true, range: { from: null, to: null }, rest: null };
   const calendar = filter && childOf(filter, caldav('comp-filter'));
   if (!calendar) return all;
-  if ((calendar.attributes['name'] ?? '').toUpperCase() !== 'VCALENDAR') return { ...all, hasEvents: false };
+  if ((calendar.attributes['name'] ?? '').toUpperCase() !== 'VCALENDAR') return { ...all, hasMembers: false };
   const components = childrenOf(calendar, caldav('comp-filter'));
   if (components.length === 0) return all;
-  const event = components.find(({ attributes }) => (attributes['name'] ?? '').toUpperCase() === 'VEVENT');
-  const hasOthers = components.some((each) => each !== event && !childOf(each, caldav('is-not-defined')));
-  if (!event || hasOthers || childOf(event, caldav('is-not-defined'))) return { ...all, hasEvents: false };
-  const range = childOf(event, caldav('time-range'));
-  const hasRest = event.children.some(({ name }) => name === 'prop-filter' || name === 'comp-filter');
-  return { hasEvents: true, range: range ? rangeOf(range) : all.range, rest: hasRest ? event : null };
+  const member = components.find(({ attributes }) => (attributes['name'] ?? '').toUpperCase() === component);
+  const hasOthers = components.some((each) => each !== member && !childOf(each, caldav('is-not-defined')));
+  if (!member || hasOthers || childOf(member, caldav('is-not-defined'))) return { ...all, hasMembers: false };
+  const range = childOf(member, caldav('time-range'));
+  const hasRest = member.children.some(({ name }) => name === 'prop-filter' || name === 'comp-filter');
+  return { hasMembers: true, range: range ? rangeOf(range) : all.range, rest: hasRest ? member : null };
 }
 
-/** Whether one of the events of a text matches. @param filter a `comp-filter` of VEVENT */
-export const matchesEvent = (filter: XmlElement, text: string): boolean =>
+/** Whether one of the components of a text matches. @param filter a `comp-filter` of these components */
+export const matchesComponents = (filter: XmlElement, text: string, name: MemberComponent): boolean =>
   parseCalendars(text)
     .flatMap(({ components }) => components)
-    .some((event) => event.name === 'VEVENT' && matchesComponent(filter, event));
+    .some((each) => each.name === name && matchesComponent(filter, each));
 
 const isAll = ({ attributes }: XmlElement): boolean => attributes['test'] !== 'anyof';
 

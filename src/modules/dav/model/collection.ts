@@ -4,9 +4,12 @@ import type { Properties } from './multistatus.js';
 import type { Space } from './paths.js';
 import type { XmlName } from './xml-names.js';
 
-/** A calendar or an address book of the caller. */
+/** A calendar, a list of tasks or an address book of the caller. */
 export interface Collection {
   id: string;
+  kind: 'events' | 'tasks' | 'contacts';
+  /** Of its members. */
+  contentType: string;
   /** Its segment in the path of this request. */
   segment: string;
   path: string;
@@ -17,7 +20,7 @@ export interface Collection {
   isDefault: boolean;
 }
 
-/** An event or a contact. */
+/** An event, a task or a contact. */
 export interface Member {
   name: string;
   /** With its quotes. */
@@ -48,12 +51,11 @@ export type EtagCheck = (etag: string | null) => void;
 /** The values of properties that PROPPATCH, MKCOL or MKCALENDAR sets; null: removed. */
 export type PropertyChanges = ReadonlyMap<XmlName, XmlElement | null>;
 
-/** Calendars or address books as collections. All methods throw errors of the API: 404 for an unknown collection. */
+/** Calendars, task folders or address books as collections. All methods throw errors of the API: 404 for an unknown collection. */
 export interface Collections {
   readonly space: Space;
   /** The property with the content of a member. */
   readonly contentProperty: XmlName;
-  readonly contentType: string;
 
   list(ctx: RequestContext): Promise<Collection[]>;
   find(ctx: RequestContext, segment: string): Promise<Collection>;
@@ -93,7 +95,7 @@ export interface Collections {
   remove(ctx: RequestContext, collection: Collection, name: string, check: EtagCheck): Promise<void>;
   create(ctx: RequestContext, segment: string, properties: PropertyChanges): Promise<void>;
   /** The names that `update` sets; the others are protected or unknown. */
-  settable(properties: PropertyChanges): Set<XmlName>;
+  settable(collection: Collection, properties: PropertyChanges): Set<XmlName>;
   update(ctx: RequestContext, collection: Collection, properties: PropertyChanges): Promise<void>;
   delete(ctx: RequestContext, collection: Collection): Promise<void>;
 }

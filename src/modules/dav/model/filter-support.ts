@@ -8,13 +8,13 @@ export const COLLATIONS = ['i;ascii-casemap', 'i;octet', 'i;unicode-casemap'] as
 const KNOWN_COLLATIONS: ReadonlySet<string> = new Set([...COLLATIONS, 'default']);
 const MATCH_TYPES: ReadonlySet<string> = new Set(['contains', 'equals', 'starts-with', 'ends-with']);
 
-type Kind = 'filter' | 'calendar' | 'event' | 'nested' | 'prop-filter' | 'param-filter';
+type Kind = 'filter' | 'calendar' | 'member' | 'nested' | 'prop-filter' | 'param-filter';
 
-/** The elements that queries evaluate inside of each kind of filter. A `time-range` is evaluated for events only. */
+/** The elements that queries evaluate inside of each kind of filter. A `time-range` is evaluated for events and tasks only. */
 const EVALUATED: Readonly<Record<Kind, ReadonlySet<string>>> = {
   filter: new Set(['comp-filter', 'prop-filter']),
   calendar: new Set(['comp-filter', 'is-not-defined']),
-  event: new Set(['comp-filter', 'prop-filter', 'time-range', 'is-not-defined']),
+  member: new Set(['comp-filter', 'prop-filter', 'time-range', 'is-not-defined']),
   nested: new Set(['comp-filter', 'prop-filter', 'is-not-defined']),
   'prop-filter': new Set(['text-match', 'param-filter', 'is-not-defined']),
   'param-filter': new Set(['text-match', 'is-not-defined']),
@@ -24,16 +24,17 @@ const upper = ({ attributes }: XmlElement): string => (attributes['name'] ?? '')
 
 /**
  * Rejects a filter of a `calendar-query` with parts that would not be evaluated (RFC 4791, 7.8).
+ * @param component of the members of the collection
  * @throws DavError 403 `supported-filter`, `supported-collation`
  */
-export function assertCalendarFilter(filter: XmlElement): void {
+export function assertCalendarFilter(filter: XmlElement, component: 'VEVENT' | 'VTODO'): void {
   assertEvaluated(filter, 'filter', CALDAV);
   for (const calendar of childrenOf(filter, caldav('comp-filter'))) {
     assertEvaluated(calendar, 'calendar', CALDAV);
     const components = childrenOf(calendar, caldav('comp-filter'));
-    const events = components.filter((each) => upper(each) === 'VEVENT');
-    if (events.length > 1) throw unsupported(events[1] as XmlElement);
-    for (const event of events) assertComponent(event, 'event');
+    const members = components.filter((each) => upper(each) === component);
+    if (members.length > 1) throw unsupported(members[1] as XmlElement);
+    for (const member of members) assertComponent(member, 'member');
   }
 }
 

@@ -84,8 +84,7 @@ export class NotificationMail implements MailTemplate<NotificationMailValues>, O
 
   /** The rights with which the notifications of a recipient are read. @returns null unless the user is an active member */
   async contextOf(member: MemberKey): Promise<RequestContext | null> {
-    const role = await this.rows.roleOf(this.db, member);
-    return role && { ...member, role, sessionId: null, requestId: this.name };
+    return this.rows.contextOf(member, this.name);
   }
 
   previews(language: Language): Record<string, MailContent> {

@@ -111,9 +111,10 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
   }
 
   private add(connection: Connection): void {
-    const { tenantId, userId } = connection.ctx;
+    const { tenantId, userId, sessionId } = connection.ctx;
     if (tenantId === null) return;
-    const device = { tenant_id: tenantId, user_id: userId, id: connection.id, active: true, rooms: [] };
+    const key = { tenant_id: tenantId, user_id: userId, id: connection.id };
+    const device = { ...key, active: true, rooms: [], session_id: sessionId };
     this.devices.set(connection, device);
     this.change(device);
   }

@@ -64,16 +64,18 @@ BEGIN
   RETURNING member.tenant_id, member.user_id, member.status, member.shown_text, member.last_active_at;
 END $$;
 
--- Adds devices or changes them. `p_devices`: [{tenant_id, user_id, id, active, rooms}].
+-- Adds devices or changes them. `p_devices`: [{tenant_id, user_id, id, active, rooms, session_id}].
 CREATE FUNCTION presence_join(p_devices jsonb, p_seconds int) RETURNS SETOF presence_change LANGUAGE plpgsql AS $$
 DECLARE
   v_tenants uuid[] := ARRAY(SELECT (entry->>'tenant_id')::uuid FROM jsonb_array_elements(p_devices) entry);
   v_users uuid[] := ARRAY(SELECT (entry->>'user_id')::uuid FROM jsonb_array_elements(p_devices) entry);
 BEGIN
   PERFORM presence_lock(v_tenants, v_users);
-  INSERT INTO presence_devices AS device (tenant_id, user_id, id, active, active_at, rooms, expires_at)
-  SELECT given.tenant_id, given.user_id, given.id, given.active, now(), given.rooms, now() + make_interval(secs => p_seconds)
-    FROM jsonb_to_recordset(p_devices) AS given (tenant_id uuid, user_id uuid, id text, active boolean, rooms uuid[])
+  INSERT INTO presence_devices AS device (tenant_id, user_id, id, active, active_at, rooms, session_id, expires_at)
+  SELECT given.tenant_id, given.user_id, given.id, given.active, now(), given.rooms, given.session_id,
+         now() + make_interval(secs => p_seconds)
+    FROM jsonb_to_recordset(p_devices) AS given (
+      tenant_id uuid, user_id uuid, id text, active boolean, rooms uuid[], session_id uuid)
   ON CONFLICT (tenant_id, user_id, id) DO UPDATE
      SET active = excluded.active, rooms = excluded.rooms, expires_at = excluded.expires_at,
          active_at = CASE WHEN device.active OR excluded.active THEN now() ELSE device.active_at END;

@@ -7,7 +7,10 @@ import {
   REQUIRED_PREFERENCES,
 } from '../../../platform/notifications/notification-preferences.js';
 import { viewOf, type Stored } from './preference-spec.js';
-import { PREFERENCES } from './preferences.js';
+import { PREFERENCES, type PUSH_CONTENTS } from './preferences.js';
+
+/** What push messages contain. */
+export type PushContent = (typeof PUSH_CONTENTS)[number];
 
 type NotificationChannel = 'email' | 'push' | 'in_app';
 
@@ -26,6 +29,7 @@ export interface NotificationSettings {
   timeZone: string;
   quietRanges: QuietRange[];
   digest: 'off' | 'daily' | 'weekly';
+  pushContent: PushContent;
   uses(channel: NotificationChannel, preference: NotificationPreference): boolean;
 }
 
@@ -54,6 +58,7 @@ interface NotificationsView {
   types: Record<string, Record<NotificationChannel, boolean>>;
   quiet_hours: { tz: string | null; ranges: QuietRange[] };
   digest: NotificationSettings['digest'];
+  push_content: PushContent;
 }
 
 /** The notification settings of members. */
@@ -85,6 +90,7 @@ function settingsOf({
     timeZone: view.quiet_hours.tz ?? timezone ?? time_zone ?? 'UTC',
     quietRanges: view.quiet_hours.ranges,
     digest: view.digest,
+    pushContent: view.push_content,
     uses: (channel, preference) =>
       REQUIRED_PREFERENCES.has(preference) && channel === 'email'
         ? true

@@ -117,12 +117,17 @@ const TYPES: Spec = Object.fromEntries(
 /** `tz` null: the time zone of the profile. */
 const QUIET_HOURS: Spec = { tz: timeZone(), ranges };
 
+/** The first one is the default. */
+export const PUSH_CONTENTS = ['text', 'title', 'nothing'] as const;
+
 /** Notification channels and times. Quiet hours delay e-mail and push only. */
 const NOTIFICATIONS: Spec = {
   channels: CHANNELS,
   types: TYPES,
   quiet_hours: QUIET_HOURS,
   digest: oneOf('off', 'daily', 'weekly'),
+  /** What push messages contain: the sentence of the notification, the title of its object only, or neither. */
+  push_content: oneOf(...PUSH_CONTENTS),
 };
 
 /** Groups of preferences with a schema of their own. */

@@ -32,4 +32,6 @@ export class TaskFolderMember {
   @Column('smallint', { nullable: true }) gone!: number | null;
   @Column('timestamptz', { name: 'gone_at', nullable: true }) goneAt!: Date | null;
   @Column('text', { name: 'device_id', nullable: true }) deviceId!: string | null;
+  /** The place of the list among the calendars of the user in CalDAV programs; null: none was chosen. */
+  @Column('double precision', { name: 'calendar_order', nullable: true }) calendarOrder!: number | null;
 }

@@ -144,10 +144,14 @@ export class TaskFoldersRepository {
   }
 
   /** A folder that the caller sees, or null. */
-  async find(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<FolderWithRole | null> {
-    const member = await rowsOf(tx, TaskFolderMember).one({ tenantId, folderId: id, userId });
+  async find(
+    reader: Reader,
+    { tenantId, userId }: RequestContext,
+    id: string,
+  ): Promise<FolderWithRole | null> {
+    const member = await rowsOf(reader, TaskFolderMember).one({ tenantId, folderId: id, userId });
     if (!member?.role) return null;
-    const folder = await rowsOf(tx, TaskFolder).one({ tenantId, id, goneAt: IsNull() });
+    const folder = await rowsOf(reader, TaskFolder).one({ tenantId, id, goneAt: IsNull() });
     return folder && { folder, role: member.role };
   }
 

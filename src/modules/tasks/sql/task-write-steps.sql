@@ -315,6 +315,18 @@ BEGIN
             FROM jsonb_array_elements_text(p_ids) WITH ORDINALITY AS entry (id, position));
 END $$;
 
+-- What programs stored (KeptTodo) without the texts that a change has replaced: nobody expects them in the task any more.
+CREATE FUNCTION task_still_kept(task tasks, p_changes jsonb) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  v_kept jsonb := task.icalendar;
+BEGIN
+  IF v_kept IS NULL THEN RETURN NULL; END IF;
+  IF p_changes ? 'title' THEN v_kept := v_kept #- '{properties,SUMMARY}'; END IF;
+  IF p_changes ? 'description' THEN v_kept := v_kept #- '{properties,DESCRIPTION}'; END IF;
+  IF task.status <> 2 THEN v_kept := v_kept #- '{properties,COMPLETED}'; END IF;
+  RETURN v_kept;
+END $$;
+
 -- Applies a patch to a task; fields that it does not contain stay. A new moment (due_at) decides the date; a new date alone
 -- keeps the hour. Notes among the references link back when they did before or when the caller may edit them
 -- (linkable_notes). @raises WS003 for a time zone that this server does not know
@@ -329,6 +341,8 @@ BEGIN
   IF p_patch ? 'labels' THEN task.labels := ARRAY(SELECT jsonb_array_elements_text(p_patch->'labels')); END IF;
   IF p_patch ? 'assignee_ids' THEN task.assignee_ids := task_uuids(p_patch->'assignee_ids'); END IF;
   IF p_patch ? 'reminders' THEN task.reminders := p_patch->'reminders'; END IF;
+  task.uid := coalesce(p_patch->>'uid', task.uid);
+  IF p_patch ? 'icalendar' THEN task.icalendar := nullif(p_patch->'icalendar', 'null'); END IF;
   IF p_patch ? 'refs' THEN
     task.refs := p_patch->'refs';
     task.linked_notes := ARRAY(

@@ -119,6 +119,7 @@ BEGIN
         ('reminders', old.reminders <> new.reminders, NULL, NULL),
         ('recurrence', old.recurrence IS DISTINCT FROM new.recurrence, NULL, NULL),
         ('references', old.refs <> new.refs OR old.linked_notes <> new.linked_notes, NULL, NULL),
+        ('icalendar', old.icalendar IS DISTINCT FROM new.icalendar, NULL, NULL),
         ('position', old.position <> new.position, NULL, NULL)) AS compared (field, differs, before, after)
      WHERE differs);
 END $$;
@@ -137,6 +138,10 @@ BEGIN
   upcoming.status := 0;
   upcoming.completed_at := NULL;
   upcoming.next_task_id := NULL;
+  -- Programs keep the completed occurrence under its UID.
+  upcoming.uid := NULL;
+  upcoming.icalendar := task.icalendar #- '{properties,CREATED}' #- '{properties,COMPLETED}' #- '{properties,PERCENT-COMPLETE}' #- '{properties,STATUS}'
+    #- '{properties,DTSTART}' #- '{properties,DUE}' #- '{properties,DURATION}';
   upcoming.attachments := '[]';
   upcoming.comments_count := 0;
   upcoming.activity_count := 1;
@@ -226,6 +231,7 @@ BEGIN
       RETURN task_links_needed(task, v_removed);
     END IF;
     IF v_changes ?| ARRAY['status', 'date', 'due_at', 'time_zone', 'reminders'] THEN task := task_set_clock(task); END IF;
+    IF NOT c_patch ? 'icalendar' THEN task.icalendar := task_still_kept(task, v_changes); END IF;
     task.revision := old.revision + 1;
     task.updated_at := greatest(v_now, old.updated_at);
     task.updated_by := p_user;
@@ -236,7 +242,7 @@ BEGIN
       recurrence = task.recurrence, next_task_id = task.next_task_id, reminders = task.reminders,
       next_reminder_at = task.next_reminder_at, next_due_at = task.next_due_at, due_stage = task.due_stage, refs = task.refs,
       linked_notes = task.linked_notes, position = task.position, revision = task.revision, completed_at = task.completed_at,
-      updated_at = task.updated_at, updated_by = task.updated_by
+      updated_at = task.updated_at, updated_by = task.updated_by, icalendar = task.icalendar
      WHERE tenant_id = p_tenant AND id = p_id;
     PERFORM task_record(task, CASE WHEN old.status <> 2 AND task.status = 2 THEN 'completed'
                                    WHEN old.status = 2 AND task.status <> 2 THEN 'reopened' ELSE 'updated' END, p_user, v_changes);

@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { ClaimLoop, POLL_MS } from '../../../platform/jobs/claim-loop.js';
 import { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
 import { WebhookAccess } from '../webhook-access.js';
 import { WebhookSender } from '../webhook-sender.js';
@@ -10,7 +11,6 @@ import { WebhookDisabling } from './disabling.js';
 import { QueueRun, type RunServices } from './queue-run.js';
 import { type ClaimedQueue, LEASE_SECONDS, QueuesRepository } from './queues.repository.js';
 
-const POLL_MS = 1_000;
 const RENEWALS_PER_LEASE = 3;
 /** Seconds after which a queue is tried again whose run has failed in this process. */
 const ERROR_PAUSE = 5;
@@ -44,11 +44,11 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
   private readonly logger = new Logger(WebhookDispatcher.name);
   private readonly services: RunServices;
   private readonly running = new Set<Running>();
-  private timer: NodeJS.Timeout | undefined;
-  private timerDue = 0;
   private heartbeat: NodeJS.Timeout | undefined;
-  private filling: Promise<void> | undefined;
-  private stopped = false;
+  private readonly loop = new ClaimLoop(
+    () => this.claimAll(),
+    (error) => this.logger.warn({ err: error }, 'queues of webhooks cannot be leased'),
+  );
 
   constructor(
     private readonly db: Db,
@@ -64,29 +64,27 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
   }
 
   onApplicationBootstrap(): void {
-    this.schedule(POLL_MS);
+    this.loop.start();
     this.heartbeat = setInterval(() => void this.renew(), (LEASE_SECONDS * 1000) / RENEWALS_PER_LEASE);
     this.heartbeat.unref();
   }
 
   async onModuleDestroy(): Promise<void> {
-    this.stopped = true;
-    clearTimeout(this.timer);
     clearInterval(this.heartbeat);
-    await this.filling;
+    await this.loop.stop();
     for (const { run } of this.running) run.stop();
     await this.ended();
   }
 
   /** Starts a delivery after the commit, because the transaction has added deliveries. */
   noticeAfter(tx: Tx): void {
-    tx.afterCommit(() => this.schedule(0));
+    tx.afterCommit(() => this.loop.schedule(0));
   }
 
   /** Sends everything that is ready, for tests. */
   async drain(): Promise<void> {
     for (;;) {
-      await this.fill();
+      await this.loop.fill();
       if (this.running.size === 0) return;
       await this.ended();
     }
@@ -96,29 +94,7 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
     await Promise.all([...this.running].map(({ done }) => done));
   }
 
-  /** Keeps an earlier time. */
-  private schedule(ms: number): void {
-    const due = Date.now() + ms;
-    if (this.stopped || (this.timer && this.timerDue <= due)) return;
-    clearTimeout(this.timer);
-    this.timerDue = due;
-    this.timer = setTimeout(() => {
-      this.timer = undefined;
-      void this.fill().finally(() => this.schedule(POLL_MS));
-    }, ms);
-    this.timer.unref();
-  }
-
-  /** Leases ready queues until there are none, or no room. One caller at a time. */
-  private async fill(): Promise<void> {
-    while (this.filling) await this.filling;
-    if (this.stopped) return;
-    this.filling = this.claimAll()
-      .catch((error: unknown) => this.logger.warn({ err: error }, 'queues of webhooks cannot be leased'))
-      .finally(() => (this.filling = undefined));
-    await this.filling;
-  }
-
+  /** Leases what is due until there is nothing, or no room. */
   private async claimAll(): Promise<void> {
     for (const cell of this.db.cells)
       await this.db.inCell(cell, async () => {
@@ -130,7 +106,7 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
   private async claim(cell: string, lane: Lane): Promise<number> {
     const { all, ofTenant, ofClaim } = LIMITS[lane];
     const own = [...this.running].filter((each) => each.lane === lane);
-    if (this.stopped || own.length >= all) return 0;
+    if (this.loop.isStopped || own.length >= all) return 0;
     const byTenant = Map.groupBy(own, ({ run }) => run.queue.tenant_id);
     const busy = [...byTenant].flatMap(([tenant, runs]) => (runs.length >= ofTenant ? [tenant] : []));
     const options = { isSlow: lane === 'slow', busy, perTenant: ofClaim };
@@ -143,7 +119,7 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
     const running: Running = {
       run: new QueueRun(this.services, queue, () => {
         running.lane = 'slow';
-        this.schedule(0);
+        this.loop.schedule(0);
       }),
       cell,
       lane,
@@ -166,8 +142,9 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
     } finally {
       this.running.delete(running);
       // There is room for another queue, and this one may have more.
-      this.schedule(0);
-      if (ready !== null) setTimeout(() => this.schedule(0), Math.min(ready, POLL_MS / 1000) * 1000).unref();
+      this.loop.schedule(0);
+      if (ready !== null)
+        setTimeout(() => this.loop.schedule(0), Math.min(ready, POLL_MS / 1000) * 1000).unref();
     }
   }
 

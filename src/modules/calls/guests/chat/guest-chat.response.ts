@@ -19,6 +19,8 @@ export class GuestMessageResponse {
   @ApiProperty(UUID) id!: string;
   @ApiProperty({ type: 'integer', minimum: 1, example: 12 }) seq!: number;
   sender!: GuestMessageSenderResponse;
+  /** Name of the incoming webhook that has posted it; null: the sender has written it. */
+  @ApiProperty({ type: String, nullable: true, example: null }) via!: string | null;
   /** Empty after deletion. @example "I am here." */ body!: string;
   @ApiProperty({ enum: ['plain', 'markdown'], example: 'plain' }) format!: 'plain' | 'markdown';
   @ApiProperty({ type: 'integer', example: null }) reply_to_seq!: number | null;

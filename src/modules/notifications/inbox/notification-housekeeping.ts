@@ -1,9 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Db } from '../../platform/database/db.js';
-import { workspace } from '../../platform/database/statement.js';
-import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
-import { deletion, type Sweep, sweep } from '../../platform/jobs/sweep.js';
-import { NotificationSockets } from './notification-sockets.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import { deletion, type Sweep, sweep } from '../../../platform/jobs/sweep.js';
+import { Announcements } from './announcements.js';
+import { NotificationSockets } from '../notification-sockets.js';
 
 const BATCH = 500;
 const KEPT_DAYS = 180;
@@ -13,7 +14,7 @@ const LATE_DAYS = 7;
 const CAUSE_DAYS = 30;
 
 // Each row is updated by one process only. It gets a new number, so that it is at the top of the list.
-const wake = workspace.statement<{ tenant_id: string; user_id: string; id: string }>(
+const wake = workspace.statement<{ tenant_id: string; user_id: string; id: string; type: string }>(
   'notifications.wake',
   `WITH due AS MATERIALIZED (
      SELECT tenant_id, user_id, id FROM notifications WHERE state = 'snoozed' AND snooze_until <= now()
@@ -32,7 +33,7 @@ const wake = workspace.statement<{ tenant_id: string; user_id: string; id: strin
      FROM numbered JOIN heads ON heads.tenant_id = numbered.tenant_id AND heads.user_id = numbered.user_id
     WHERE notification.tenant_id = numbered.tenant_id AND notification.user_id = numbered.user_id
       AND notification.id = numbered.id
-   RETURNING notification.tenant_id, notification.user_id, notification.id`,
+   RETURNING notification.tenant_id, notification.user_id, notification.id, notification.type`,
   { reach: 'cell' },
 );
 
@@ -67,6 +68,7 @@ export class NotificationHousekeeping implements OnModuleInit {
   constructor(
     private readonly jobs: PeriodicJobs,
     private readonly sockets: NotificationSockets,
+    private readonly announcements: Announcements,
     private readonly db: Db,
   ) {}
 
@@ -78,9 +80,10 @@ export class NotificationHousekeeping implements OnModuleInit {
   /** Marks snoozed notifications as unread when their snooze has ended. */
   async wake(): Promise<void> {
     for (let count = BATCH; count === BATCH;) {
-      count = await this.db.single(async (tx) => {
+      count = await this.db.tx(async (tx) => {
         const woken = await tx.query(wake, []);
         this.sockets.changed(tx, woken);
+        await this.announcements.announceWoken(tx, woken);
         return woken.length;
       });
     }

@@ -1,0 +1,1 @@
+export { encryptMessage, isPublicKey, MAX_MESSAGE_BYTES, type ReceiverKeys } from './encryption.js';

@@ -1,0 +1,114 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import type { XmlElement } from '../../../lib/xml/index.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import type {
+  Collection,
+  Collections,
+  ContentOptions,
+  EtagCheck,
+  PropertyChanges,
+} from '../model/collection.js';
+import { componentsIn } from '../model/components.js';
+import { caldav, type XmlName } from '../model/xml-names.js';
+import { CalendarCollections } from './calendars.js';
+import { TaskCollections } from './task-lists.js';
+
+const MAX_KNOWN = 10_000;
+/** Milliseconds. After the deletion of a calendar, a program may make a list of tasks under its id. */
+const KNOWN_FOR = 60_000;
+
+/** The home of calendars: collections of events, and task folders as collections of tasks. */
+@Injectable()
+export class CalendarHome implements Collections {
+  readonly space = 'calendars';
+  readonly contentProperty = caldav('calendar-data');
+  /** Calendars that were found, so that requests on them do not look for a task folder first. */
+  private readonly known = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: KNOWN_FOR });
+
+  constructor(
+    private readonly calendars: CalendarCollections,
+    private readonly tasks: TaskCollections,
+  ) {}
+
+  async list(ctx: RequestContext): Promise<Collection[]> {
+    const calendars = await this.calendars.list(ctx);
+    for (const { id } of calendars) this.known.set(keyOf(ctx, id), true);
+    const ids = new Set(calendars.map(({ id }) => id));
+    const lists = await this.tasks.list(ctx);
+    return [...calendars, ...lists.filter(({ id }) => !ids.has(id))];
+  }
+
+  async find(ctx: RequestContext, segment: string): Promise<Collection> {
+    if (!this.isCalendar(ctx, segment) && (await this.tasks.openIfAny(ctx, segment)))
+      return this.tasks.find(ctx, segment);
+    const found = await this.calendars.find(ctx, segment);
+    this.known.set(keyOf(ctx, found.id), true);
+    return found;
+  }
+
+  async open(ctx: RequestContext, segment: string): Promise<Collection> {
+    const tasks = this.isCalendar(ctx, segment) ? null : await this.tasks.openIfAny(ctx, segment);
+    return tasks ?? this.calendars.open(ctx, segment);
+  }
+
+  members(ctx: RequestContext, collection: Collection) {
+    return this.of(collection).members(ctx, collection);
+  }
+
+  read(ctx: RequestContext, collection: Collection, names: readonly string[], options: ContentOptions) {
+    return this.of(collection).read(ctx, collection, names, options);
+  }
+
+  query(ctx: RequestContext, collection: Collection, report: XmlElement, options: ContentOptions) {
+    return this.of(collection).query(ctx, collection, report, options);
+  }
+
+  changes(ctx: RequestContext, collection: Collection, token: string | null, limit: number) {
+    return this.of(collection).changes(ctx, collection, token, limit);
+  }
+
+  put(
+    ctx: RequestContext,
+    collection: Collection,
+    name: string,
+    body: Buffer,
+    check: EtagCheck,
+  ): Promise<boolean> {
+    return this.of(collection).put(ctx, collection, name, body, check);
+  }
+
+  remove(ctx: RequestContext, collection: Collection, name: string, check: EtagCheck): Promise<void> {
+    return this.of(collection).remove(ctx, collection, name, check);
+  }
+
+  /** A collection of tasks where the properties ask for tasks and not for events. */
+  create(ctx: RequestContext, segment: string, properties: PropertyChanges): Promise<void> {
+    const components = componentsIn(properties);
+    const isTasks = components !== null && !components.includes('VEVENT');
+    if (isTasks) this.known.delete(keyOf(ctx, this.calendars.idOf(ctx, segment)));
+    return (isTasks ? this.tasks : this.calendars).create(ctx, segment, properties);
+  }
+
+  settable(collection: Collection, properties: PropertyChanges): Set<XmlName> {
+    return this.of(collection).settable(collection, properties);
+  }
+
+  update(ctx: RequestContext, collection: Collection, properties: PropertyChanges): Promise<void> {
+    return this.of(collection).update(ctx, collection, properties);
+  }
+
+  delete(ctx: RequestContext, collection: Collection): Promise<void> {
+    return this.of(collection).delete(ctx, collection);
+  }
+
+  private of({ kind }: Collection): Collections {
+    return kind === 'tasks' ? this.tasks : this.calendars;
+  }
+
+  private isCalendar(ctx: RequestContext, segment: string): boolean {
+    return this.known.has(keyOf(ctx, this.calendars.idOf(ctx, segment)));
+  }
+}
+
+const keyOf = ({ tenantId }: RequestContext, calendarId: string): string => `${tenantId} ${calendarId}`;

@@ -1,0 +1,267 @@
+import { v5 as uuidv5 } from 'uuid';
+import { Injectable } from '@nestjs/common';
+import type { XmlElement } from '../../../lib/xml/index.js';
+import { ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { ApiError } from '../../../platform/http/api-error.js';
+import { isUuid } from '../../../platform/http/id.pipe.js';
+import { Checked, validated } from '../../../platform/http/input.pipe.js';
+import {
+  CreateTaskFolder,
+  type TaskFolderResponse,
+  TaskFoldersService,
+  TaskResources,
+  TaskResourceWrites,
+  TaskUidConflict,
+  TODO_PROBLEMS,
+  UpdateTaskFolder,
+} from '../../tasks/index.js';
+import { calendarFilterOf, matchesComponents } from '../model/calendar-filter.js';
+import type {
+  Collection,
+  Collections,
+  ContentOptions,
+  EtagCheck,
+  Member,
+  PropertyChanges,
+} from '../model/collection.js';
+import { DavError, notFound } from '../model/dav-error.js';
+import { childOf } from '../model/multistatus.js';
+import { paths } from '../model/paths.js';
+import { caldav, href, type XmlName } from '../model/xml-names.js';
+import { DavNames } from '../dav-names.js';
+import { MAX_TASK, shownTasks, TASK_TYPE, taskFieldsOf } from './task-list-properties.js';
+
+const PAGE = 200;
+const NO_CONFLICT = caldav('no-uid-conflict');
+
+/** Task folders as collections of tasks. */
+@Injectable()
+export class TaskCollections implements Collections {
+  readonly space = 'calendars';
+  readonly contentProperty = caldav('calendar-data');
+
+  constructor(
+    private readonly folders: TaskFoldersService,
+    private readonly tasks: TaskResources,
+    private readonly writes: TaskResourceWrites,
+    private readonly names: DavNames,
+  ) {}
+
+  async list(ctx: RequestContext): Promise<Collection[]> {
+    const found: TaskFolderResponse[] = [];
+    let cursor: string | undefined;
+    do {
+      const { json } = await this.folders.list(ctx, {
+        limit: PAGE,
+        ...(cursor !== undefined && { cursor }),
+      });
+      const page = JSON.parse(json.toString()) as { folders: TaskFolderResponse[]; next: string | null };
+      found.push(...page.folders);
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined);
+    return this.shown(
+      ctx,
+      found.map((folder) => ({ folder, segment: folder.id })),
+    );
+  }
+
+  async find(ctx: RequestContext, segment: string): Promise<Collection> {
+    const { json } = await this.folders.read(ctx, idOf(ctx, segment));
+    const { folder } = JSON.parse(json.toString()) as { folder: TaskFolderResponse };
+    const [collection] = await this.shown(ctx, [{ folder, segment }]);
+    return collection as Collection;
+  }
+
+  async open(ctx: RequestContext, segment: string): Promise<Collection> {
+    const found = await this.openIfAny(ctx, segment);
+    if (!found) throw notFound();
+    return found;
+  }
+
+  /** As `open`; null where the caller sees no task folder at this segment. */
+  async openIfAny(ctx: RequestContext, segment: string): Promise<Collection | null> {
+    const id = idOf(ctx, segment);
+    const role = await this.tasks.roleIfAny(ctx, id);
+    if (role === null) return null;
+    const path = paths.collection('calendars', ctx.userId, segment);
+    const rest = { properties: new Map(), isWritable: role !== 'viewer', isDefault: false };
+    return { id, kind: 'tasks', contentType: TASK_TYPE, segment, path, ...rest };
+  }
+
+  async *members(ctx: RequestContext, { id }: Collection): AsyncGenerator<Member[]> {
+    for await (const page of this.tasks.names(ctx, id)) yield this.named(ctx, id, page);
+  }
+
+  async *read(
+    ctx: RequestContext,
+    { id }: Collection,
+    names: readonly string[],
+    { zones }: ContentOptions,
+  ): AsyncGenerator<Member[]> {
+    const ids = [...(await this.names.uidsOf(ctx.tenantId, id, names)).values()].filter(isUuid);
+    // A name that is not the one of its task finds nothing: each task has one path.
+    const wanted = new Set(names);
+    for await (const page of this.tasks.ofIds(ctx, id, [...new Set(ids)], zones))
+      yield (await this.named(ctx, id, page)).filter(({ name }) => wanted.has(name));
+  }
+
+  async *query(
+    ctx: RequestContext,
+    { id }: Collection,
+    report: XmlElement,
+    { zones }: ContentOptions,
+  ): AsyncGenerator<Member[]> {
+    const { hasMembers, range, rest } = calendarFilterOf(childOf(report, caldav('filter')), 'VTODO');
+    if (!hasMembers) return;
+    for await (const page of this.tasks.occurring(ctx, id, range, zones)) {
+      const found = rest ? page.filter(({ text }) => matchesComponents(rest, text, 'VTODO')) : page;
+      yield this.named(ctx, id, found);
+    }
+  }
+
+  async changes(ctx: RequestContext, { id }: Collection, token: string | null, limit: number) {
+    const { changes, ...rest } = await this.tasks.changes(ctx, id, token, limit);
+    const ids = changes.map((change) => change.id);
+    const names = await this.names.namesOf(ctx.tenantId, id, ids);
+    const named = changes.map((change) => ({ name: names.get(change.id) as string, etag: change.etag }));
+    return { ...rest, changes: named };
+  }
+
+  async put(
+    ctx: RequestContext,
+    collection: Collection,
+    name: string,
+    body: Buffer,
+    check: EtagCheck,
+  ): Promise<boolean> {
+    if (body.length > MAX_TASK)
+      throw new DavError(403, caldav('max-resource-size'), `A task has at most ${MAX_TASK} bytes.`);
+    const { id } = collection;
+    const write = async (known: string | null): Promise<boolean> => {
+      if (known === null)
+        await this.writes.create(ctx, id, body, check, (tx, taskId) =>
+          this.names.keep(tx, ctx.tenantId, id, name, taskId),
+        );
+      else await this.writes.update(ctx, id, known, body, check);
+      return known === null;
+    };
+    const known = await this.knownId(ctx, id, name);
+    try {
+      return await write(known).catch(async (error: unknown) => {
+        // Another request may have created the task under this name.
+        const created =
+          known === null && error instanceof TaskUidConflict ? await this.knownId(ctx, id, name) : null;
+        if (created === null) throw error;
+        return write(created);
+      });
+    } catch (error) {
+      throw error instanceof TaskUidConflict
+        ? await this.uidConflict(ctx, collection, name, error.uid)
+        : asDavError(error);
+    }
+  }
+
+  async remove(ctx: RequestContext, { id }: Collection, name: string, check: EtagCheck): Promise<void> {
+    const taskId = await this.knownId(ctx, id, name);
+    if (taskId === null) throw notFound();
+    await this.writes.remove(ctx, id, taskId, check);
+  }
+
+  async create(ctx: RequestContext, segment: string, properties: PropertyChanges): Promise<void> {
+    const { values, order } = taskFieldsOf(properties);
+    const id = idOf(ctx, segment);
+    await this.folders.create(ctx, null, validated(CreateTaskFolder, { name: segment, ...values, id }));
+    if (order !== undefined) await this.tasks.setOrder(ctx, id, order);
+  }
+
+  settable(_collection: Collection, properties: PropertyChanges): Set<XmlName> {
+    return taskFieldsOf(properties).names;
+  }
+
+  async update(ctx: RequestContext, { id }: Collection, properties: PropertyChanges): Promise<void> {
+    const { values, order } = taskFieldsOf(properties);
+    // The place is one of the caller, whatever their role; the folder rejects the other properties first.
+    if (Object.keys(values).length > 0)
+      await this.folders.update(ctx, id, Checked.of(UpdateTaskFolder, values), anyRevision(id));
+    if (order !== undefined) await this.tasks.setOrder(ctx, id, order);
+  }
+
+  /** The caller's own tasks in the folder go to the trash. */
+  async delete(ctx: RequestContext, { id }: Collection): Promise<void> {
+    await this.folders.delete(ctx, id, anyRevision(id), { contents: 'delete' });
+  }
+
+  private async shown(
+    ctx: RequestContext,
+    lists: readonly { folder: TaskFolderResponse; segment: string }[],
+  ): Promise<Collection[]> {
+    const orders = await this.tasks.orders(ctx);
+    // One query for the tokens of all lists, where they are asked for.
+    let head: Promise<number> | undefined;
+    const token = async (id: string): Promise<string> =>
+      this.tasks.token(ctx, id, await (head ??= this.tasks.head(ctx)));
+    return lists.map(({ folder, segment }) =>
+      shownTasks(ctx, folder, segment, orders.get(folder.id), () => token(folder.id)),
+    );
+  }
+
+  /** The task with this name; null: the folder shows none. */
+  private async knownId(ctx: RequestContext, folderId: string, name: string): Promise<string | null> {
+    const id = await this.names.uidOf(ctx.tenantId, folderId, name);
+    return id !== null && isUuid(id) && (await this.writes.contains(ctx, folderId, id)) ? id : null;
+  }
+
+  /** The error with the path of the task that has the UID; otherwise of the one that another task would replace. */
+  private async uidConflict(
+    ctx: RequestContext,
+    { id, path }: Collection,
+    name: string,
+    uid: string,
+  ): Promise<DavError> {
+    const taskId = await this.writes.idOfUid(ctx, id, uid);
+    const own =
+      taskId === null ? undefined : (await this.names.namesOf(ctx.tenantId, id, [taskId])).get(taskId);
+    const message = 'The list contains a task with this UID, or this path one with another UID.';
+    return new DavError(409, NO_CONFLICT, message, href(paths.member(path, own ?? name)));
+  }
+
+  private async named(
+    ctx: RequestContext,
+    folderId: string,
+    page: readonly { id: string; etag: string; text?: string }[],
+  ): Promise<Member[]> {
+    const ids = page.map(({ id }) => id);
+    const names = await this.names.namesOf(ctx.tenantId, folderId, ids);
+    return page.map(({ id, etag, text }) => ({
+      name: names.get(id) as string,
+      etag,
+      ...(text !== undefined && { text }),
+    }));
+  }
+}
+
+const anyRevision = (id: string): ExpectedRevision =>
+  ExpectedRevision.read('task_folder', id, undefined, undefined, true);
+
+/** Conditions of RFC 4791, 5.3.2.1; another error of a field: the text is no task that the list can have. */
+const CONDITIONS: Readonly<Record<string, XmlName>> = {
+  [TODO_PROBLEMS.unsupportedComponent]: caldav('supported-calendar-component'),
+  no_calendar: caldav('valid-calendar-data'),
+  truncated: caldav('valid-calendar-data'),
+  too_large: caldav('valid-calendar-data'),
+  invalid_value: caldav('valid-calendar-data'),
+  unknown_time_zone: caldav('valid-calendar-data'),
+};
+
+function asDavError(error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.kind.status !== 422) return error;
+  const { code = '', message = error.message } = error.extras.details?.[0] ?? {};
+  return new DavError(403, CONDITIONS[code] ?? caldav('valid-calendar-object-resource'), message);
+}
+
+/** The id of a folder: the segment, or one that follows from a name that a program chose. */
+function idOf({ userId }: RequestContext, segment: string): string {
+  const name = segment.toLowerCase();
+  return isUuid(segment) ? name : uuidv5(`task folder ${name}`, userId);
+}

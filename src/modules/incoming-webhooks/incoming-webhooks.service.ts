@@ -1,0 +1,180 @@
+import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
+import { API_PREFIX, Config } from '../../config/config.js';
+import { Audit } from '../../platform/audit/audit.js';
+import type { ExpectedRevision } from '../../platform/concurrency/expected-revision.js';
+import { type IdempotencyKey, IdempotentWrites } from '../../platform/concurrency/idempotency.js';
+import { PermissionSource } from '../../platform/context/permission.guard.js';
+import type { MemberKey, RequestContext } from '../../platform/context/request-context.js';
+import { Db } from '../../platform/database/db.js';
+import { changedFields } from '../../platform/database/rows.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { fieldError } from '../../platform/http/errors.js';
+import type { Checked } from '../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../platform/http/json-reply.js';
+import { Cursors } from '../../platform/paging/cursors.js';
+import { newToken } from '../../platform/secrets/workspace-token.js';
+import type { IncomingWebhook } from './incoming-webhook.entity.js';
+import type {
+  CreateIncomingWebhook,
+  IncomingWebhookTargetInput,
+  ListIncomingWebhooks,
+  UpdateIncomingWebhook,
+} from './incoming-webhooks.dto.js';
+import { IncomingWebhooksRepository } from './incoming-webhooks.repository.js';
+import { INCOMING_WEBHOOKS, IncomingWebhookErrors } from './incoming-webhooks.resource.js';
+import { presentIncomingWebhook } from './incoming-webhooks.response.js';
+import { HookTargets } from './receiving/hook-targets.js';
+
+/** The secret addresses of members for programs of others. Addresses are returned once, when they are made. */
+@Injectable()
+export class IncomingWebhooksService {
+  constructor(
+    private readonly hooks: IncomingWebhooksRepository,
+    private readonly targets: HookTargets,
+    private readonly permissions: PermissionSource,
+    private readonly writes: IdempotentWrites,
+    private readonly cursors: Cursors,
+    private readonly audit: Audit,
+    private readonly config: Config,
+    private readonly db: Db,
+  ) {}
+
+  async list(ctx: RequestContext, query: ListIncomingWebhooks): Promise<JsonReply> {
+    const { target_type: type } = query;
+    const isManager = await this.isManager(ctx);
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `incoming-webhooks ${ctx.tenantId} ${ctx.userId} ${type ?? ''}`,
+      key: ({ id }: IncomingWebhook): [string] => [id],
+      rows: (after, limit) => this.hooks.page(ctx, { isManager, type }, after, limit),
+    });
+    return INCOMING_WEBHOOKS.page(
+      rows.map((row) => presentIncomingWebhook(row)),
+      next,
+    );
+  }
+
+  /** @throws ApiError 404 */
+  async read(ctx: RequestContext, id: string): Promise<JsonReply> {
+    const isManager = await this.isManager(ctx);
+    const hook = visible(ctx, await this.hooks.find(ctx.tenantId, id), isManager);
+    return INCOMING_WEBHOOKS.response(presentIncomingWebhook(hook));
+  }
+
+  /** @throws ApiError 409 `already_exists`, `quota_exceeded`; 422 for a target that the caller may not write to */
+  async create(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    input: CreateIncomingWebhook,
+  ): Promise<JsonReply> {
+    const { tenantId, userId: ownerId } = ctx;
+    const { name, active = true } = input;
+    const target = await this.targetOf(ctx, input.target);
+    const id = input.id?.toLowerCase() ?? uuidv7();
+    const { token, hash: tokenHash } = newToken(tenantId);
+    let made: IncomingWebhook | undefined;
+    const reply = await this.writes.runTx(ctx, key, async (tx) => {
+      const row = await this.hooks.insert(tx, { tenantId, id, ownerId, name, active, tokenHash, ...target });
+      if (!row) throw IncomingWebhookErrors.alreadyExists.with();
+      await this.log(tx, ctx, 'created', row);
+      made = row;
+      return INCOMING_WEBHOOKS.created(id, presentIncomingWebhook(row));
+    });
+    // The stored response of a repeated request has no address.
+    return made ? INCOMING_WEBHOOKS.created(id, presentIncomingWebhook(made, this.urlOf(token))) : reply;
+  }
+
+  /**
+   * Missing fields stay unchanged. An administrator may deactivate those of other owners.
+   * @throws ApiError 404; 403 `not_owner`; 409 `conflict`; 422 `no_changes`
+   */
+  async update(
+    ctx: RequestContext,
+    id: string,
+    body: Checked<UpdateIncomingWebhook>,
+    expected: ExpectedRevision,
+  ): Promise<JsonReply> {
+    const isManager = await this.isManager(ctx);
+    const fields = await body.map(async ({ name, target, active }) => {
+      const given = { name, active, ...(target && (await this.targetOf(ctx, target))) };
+      return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+    });
+    return this.db.tx(async (tx) => {
+      const before = visible(ctx, await this.hooks.lock(tx, ctx.tenantId, id), isManager);
+      await INCOMING_WEBHOOKS.checkWrite(before, expected, fields, () => presentIncomingWebhook(before));
+      const changes = changedFields<Partial<IncomingWebhook>>(before, fields.value);
+      if (!changes) throw IncomingWebhookErrors.noChanges.with();
+      const isDeactivation = changes.active === false && Object.keys(changes).length === 1;
+      if (!isDeactivation) assertOwner(ctx, before);
+      const after = await this.hooks.update(tx, before, changes);
+      await this.log(tx, ctx, 'updated', before, { changed: Object.keys(changes) });
+      return INCOMING_WEBHOOKS.response(presentIncomingWebhook(after));
+    });
+  }
+
+  /** The address becomes invalid. @throws ApiError 404; 409 `conflict` */
+  async delete(ctx: RequestContext, id: string, expected: ExpectedRevision): Promise<JsonReply> {
+    const isManager = await this.isManager(ctx);
+    return this.db.tx(async (tx) => {
+      const hook = visible(ctx, await this.hooks.lock(tx, ctx.tenantId, id), isManager);
+      await INCOMING_WEBHOOKS.checkWrite(hook, expected, null, () => presentIncomingWebhook(hook));
+      await this.hooks.delete(tx, hook);
+      await this.log(tx, ctx, 'deleted', hook);
+      return INCOMING_WEBHOOKS.deleted(presentIncomingWebhook(hook));
+    });
+  }
+
+  /** Replaces the address; the previous one is invalid at once. @throws ApiError 404; 403 `not_owner` */
+  async rotate(ctx: RequestContext, id: string): Promise<JsonReply> {
+    const isManager = await this.isManager(ctx);
+    const { token, hash: tokenHash } = newToken(ctx.tenantId);
+    return this.db.tx(async (tx) => {
+      const before = visible(ctx, await this.hooks.lock(tx, ctx.tenantId, id), isManager);
+      assertOwner(ctx, before);
+      const after = await this.hooks.update(tx, before, { tokenHash });
+      await this.log(tx, ctx, 'address_replaced', before);
+      return INCOMING_WEBHOOKS.response(presentIncomingWebhook(after, this.urlOf(token)));
+    });
+  }
+
+  private async isManager(ctx: MemberKey): Promise<boolean> {
+    return (await this.permissions.of(ctx)).has('webhooks.manage');
+  }
+
+  private async targetOf(
+    ctx: RequestContext,
+    { type, id }: IncomingWebhookTargetInput,
+  ): Promise<Pick<IncomingWebhook, 'targetType' | 'targetId'>> {
+    const targetId = id.toLowerCase();
+    if (!(await this.targets.isWritable(ctx, type, targetId)))
+      throw fieldError('target.id', 'unknown_target', `target.id is not a ${type} that you may write to`);
+    return { targetType: type, targetId };
+  }
+
+  private urlOf(token: string): string {
+    return `${this.config.publicUrl}/${API_PREFIX}/hooks/${token}`;
+  }
+
+  private async log(
+    tx: Tx,
+    ctx: RequestContext,
+    change: string,
+    { id, name, targetType, targetId }: IncomingWebhook,
+    data: Record<string, unknown> = {},
+  ): Promise<void> {
+    const entry = { action: `incoming_webhook.${change}`, objectKind: 'incoming_webhook', objectId: id };
+    const target = { type: targetType, id: targetId };
+    await this.audit.record(tx, ctx, { ...entry, data: { name, target, ...data } });
+  }
+}
+
+/** The incoming webhook, for its owner and administrators. @throws ApiError 404 */
+function visible(ctx: MemberKey, hook: IncomingWebhook | null, isManager: boolean): IncomingWebhook {
+  if (!hook || (hook.ownerId !== ctx.userId && !isManager)) throw INCOMING_WEBHOOKS.notFound.with();
+  return hook;
+}
+
+/** It writes with the rights of its owner, so only the owner decides what it writes. @throws ApiError 403 `not_owner` */
+function assertOwner({ userId }: MemberKey, { ownerId }: IncomingWebhook): void {
+  if (ownerId !== userId) throw IncomingWebhookErrors.notOwner.with();
+}

@@ -1,0 +1,1 @@
+export { IncomingWebhooksModule } from './incoming-webhooks.module.js';

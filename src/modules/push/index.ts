@@ -1,0 +1,2 @@
+export { PushKeys } from './push-keys.js';
+export { PushModule } from './push.module.js';

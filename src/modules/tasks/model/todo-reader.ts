@@ -1,0 +1,137 @@
+import { isURL } from 'class-validator';
+import { escapeHtml, plainText } from '../../../lib/html/index.js';
+import {
+  CalendarZones,
+  component,
+  type Component,
+  ICalendarError,
+  propertiesOf,
+  propertyOf,
+  textList,
+  textOf,
+} from '../../../lib/icalendar/index.js';
+import { DAY, formatDay, Zone } from '../../../lib/recurrence/index.js';
+import { filledText, hasVisibleCharacter } from '../../../lib/text/index.js';
+import { MAX_TITLE } from '../task-fields.dto.js';
+import type { StoredReminder, TaskPriority, TaskStatus } from '../task.entity.js';
+import { isCalendarDay } from './calendar.js';
+import { canonicalRule } from './task-recurrence.js';
+import { dueOf, instantText, type Moment, momentOf, reminderOf, type TodoClock } from './todo-times.js';
+import type { TodoValues } from './todo-values.js';
+
+const MAX_LABELS = 100;
+const MAX_LABEL = 100;
+const MAX_REMINDERS = 10;
+const MAX_URL = 2048;
+/** The title of a task without a SUMMARY. */
+const UNTITLED = 'Untitled';
+
+const STATUSES: Readonly<Record<string, TaskStatus>> = {
+  'NEEDS-ACTION': 'open',
+  'IN-PROCESS': 'in_progress',
+  COMPLETED: 'done',
+  CANCELLED: 'cancelled',
+};
+
+/** @param others the VTIMEZONEs of the text are among them @param zone of times that name none */
+export const clockOf = (others: readonly Component[], zone: string): TodoClock => ({
+  zones: new CalendarZones(component('VCALENDAR', [], [...others])),
+  zone,
+});
+
+/** HTML that shows a plain text as it is. */
+export function htmlOf(text: string): string {
+  const style = /\n| {2}/.test(text) ? ' style="white-space: pre-wrap"' : '';
+  return `<p${style}>${escapeHtml(text)}</p>`;
+}
+
+/**
+ * The fields of a task that a VTODO states. What the task cannot have, such as an hourly rule, is read as absent.
+ * @param instances whether the text has changed instances of a series
+ * @throws ICalendarError
+ */
+export function readTodo(todo: Component, clock: TodoClock, instances: boolean): TodoValues {
+  const status = statusOf(todo);
+  const due = dueOf(todo, clock);
+  const date = due && formatDay(Math.floor(wallOf(due, clock) / DAY));
+  if (date !== null && !isCalendarDay(date))
+    throw new ICalendarError('invalid_value', 'DUE must be in the years 1900 to 9999', 'DUE');
+  const description = textOf(todo, 'DESCRIPTION') ?? '';
+  const completed = propertyOf(todo, 'COMPLETED');
+  const from = textOf(todo, 'X-WORKSPACE-REPEAT-FROM')?.trim().toUpperCase();
+  return {
+    title: titleOf(todo),
+    description: plainText(htmlOf(description)) || null,
+    status,
+    priority: priorityOf(Number(propertyOf(todo, 'PRIORITY')?.value.trim() ?? 0)),
+    labels: labelsOf(todo),
+    date,
+    dueAt: due && !due.isDate ? instantText(due.instant) : null,
+    zone: due?.zone ?? null,
+    rrule: date === null || instances ? null : ruleOf(todo),
+    from: from === 'COMPLETION' ? 'completion' : 'schedule',
+    reminders: remindersOf(todo, clock),
+    url: urlOf(todo),
+    createdAt: null,
+    completedAt:
+      status === 'done' && completed ? instantText(momentOf(completed, clock)?.instant ?? 0) : null,
+  };
+}
+
+/** The wall time that decides the day of a task: a time in UTC is one of the zone of the task. */
+const wallOf = ({ isDate, wall, instant, zone }: Moment, clock: TodoClock): number =>
+  isDate || zone !== null ? wall : Zone.of(clock.zone).toWall(instant);
+
+function titleOf(todo: Component): string {
+  const text = filledText(textOf(todo, 'SUMMARY') ?? '');
+  const title = filledText(text.slice(0, MAX_TITLE).toWellFormed());
+  return title || UNTITLED;
+}
+
+function statusOf(todo: Component): TaskStatus {
+  const stated = STATUSES[(propertyOf(todo, 'STATUS')?.value ?? '').trim().toUpperCase()];
+  if (stated) return stated;
+  const isWhole = propertyOf(todo, 'PERCENT-COMPLETE')?.value.trim() === '100';
+  return isWhole || propertyOf(todo, 'COMPLETED') ? 'done' : 'open';
+}
+
+/** The three levels that programs have, and none, for which the task has its default (RFC 5545, 3.8.1.9). */
+function priorityOf(value: number): TaskPriority {
+  if (value >= 1 && value <= 4) return 'high';
+  if (value === 5) return 'medium';
+  return value >= 6 && value <= 9 ? 'low' : 'normal';
+}
+
+function labelsOf(todo: Component): string[] {
+  const all = propertiesOf(todo, 'CATEGORIES').flatMap(({ value }) => textList(value));
+  const valid = all.filter((label) => label.length <= MAX_LABEL && hasVisibleCharacter(label));
+  return [...new Set(valid)].slice(0, MAX_LABELS);
+}
+
+/** Null also for a rule with other dates than its own. */
+function ruleOf(todo: Component): string | null {
+  const rules = propertiesOf(todo, 'RRULE');
+  const [rule] = rules;
+  const isPlain = ['RDATE', 'EXDATE'].every((name) => propertyOf(todo, name) === undefined);
+  return rule && rules.length === 1 && isPlain ? canonicalRule(rule.value) : null;
+}
+
+function remindersOf(todo: Component, clock: TodoClock): StoredReminder[] {
+  const found = new Map<string, StoredReminder>();
+  for (const alarm of todo.components) {
+    const reminder = alarm.name === 'VALARM' ? reminderOf(alarm, todo, clock) : null;
+    if (reminder) found.set(JSON.stringify(reminder), reminder);
+  }
+  return [...found.values()].slice(0, MAX_REMINDERS);
+}
+
+function urlOf(todo: Component): string | null {
+  const url = propertyOf(todo, 'URL')?.value.trim() ?? '';
+  const rules = {
+    protocols: ['http', 'https'],
+    require_protocol: true,
+    require_tld: false,
+    allow_underscores: true,
+  };
+  return url.length <= MAX_URL && isURL(url, rules) ? url : null;
+}

@@ -1,0 +1,197 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { workspace } from '../../../platform/database/statement.js';
+import type { Reader, Tx } from '../../../platform/database/tx.js';
+import type { TaskRole } from '../task.entity.js';
+import type { TaskResourceRow } from '../model/todo-values.js';
+
+/** A task of a list without its content. */
+export interface TaskName {
+  id: string;
+  revision: number;
+}
+
+/** A change of a list; `revision` is null where the task is gone. */
+export interface TaskNameChange {
+  id: string;
+  revision: number | null;
+}
+
+/** The changes of a page, and the counter of the caller in the same snapshot: see `FeedRead`. */
+export interface TaskChangesRead {
+  head: number;
+  floor: number;
+  rows: (TaskNameChange & { seq: number })[];
+}
+
+interface ChangeRow extends TaskNameChange {
+  head: number;
+  floor: number;
+  seq: number | null;
+}
+
+const roleOf = workspace.statement<{ role: TaskRole }>(
+  'task_resources.role',
+  `SELECT role FROM task_folder_members WHERE tenant_id = $1 AND user_id = $2 AND folder_id = $3 AND role IS NOT NULL`,
+);
+
+const orders = workspace.statement<{ folder_id: string; calendar_order: number }>(
+  'task_resources.orders',
+  `SELECT folder_id, calendar_order FROM task_folder_members WHERE tenant_id = $1 AND user_id = $2 AND calendar_order IS NOT NULL`,
+);
+
+const setOrder = workspace.statement<never>(
+  'task_resources.set_order',
+  `UPDATE task_folder_members SET calendar_order = $4 WHERE tenant_id = $1 AND user_id = $2 AND folder_id = $3`,
+);
+
+const zoneOf = workspace.statement<{ time_zone: string }>(
+  'task_resources.zone',
+  `SELECT time_zone FROM member_locales WHERE tenant_id = $1 AND user_id = $2 AND time_zone IS NOT NULL`,
+);
+
+// Ordered by id, which never changes: in the manual order, a task that is moved between two pages would be missing.
+const names = workspace.statement<TaskName>(
+  'task_resources.names',
+  `SELECT task.id, task.revision FROM task_members member
+     JOIN tasks task ON task.tenant_id = $1 AND task.id = member.task_id
+    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.folder_id = $3 AND member.role IS NOT NULL AND NOT member.trashed
+      AND ($4::uuid IS NULL OR member.task_id > $4)
+    ORDER BY member.task_id LIMIT $5`,
+);
+
+const read = workspace.statement<TaskResourceRow>(
+  'task_resources.read',
+  `SELECT task.id, task.revision, task.uid, task.icalendar, task.title, task.description, task.status, task.priority, task.labels,
+          task.date::text AS date, rfc3339(task.due_at) AS due_at, task.time_zone, task.recurrence,
+          task.next_task_id IS NOT NULL AS is_repeated, task.reminders, task.refs, rfc3339(task.completed_at) AS completed_at,
+          rfc3339(task.created_at) AS created_at, rfc3339(task.updated_at) AS updated_at
+     FROM task_members member JOIN tasks task ON task.tenant_id = $1 AND task.id = member.task_id
+    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.folder_id = $3 AND member.role IS NOT NULL AND NOT member.trashed
+      AND member.task_id = ANY ($4::uuid[])
+    ORDER BY member.task_id`,
+);
+
+// Index tasks_uid. The UID of a task without one is its id.
+const ofUid = workspace.statement<{ id: string }>(
+  'task_resources.of_uid',
+  `SELECT found.id FROM (
+     SELECT task.id FROM tasks task WHERE task.tenant_id = $1 AND task.uid = $4
+      UNION ALL SELECT task.id FROM tasks task WHERE task.tenant_id = $1 AND task.id = $5::uuid AND task.uid IS NULL) found
+     JOIN task_members member ON member.tenant_id = $1 AND member.task_id = found.id AND member.user_id = $2
+    WHERE member.folder_id = $3 AND member.role IS NOT NULL AND NOT member.trashed LIMIT 1`,
+);
+
+const lockUid = workspace.statement<never>(
+  'task_resources.lock_uid',
+  `SELECT pg_advisory_xact_lock(hashtextextended('task uid ' || $1::text || $2::text || $3::text, 0))`,
+);
+
+const known = workspace.statement<{ id: string }>(
+  'task_resources.known',
+  `SELECT id FROM tasks WHERE tenant_id = $1 AND id = ANY ($2::uuid[])`,
+);
+
+// $4 the last delivered number, $5 limit, $6 only tasks of the folder. Index task_members_feed.
+const changes = workspace.statement<ChangeRow>(
+  'task_resources.changes',
+  `SELECT coalesce(counter.head, 0)::float8 AS head, coalesce((counter.floors->>'tasks')::float8, 0) AS floor,
+          item.seq::float8 AS seq, item.task_id AS id, item.revision
+     FROM (SELECT) AS always
+     LEFT JOIN sync_heads counter ON counter.tenant_id = $1 AND counter.user_id = $2
+     LEFT JOIN LATERAL (
+       SELECT member.seq, member.task_id, task.revision
+         FROM task_members member
+         LEFT JOIN tasks task ON task.tenant_id = $1 AND task.id = member.task_id AND member.role IS NOT NULL AND NOT member.trashed
+                             AND member.folder_id = $3
+        WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.seq > $4 AND member.seq <= counter.head
+          AND (member.folder_id = $3 OR $3 = ANY (member.left_folders))
+          AND (NOT $6 OR (member.folder_id = $3 AND member.role IS NOT NULL AND NOT member.trashed))
+        ORDER BY member.seq LIMIT $5) item ON true
+    ORDER BY item.seq`,
+);
+
+/** The tasks of a folder as its members see them. */
+@Injectable()
+export class TaskResourcesRepository {
+  constructor(private readonly db: Db) {}
+
+  /** The role of the caller in a folder; null without access. */
+  async role({ tenantId, userId }: RequestContext, folderId: string): Promise<TaskRole | null> {
+    return (await this.db.query(roleOf, [tenantId, userId, folderId]))[0]?.role ?? null;
+  }
+
+  /** The places of lists among the calendars of the caller, by folder. */
+  async orders({ tenantId, userId }: RequestContext): Promise<Map<string, number>> {
+    const rows = await this.db.query(orders, [tenantId, userId]);
+    return new Map(rows.map(({ folder_id, calendar_order }) => [folder_id, calendar_order]));
+  }
+
+  async setOrder(
+    { tenantId, userId }: RequestContext,
+    folderId: string,
+    order: number | null,
+  ): Promise<void> {
+    await this.db.single((tx) => tx.query(setOrder, [tenantId, userId, folderId, order]));
+  }
+
+  /** The time zone of new tasks of the caller. */
+  async zone({ tenantId, userId }: RequestContext): Promise<string> {
+    return (await this.db.query(zoneOf, [tenantId, userId]))[0]?.time_zone ?? 'UTC';
+  }
+
+  async names(
+    { tenantId, userId }: RequestContext,
+    folderId: string,
+    after: string | null,
+    limit: number,
+  ): Promise<TaskName[]> {
+    return this.db.query(names, [tenantId, userId, folderId, after, limit]);
+  }
+
+  async read(
+    { tenantId, userId }: RequestContext,
+    folderId: string,
+    ids: readonly string[],
+  ): Promise<TaskResourceRow[]> {
+    return this.db.query(read, [tenantId, userId, folderId, ids]);
+  }
+
+  /** The id of the task of a folder with this UID; null without one. @param id the UID where it is a UUID, otherwise null */
+  async ofUid(
+    reader: Reader,
+    { tenantId, userId }: RequestContext,
+    folderId: string,
+    uid: string,
+    id: string | null,
+  ): Promise<string | null> {
+    return (await reader.query(ofUid, [tenantId, userId, folderId, uid, id]))[0]?.id ?? null;
+  }
+
+  /** Lets other creations of this UID in the folder wait until the end of the transaction. */
+  async lockUid(tx: Tx, tenantId: string, folderId: string, uid: string): Promise<void> {
+    await tx.query(lockUid, [tenantId, folderId, uid]);
+  }
+
+  /** Those of the ids that tasks have, in the trash too. */
+  async known(tenantId: string, ids: readonly string[]): Promise<Set<string>> {
+    return new Set((await this.db.query(known, [tenantId, ids])).map(({ id }) => id));
+  }
+
+  /**
+   * Changes in the order of their numbers.
+   * @param after the last delivered number
+   * @param liveOnly omits removals
+   */
+  async changes(
+    { tenantId, userId }: RequestContext,
+    folderId: string,
+    { after, limit, liveOnly }: { after: number; limit: number; liveOnly: boolean },
+  ): Promise<TaskChangesRead> {
+    const rows = await this.db.query(changes, [tenantId, userId, folderId, after, limit, liveOnly]);
+    const { head = 0, floor = 0 } = rows[0] ?? {};
+    const found = rows.flatMap(({ seq, id, revision }) => (seq === null ? [] : [{ seq, id, revision }]));
+    return { head, floor, rows: found };
+  }
+}

@@ -1,0 +1,196 @@
+import { Injectable } from '@nestjs/common';
+import { Turns } from '../../../lib/turns/index.js';
+import { revisionTag } from '../../../platform/concurrency/expected-revision.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { Db } from '../../../platform/database/db.js';
+import { type ChangesPosition, SyncCursors } from '../../../platform/sync/sync-cursors.js';
+import { headOf } from '../../../platform/sync/sync-heads.js';
+import { CURSOR_EXPIRED } from '../../../platform/sync/sync.errors.js';
+import { todoOf } from '../model/todo-merge.js';
+import { occursIn, type TodoWindow } from '../model/todo-range.js';
+import { clockOf } from '../model/todo-reader.js';
+import { textOfTodo } from '../model/todo-text.js';
+import type { TaskRole } from '../task.entity.js';
+import { TaskErrors } from '../tasks.errors.js';
+import { TaskResourcesRepository } from './task-resources.repository.js';
+
+/** A task of a folder as a resource of its own. */
+export interface NamedTask {
+  id: string;
+  /** With its quotes, the same as in JSON. */
+  etag: string;
+}
+
+export interface TaskText extends NamedTask {
+  text: string;
+}
+
+/** A change of a folder; `etag` is null where the task is gone. */
+export interface TaskTextChange {
+  id: string;
+  etag: string | null;
+}
+
+const NAMES = 1_000;
+/** Tasks of one query. */
+const BATCH = 20;
+/** The feed of tasks, whose counter and floor the tokens use. */
+const FEED = 'tasks';
+
+export const taskTag = ({ id, revision }: { id: string; revision: number }): string =>
+  revisionTag('task', id, revision);
+
+/** The tasks of folders, each as one text of iCalendar: what CalDAV serves. */
+@Injectable()
+export class TaskResources {
+  constructor(
+    private readonly tasks: TaskResourcesRepository,
+    private readonly cursors: SyncCursors,
+    private readonly db: Db,
+  ) {}
+
+  /** The role of the caller in a folder; null without access. */
+  async roleIfAny(ctx: RequestContext, folderId: string): Promise<TaskRole | null> {
+    return this.tasks.role(ctx, folderId);
+  }
+
+  /** The role of the caller in a folder. @throws ApiError 404 */
+  async role(ctx: RequestContext, folderId: string): Promise<TaskRole> {
+    const role = await this.tasks.role(ctx, folderId);
+    if (!role) throw TaskErrors.notFound.with();
+    return role;
+  }
+
+  /** The places of lists among the calendars of the caller, by folder. */
+  async orders(ctx: RequestContext): Promise<Map<string, number>> {
+    return this.tasks.orders(ctx);
+  }
+
+  /** @param order null: none */
+  async setOrder(ctx: RequestContext, folderId: string, order: number | null): Promise<void> {
+    await this.tasks.setOrder(ctx, folderId, order);
+  }
+
+  /** All tasks without their content, in pages. @throws ApiError 404 */
+  async *names(ctx: RequestContext, folderId: string): AsyncGenerator<NamedTask[]> {
+    await this.role(ctx, folderId);
+    for (let after: string | null = null; ;) {
+      const rows = await this.tasks.names(ctx, folderId, after, NAMES);
+      yield rows.map((row) => ({ id: row.id, etag: taskTag(row) }));
+      if (rows.length < NAMES) return;
+      after = rows.at(-1)?.id ?? null;
+    }
+  }
+
+  /**
+   * The tasks with these ids, in pages.
+   * @param zones false: without VTIMEZONEs
+   * @throws ApiError 404 for the folder
+   */
+  async *ofIds(
+    ctx: RequestContext,
+    folderId: string,
+    ids: readonly string[],
+    zones: boolean,
+  ): AsyncGenerator<TaskText[]> {
+    await this.role(ctx, folderId);
+    for (let at = 0; at < ids.length; at += BATCH)
+      yield await this.texts(ctx, folderId, ids.slice(at, at + BATCH), zones, null);
+  }
+
+  /** The tasks that are in a window, in pages. @throws ApiError 404 */
+  async *occurring(
+    ctx: RequestContext,
+    folderId: string,
+    window: TodoWindow,
+    zones: boolean,
+  ): AsyncGenerator<TaskText[]> {
+    for await (const page of this.names(ctx, folderId)) {
+      const ids = page.map(({ id }) => id);
+      for (let at = 0; at < ids.length; at += BATCH)
+        yield await this.texts(ctx, folderId, ids.slice(at, at + BATCH), zones, window);
+    }
+  }
+
+  /**
+   * Changes since a token; without one, all tasks.
+   * @throws ApiError 404; 410 `cursor_expired`
+   */
+  async changes(
+    ctx: RequestContext,
+    folderId: string,
+    token: string | null,
+    limit: number,
+  ): Promise<{ changes: TaskTextChange[]; token: string; hasMore: boolean }> {
+    await this.role(ctx, folderId);
+    const start = this.position(ctx, folderId, token);
+    // A program that starts without tasks needs no removals up to `since`.
+    const liveOnly = token === null || start.seq < start.since;
+    const { head, floor, rows } = await this.tasks.changes(ctx, folderId, {
+      after: start.seq,
+      limit: limit + 1,
+      liveOnly,
+    });
+    const since = token === null ? head : start.since;
+    if (start.seq > head || Math.max(start.seq, since) < floor) throw expired();
+    const end = liveOnly ? Math.min(head, since) : head;
+    const due = rows.filter(({ seq }) => seq <= end);
+    const page = due.slice(0, limit);
+    const seq = due.length > limit ? (page.at(-1)?.seq ?? start.seq) : end;
+    return {
+      changes: page.map(({ id, revision }) => ({
+        id,
+        etag: revision === null ? null : taskTag({ id, revision }),
+      })),
+      token: this.cursors.write(ctx, collectionOf(folderId), { mode: 'changes', seq, since }),
+      hasMore: seq < head,
+    };
+  }
+
+  /** The number of the last change of a task that the caller sees. */
+  async head(ctx: RequestContext): Promise<number> {
+    return (await headOf(this.db, ctx, FEED))?.head ?? 0;
+  }
+
+  /** The token of the state after this change. */
+  token(ctx: RequestContext, folderId: string, head: number): string {
+    return this.cursors.write(ctx, collectionOf(folderId), { mode: 'changes', seq: head, since: head });
+  }
+
+  /** Those of the ids that tasks of the workspace have, in the trash too. */
+  async known(tenantId: string, ids: readonly string[]): Promise<Set<string>> {
+    return this.tasks.known(tenantId, ids);
+  }
+
+  /** @throws ApiError 410 for a token that this folder did not get */
+  private position(ctx: RequestContext, folderId: string, token: string | null): ChangesPosition {
+    if (token === null) return { mode: 'changes', seq: 0, since: 0 };
+    const position = this.cursors.read(ctx, collectionOf(folderId), token);
+    if (position?.mode !== 'changes') throw expired();
+    return position;
+  }
+
+  private async texts(
+    ctx: RequestContext,
+    folderId: string,
+    ids: readonly string[],
+    zones: boolean,
+    window: TodoWindow | null,
+  ): Promise<TaskText[]> {
+    const turns = new Turns();
+    const texts: TaskText[] = [];
+    for (const row of await this.tasks.read(ctx, folderId, ids)) {
+      const found = todoOf(row);
+      const isBounded = window !== null && (window.from !== null || window.to !== null);
+      if (!isBounded || occursIn(found.todo, clockOf(found.others, row.time_zone), window))
+        texts.push({ id: row.id, etag: taskTag(row), text: textOfTodo(found, zones) });
+      await turns.pause();
+    }
+    return texts;
+  }
+}
+
+const expired = () =>
+  CURSOR_EXPIRED.with({ body: { reset_required: true, hint: 'sync-collection without a token' } });
+
+const collectionOf = (folderId: string): string => `task folder ${folderId}`;

@@ -1,0 +1,39 @@
+// An application that consists of one page with the client library, as a bundler makes it.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import path from 'node:path';
+import { build } from 'esbuild';
+
+const PAGE =
+  '<!doctype html><html lang="en"><meta charset="utf-8"><title>Application</title><script type="module" src="/bundle.js"></script>';
+const SOURCE = `
+  import * as calls from '@workspace-backend/client';
+  import * as signIn from '@workspace-backend/client/sign-in';
+  import * as sockets from '@workspace-backend/client/sockets';
+  globalThis.library = { ...calls, ...signIn, ...sockets };
+`;
+
+/** Serves the page at every path. @returns the server */
+export async function serveApplication() {
+  const bundle = await bundleOf(SOURCE);
+  const server = createServer((request, response) => {
+    const isBundle = request.url === '/bundle.js';
+    response.writeHead(200, { 'content-type': isBundle ? 'text/javascript' : 'text/html' });
+    response.end(isBundle ? bundle : PAGE);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+async function bundleOf(contents) {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: path.resolve(import.meta.dirname) },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+  });
+  return outputFiles[0].contents;
+}

@@ -1,0 +1,176 @@
+import { TestApp, type TestUser } from '../../support/app.ts';
+import { DavClient } from '../../support/dav/dav-client.ts';
+
+const ICS = { 'content-type': 'text/calendar' };
+const textOf = (uid: string, ...lines: string[]): string =>
+  [
+    'BEGIN:VCALENDAR',
+    'VERSION:2.0',
+    'PRODID:-//Test//EN',
+    'BEGIN:VTODO',
+    `UID:${uid}`,
+    ...lines,
+    'END:VTODO',
+    'END:VCALENDAR',
+    '',
+  ].join('\r\n');
+const unfolded = (text: string): string => text.replaceAll('\r\n ', '');
+
+/** What task programs store besides the fields of the API. */
+describe('properties of tasks of CalDAV programs', () => {
+  let app: TestApp;
+  let ann: TestUser;
+  let client: DavClient;
+  let path: string;
+  let id: string;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [ann] = await app.tenant('acme', 'ann');
+    client = await DavClient.of(app, ann);
+    const { body } = await ann.api.post('/task_folders', { name: 'Errands' });
+    id = body.folder.id;
+    path = `${client.home('calendars')}${id}/`;
+  });
+  afterAll(() => app?.stop());
+
+  const put = async (to: string, text: string) => (await client.send('PUT', to, text, ICS)).status;
+  const read = async (to: string) => unfolded((await client.send('GET', to)).text);
+  /** Returns what the program reads, and expects that sending it back changes nothing. */
+  const putBack = async (to: string): Promise<string> => {
+    const { text, headers } = await client.send('GET', to);
+    expect(await put(to, text)).toBe(204);
+    expect(await client.etag(to)).toBe(headers.get('etag'));
+    return unfolded(text);
+  };
+  const only = async (title: string) =>
+    (await ann.api.get(`/tasks?folder_id=${id}&limit=100`)).body.tasks.find(
+      (task: any) => task.title === title,
+    );
+
+  test('everything survives, also an edit of the HTTP API', async () => {
+    const to = `${path}all.ics`;
+    const lines = [
+      'SUMMARY;LANGUAGE=en:Everything',
+      'DESCRIPTION:Two  spaces\\n\\n\\n\\nand lines',
+      'DTSTART;TZID=Europe/Berlin:20271201T090000',
+      'DUE;TZID=Europe/Berlin:20271201T170000',
+      'STATUS:IN-PROCESS',
+      'PERCENT-COMPLETE:40',
+      'PRIORITY:7',
+      'CATEGORIES:a,b',
+      'CLASS:PRIVATE',
+      'LOCATION:Office',
+      'GEO:52.5;13.4',
+      'RELATED-TO;RELTYPE=PARENT:parent',
+      'ATTENDEE;PARTSTAT=ACCEPTED:mailto:a@example.com',
+      'SEQUENCE:3',
+      'X-APPLE-SORT-ORDER:5',
+      'BEGIN:VALARM',
+      'ACTION:DISPLAY',
+      'DESCRIPTION:Now',
+      'UID:alarm',
+      'ACKNOWLEDGED:20271201T080000Z',
+      'TRIGGER;RELATED=END:-PT1H',
+      'END:VALARM',
+    ];
+    expect(await put(to, textOf('all', ...lines))).toBe(201);
+    const text = await putBack(to);
+    for (const line of lines) expect(text).toContain(`${line}\r\n`);
+    const task = await only('Everything');
+    expect(task).toMatchObject({
+      status: 'in_progress',
+      priority: 'low',
+      labels: ['a', 'b'],
+      reminders: [{ minutes_before: 60 }],
+    });
+    await ann.api.patch(`/tasks/${task.id}`, {
+      title: 'Edited',
+      priority: 'high',
+      description: '<p>Short</p>',
+    });
+    const edited = await putBack(to);
+    for (const line of [
+      'SUMMARY:Edited',
+      'PRIORITY:3',
+      'DESCRIPTION:Short',
+      'LOCATION:Office',
+      'X-APPLE-SORT-ORDER:5',
+      'ACKNOWLEDGED:20271201T080000Z',
+    ])
+      expect(edited).toContain(`${line}\r\n`);
+    await ann.api.patch(`/tasks/${task.id}`, { due_at: '2027-11-01T10:00:00Z', done: true });
+    const moved = await putBack(to);
+    expect(moved).toContain('DUE;TZID=Europe/Berlin:20271101T110000\r\n');
+    expect(moved).toMatch(/STATUS:COMPLETED\r\n/);
+    expect(moved).toMatch(/COMPLETED:20\d{6}T\d{6}Z\r\n/);
+    expect(moved.slice(moved.indexOf('BEGIN:VTODO'))).not.toMatch(/DTSTART|PERCENT-COMPLETE/);
+  });
+
+  test('a change of unknown properties alone is a change of the task', async () => {
+    const to = `${path}unknown.ics`;
+    expect(await put(to, textOf('unknown', 'SUMMARY:Unknown', 'X-A:1'))).toBe(201);
+    const etag = await client.etag(to);
+    expect(await put(to, textOf('unknown', 'SUMMARY:Unknown', 'X-A:2'))).toBe(204);
+    expect(await client.etag(to)).not.toBe(etag);
+    expect(await read(to)).toContain('X-A:2\r\n');
+    expect(await put(to, textOf('unknown', 'SUMMARY:Unknown'))).toBe(204);
+    expect(await read(to)).not.toContain('X-A');
+  });
+
+  test('a repetition from the completion, a web address and a reopened task', async () => {
+    const { body } = await ann.api.post('/tasks', {
+      title: 'Filter',
+      folder_id: id,
+      date: '2027-12-01',
+      recurrence: { rrule: 'FREQ=DAILY;INTERVAL=3', from: 'completion' },
+      references: [{ type: 'url', url: 'https://example.com/filter' }],
+    });
+    const to = `${path}${body.task.id}.ics`;
+    const text = await putBack(to);
+    for (const line of ['X-WORKSPACE-REPEAT-FROM:COMPLETION', 'URL:https://example.com/filter'])
+      expect(text).toContain(`${line}\r\n`);
+    // A program that does not know the property changes the rule.
+    const without = text
+      .replace('X-WORKSPACE-REPEAT-FROM:COMPLETION\r\n', '')
+      .replace('INTERVAL=3', 'INTERVAL=4');
+    expect(await put(to, without.replace('/filter', '/other'))).toBe(204);
+    expect(await only('Filter')).toMatchObject({
+      recurrence: { rrule: 'FREQ=DAILY;INTERVAL=4', from: 'completion' },
+      references: [{ type: 'url', url: 'https://example.com/other' }],
+    });
+
+    const old = `${path}old.ics`;
+    expect(
+      await put(old, textOf('old', 'SUMMARY:Old', 'STATUS:COMPLETED', 'COMPLETED:20200101T000000Z')),
+    ).toBe(201);
+    expect(await putBack(old)).toContain('COMPLETED:20200101T000000Z\r\n');
+    const { id: taskId } = await only('Old');
+    await ann.api.patch(`/tasks/${taskId}`, { done: false });
+    expect(await putBack(old)).not.toContain('COMPLETED');
+    await ann.api.patch(`/tasks/${taskId}`, { done: true });
+    expect(await putBack(old)).not.toContain('COMPLETED:20200101T000000Z');
+  });
+
+  test('what the task cannot express stays: an hourly rule, instances, an alarm of another kind', async () => {
+    const to = `${path}hourly.ics`;
+    const alarm = ['BEGIN:VALARM', 'ACTION:AUDIO', 'TRIGGER;RELATED=END:PT10M', 'END:VALARM'];
+    const lines = ['DTSTART:20271201T090000Z', 'DUE:20271201T093000Z', 'RRULE:FREQ=HOURLY;COUNT=3', ...alarm];
+    const instance = [
+      'BEGIN:VTODO',
+      'UID:hourly',
+      'RECURRENCE-ID:20271201T100000Z',
+      'SUMMARY:Instance',
+      'END:VTODO',
+      '',
+    ].join('\r\n');
+    const text = textOf('hourly', 'SUMMARY:Hourly', ...lines).replace(
+      'END:VCALENDAR',
+      `${instance}END:VCALENDAR`,
+    );
+    expect(await put(to, text)).toBe(201);
+    const found = await putBack(to);
+    for (const line of [...lines, 'RECURRENCE-ID:20271201T100000Z']) expect(found).toContain(`${line}\r\n`);
+    expect(await only('Hourly')).toMatchObject({ recurrence: null, reminders: [] });
+  });
+});
