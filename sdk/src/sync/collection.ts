@@ -1,11 +1,11 @@
-import { created, discarded, edited, removed, restored, retried, visible } from './changes.js';
-import type { Channel } from './channel.js';
+import { created, discarded, edited, removed, restored, retried, visible } from './rows/changes.js';
+import type { Channel } from './tabs/channel.js';
 import type { CollectionName, Collections, LocalItem } from './collections.js';
 import { ItemError } from './item-error.js';
 import { LiveItems, type Query, readItems } from './live.js';
 import { randomUuid } from './random-uuid.js';
-import type { Item, Row } from './row.js';
-import type { Rows } from './rows.js';
+import type { Item, Row } from './rows/row.js';
+import type { Rows } from './rows/rows.js';
 
 /**
  * Objects of the user on this device. Reads need no connection. A write resolves when it is stored on the device; it is sent as soon as there
@@ -47,7 +47,7 @@ export class Collection<Name extends CollectionName> {
   async create(fields: Collections[Name]['create'], id: string = randomUuid()): Promise<string> {
     await this.save(id, (row) => {
       if (row) throw new Error(`The id ${id} is in use.`);
-      return created(this.feed, id, plain(fields as Item));
+      return created(this.feed, id, plain(fields));
     });
     return id;
   }
@@ -59,7 +59,7 @@ export class Collection<Name extends CollectionName> {
    */
   update(id: string, fields: Collections[Name]['update'], seen?: LocalItem<Name>): Promise<void> {
     return this.save(id, (row) =>
-      edited(this.present(row), plain(fields as Item), this.rows.rulesOf(this.feed), seen as Item | undefined),
+      edited(this.present(row), plain(fields), this.rows.rulesOf(this.feed), seen),
     );
   }
 

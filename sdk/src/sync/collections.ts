@@ -5,7 +5,13 @@ type Schemas = components['schemas'];
 /** What the library adds to bodies itself. */
 type Own = 'id' | 'external_id' | 'base_revision' | 'device_id';
 /** Choices that belong to a call, not to an object: use the calls of the client for them. */
-type OfCalls = 'scope' | 'recurrence_id' | 'send_updates' | 'calendar_id' | 'on_duplicate' | 'default_country';
+type OfCalls =
+  | 'scope'
+  | 'recurrence_id'
+  | 'send_updates'
+  | 'calendar_id'
+  | 'on_duplicate'
+  | 'default_country';
 
 interface Types<Item, Create, Update> {
   item: Item;
@@ -51,7 +57,7 @@ export type LocalItem<Name extends CollectionName> = Partial<Collections[Name]['
 /** A collection, as far as the library treats it in its own way. */
 export interface CollectionSpec {
   /** Path of the objects. @param scope id of the containing object */
-  path(scope: string): string;
+  path: (scope: string) => string;
   /** Name of an object in responses. */
   itemKey: string;
   idField: 'id' | 'external_id';
@@ -75,7 +81,13 @@ export const COLLECTIONS: Readonly<Record<CollectionName, CollectionSpec>> = {
   note_folders: { ...ORDINARY, path: () => '/note_folders', itemKey: 'note_folder' },
   notes: { ...ORDINARY, path: () => '/notes', itemKey: 'note', hasTrash: true, texts: { content: 'html' } },
   task_folders: { ...ORDINARY, path: () => '/task_folders', itemKey: 'task_folder' },
-  tasks: { ...ORDINARY, path: () => '/tasks', itemKey: 'task', hasTrash: true, texts: { description: 'html' } },
+  tasks: {
+    ...ORDINARY,
+    path: () => '/tasks',
+    itemKey: 'task',
+    hasTrash: true,
+    texts: { description: 'html' },
+  },
   calendars: {
     ...ORDINARY,
     path: () => '/calendar',

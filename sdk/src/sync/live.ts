@@ -1,8 +1,9 @@
-import { visible } from './changes.js';
-import type { Channel } from './channel.js';
+import { visible } from './rows/changes.js';
+import type { Channel } from './tabs/channel.js';
 import { isEqual } from './equal.js';
-import type { Item } from './row.js';
-import type { Rows } from './rows.js';
+import { eachRow } from './rows/each-row.js';
+import type { Item } from './rows/row.js';
+import type { Rows } from './rows/rows.js';
 
 export interface Query<T> {
   where?: (item: T) => boolean;
@@ -15,9 +16,17 @@ export interface Query<T> {
 
 /** Reads the objects of a feed that match. */
 export async function readItems<T>(rows: Rows, feed: string, query: Query<T>): Promise<T[]> {
-  const all = await rows.read((tx) => tx.rows(feed));
   const rules = rows.rulesOf(feed);
-  const items = all.map((row) => visible(row, rules)).filter((item) => item && matches(item, query));
+  const isEnough = ({ length }: Item[]) => !query.sort && query.limit !== undefined && length >= query.limit;
+  const items = await rows.read(async (tx) => {
+    const found: Item[] = [];
+    for await (const row of eachRow(tx, feed)) {
+      if (isEnough(found)) break;
+      const item = visible(row, rules);
+      if (item && matches(item, query)) found.push(item);
+    }
+    return found;
+  });
   return ordered(items as T[], query);
 }
 
@@ -63,15 +72,19 @@ export class LiveItems<T> {
   }
 
   private async begin(): Promise<void> {
-    const all = await this.rows.read((tx) => tx.rows(this.feed));
-    for (const row of all) this.take(row.id, visible(row, this.rows.rulesOf(this.feed)));
+    const rules = this.rows.rulesOf(this.feed);
+    await this.rows.read(async (tx) => {
+      for await (const row of eachRow(tx, this.feed)) this.take(row.id, visible(row, rules));
+    });
     this.emit();
   }
 
   private async follow(ids: readonly string[]): Promise<void> {
     if (this.isClosed) return;
     const rules = this.rows.rulesOf(this.feed);
-    const found = await this.rows.read((tx) => Promise.all([...new Set(ids)].map((id) => tx.get(this.feed, id))));
+    const found = await this.rows.read((tx) =>
+      Promise.all([...new Set(ids)].map((id) => tx.get(this.feed, id))),
+    );
     const known = new Map(found.map((row) => [row?.id, row]));
     const changes = [...new Set(ids)].map((id) => {
       const row = known.get(id);
@@ -91,7 +104,9 @@ export class LiveItems<T> {
   private emit(): void {
     if (this.isClosed) return;
     // Listeners may change what they get.
-    const items = structuredClone([...this.items].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item));
+    const items = structuredClone(
+      [...this.items].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item),
+    );
     this.listener(ordered(items as T[], this.query));
   }
 }

@@ -1,4 +1,4 @@
-import type { Row } from './row.js';
+import type { Row } from './rows/row.js';
 
 /** Keeps the rows of a user on a device. */
 export interface Store {
@@ -19,10 +19,10 @@ export interface StoreTransaction {
   get(feed: string, id: string): Promise<Row | undefined>;
   put(row: Row): Promise<void>;
   delete(feed: string, id: string): Promise<void>;
-  /** All rows of a feed, by id. */
-  rows(feed: string): Promise<Row[]>;
-  /** Rows with a place, by place. */
-  pending(): Promise<Row[]>;
+  /** The first rows of a feed with a greater id, by id. */
+  rows(feed: string, after: string, limit: number): Promise<Row[]>;
+  /** The first rows with a greater place, by place. */
+  pending(after: number, limit: number): Promise<Row[]>;
   readMeta(key: string): Promise<unknown>;
   /** @param value undefined deletes it */
   writeMeta(key: string, value: unknown): Promise<void>;

@@ -35,7 +35,9 @@ export class ModelService {
         return exchange(() => ({ head: this.head, collections: { notes: this.head }, objects: {} }));
       },
       POST: (_path: string, { body }: any) =>
-        exchange(() => ({ responses: body.requests.map((one: Request) => ({ ...this.run(one), headers: {} })) })),
+        exchange(() => ({
+          responses: body.requests.map((one: Request) => ({ ...this.run(one), headers: {} })),
+        })),
     } as unknown as WorkspaceClient;
   }
 
@@ -51,7 +53,7 @@ export class ModelService {
 
   private read({ pathname, searchParams }: URL): Reply {
     const after = pathname.endsWith('index') ? 0 : Number(searchParams.get('cursor') ?? 0);
-    const notes = [...this.notes.values()].filter(({ seq }) => seq > after).map(({ seq: _, ...note }) => note);
+    const notes = [...this.notes.values()].filter(({ seq }) => seq > after).map(withoutSeq);
     return { status: 200, body: { notes, cursor: `${this.head}`, has_more: false } };
   }
 
@@ -75,6 +77,8 @@ export class ModelService {
     return { status, body: { note } };
   }
 }
+
+const withoutSeq = ({ seq: _seq, ...note }: Note): Note => note;
 
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));

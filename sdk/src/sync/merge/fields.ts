@@ -1,5 +1,5 @@
 import { isEqual } from '../equal.js';
-import type { Item } from '../row.js';
+import type { Item } from '../rows/row.js';
 import { mergeText, type TextKind } from './text.js';
 
 /** What both the user and someone else have changed. */

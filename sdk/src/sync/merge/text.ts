@@ -69,7 +69,8 @@ function mergeWords(
 }
 
 function bothOf({ local, server }: Versions, kind: TextKind): string {
-  if (kind === 'plain' && server !== '' && local !== '' && !server.endsWith('\n')) return `${server}\n${local}`;
+  if (kind === 'plain' && server !== '' && local !== '' && !server.endsWith('\n'))
+    return `${server}\n${local}`;
   return server + local;
 }
 

@@ -1,5 +1,5 @@
 import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from 'idb';
-import type { Row } from '../row.js';
+import type { Row } from '../rows/row.js';
 import { type Store, StoreFullError, type StoreTransaction } from '../store.js';
 
 const VERSION = 1;
@@ -27,8 +27,7 @@ export async function indexedDbStore(name: string): Promise<Store> {
   });
   return {
     shared: name,
-    transaction: (mode, work) =>
-      mode === 'read' ? work(readingFrom(database)) : writingTo(database, work),
+    transaction: (mode, work) => (mode === 'read' ? work(readingFrom(database)) : writingTo(database, work)),
     close: async () => database.close(),
   };
 }
@@ -82,9 +81,9 @@ function transactionOn(access: Access): StoreTransaction {
     get: (feed, id) => rows().get([feed, id]),
     put: async (row) => void (await rows().put(row)),
     delete: (feed, id) => rows().delete([feed, id]),
-    // An array is greater than each text, so this range has all ids.
-    rows: (feed) => rows().getAll(IDBKeyRange.bound([feed, ''], [feed, []])),
-    pending: () => rows().index('place').getAll(),
+    // An array is greater than each text, so these are all greater ids.
+    rows: (feed, after, limit) => rows().getAll(IDBKeyRange.bound([feed, after], [feed, []], true), limit),
+    pending: (after, limit) => rows().index('place').getAll(IDBKeyRange.lowerBound(after, true), limit),
     readMeta: (key) => meta().get(key),
     writeMeta: async (key, value) => {
       if (value === undefined) await meta().delete(key);

@@ -1,39 +1,79 @@
-import type { Row } from '../row.js';
+import type { Row } from '../rows/row.js';
 import type { Store, StoreTransaction } from '../store.js';
 import { Mutex } from './mutex.js';
 
 /** A store that ends with the page or the process: changes that were not sent are lost then. */
 export function memoryStore(): Store {
-  let rows = new Map<string, Row>();
-  let meta = new Map<string, unknown>();
+  const tables: Tables = { rows: new Map(), meta: new Map() };
   const mutex = new Mutex();
   return {
-    transaction: (mode, work) =>
+    transaction: (_mode, work) =>
       mutex.run(async () => {
-        const copies = { rows: new Map(rows), meta: new Map(meta) };
-        const result = await work(transactionOn(copies.rows, copies.meta));
-        if (mode === 'write') ({ rows, meta } = copies);
-        return result;
+        const undo: (() => void)[] = [];
+        try {
+          return await work(transactionOn(tables, undo));
+        } catch (error) {
+          for (let step = undo.pop(); step; step = undo.pop()) step();
+          throw error;
+        }
       }),
     close: async () => undefined,
   };
 }
 
-function transactionOn(rows: Map<string, Row>, meta: Map<string, unknown>): StoreTransaction {
-  const all = () => [...rows.values()];
-  const copied = (some: Row[]) => structuredClone(some);
+interface Tables {
+  /** By feed, then by id. */
+  rows: Map<string, Map<string, Row>>;
+  meta: Map<string, unknown>;
+}
+
+function transactionOn({ rows, meta }: Tables, undo: (() => void)[]): StoreTransaction {
+  const set = <Value>(map: Map<string, Value>, key: string, value: Value | undefined): void => {
+    const before = map.get(key);
+    undo.push(() => assign(map, key, before));
+    assign(map, key, structuredClone(value));
+  };
+  const tableOf = (feed: string) => {
+    const table = rows.get(feed) ?? new Map<string, Row>();
+    rows.set(feed, table);
+    return table;
+  };
+  // The order of the last read, until the next write: rows are read in pages.
+  let sorted: { name: string | undefined; rows: Row[] } | undefined;
+  const inOrder = (feed: string | undefined): Row[] => {
+    if (sorted && sorted.name === feed) return sorted.rows;
+    const found = feed === undefined ? byPlace(rows) : [...tableOf(feed).values()].sort(compareIds);
+    sorted = { name: feed, rows: found };
+    return found;
+  };
+  const write = (feed: string, id: string, row: Row | undefined): void => {
+    set(tableOf(feed), id, row);
+    sorted = undefined;
+  };
   return {
-    get: async (feed, id) => structuredClone(rows.get(keyOf(feed, id))),
-    put: async (row) => void rows.set(keyOf(row.feed, row.id), structuredClone(row)),
-    delete: async (feed, id) => void rows.delete(keyOf(feed, id)),
-    rows: async (feed) =>
-      copied(all().filter((row) => row.feed === feed)).sort((a, b) => (a.id < b.id ? -1 : 1)),
-    pending: async () =>
-      copied(all().filter((row) => row.place !== undefined)).sort((a, b) => a.place! - b.place!),
+    get: async (feed, id) => structuredClone(rows.get(feed)?.get(id)),
+    put: async (row) => write(row.feed, row.id, row),
+    delete: async (feed, id) => write(feed, id, undefined),
+    rows: async (feed, after, limit) => page(inOrder(feed), (row) => row.id > after, limit),
+    pending: async (after, limit) => page(inOrder(undefined), (row) => row.place! > after, limit),
     readMeta: async (key) => structuredClone(meta.get(key)),
-    writeMeta: async (key, value) =>
-      void (value === undefined ? meta.delete(key) : meta.set(key, structuredClone(value))),
+    writeMeta: async (key, value) => set(meta, key, value),
   };
 }
 
-const keyOf = (feed: string, id: string) => `${feed}\n${id}`;
+function assign<Value>(map: Map<string, Value>, key: string, value: Value | undefined): void {
+  if (value === undefined) map.delete(key);
+  else map.set(key, value);
+}
+
+function page(rows: readonly Row[], isAfter: (row: Row) => boolean, limit: number): Row[] {
+  const first = rows.findIndex(isAfter);
+  return first === -1 ? [] : structuredClone(rows.slice(first, first + limit));
+}
+
+const byPlace = (rows: Tables['rows']): Row[] =>
+  [...rows.values()]
+    .flatMap((table) => [...table.values()].filter(({ place }) => place !== undefined))
+    .sort((one, other) => one.place! - other.place!);
+
+const compareIds = (one: Row, other: Row): number => (one.id < other.id ? -1 : 1);

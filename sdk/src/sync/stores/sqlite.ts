@@ -1,4 +1,4 @@
-import type { Row } from '../row.js';
+import type { Row } from '../rows/row.js';
 import { type Store, StoreFullError, type StoreTransaction } from '../store.js';
 import { Mutex } from './mutex.js';
 
@@ -85,8 +85,10 @@ function transactionOn(database: SqliteDatabase): StoreTransaction {
      ON CONFLICT (feed, id) DO UPDATE SET place = excluded.place, row = excluded.row`,
   );
   const remove = database.prepare('DELETE FROM workspace_rows WHERE feed = ? AND id = ?');
-  const rows = database.prepare('SELECT row FROM workspace_rows WHERE feed = ? ORDER BY id');
-  const pending = database.prepare('SELECT row FROM workspace_rows WHERE place IS NOT NULL ORDER BY place');
+  const rows = database.prepare(
+    'SELECT row FROM workspace_rows WHERE feed = ? AND id > ? ORDER BY id LIMIT ?',
+  );
+  const pending = database.prepare('SELECT row FROM workspace_rows WHERE place > ? ORDER BY place LIMIT ?');
   const readMeta = database.prepare('SELECT value FROM workspace_meta WHERE key = ?');
   const writeMeta = database.prepare(
     `INSERT INTO workspace_meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
@@ -100,8 +102,8 @@ function transactionOn(database: SqliteDatabase): StoreTransaction {
     },
     put: async (row) => void put.run(row.feed, row.id, row.place ?? null, JSON.stringify(row)),
     delete: async (feed, id) => void remove.run(feed, id),
-    rows: async (feed) => rows.all(feed).map(parsed),
-    pending: async () => pending.all().map(parsed),
+    rows: async (feed, after, limit) => rows.all(feed, after, limit).map(parsed),
+    pending: async (after, limit) => pending.all(after, limit).map(parsed),
     readMeta: async (key) => {
       const found = readMeta.get(key) as { value: string } | undefined | null;
       return found ? JSON.parse(found.value) : undefined;

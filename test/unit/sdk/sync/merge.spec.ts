@@ -4,7 +4,12 @@ import { type Conflict, mergeField } from '../../../../sdk/dist/sync/merge/field
 import { isBalanced, mergeText } from '../../../../sdk/dist/sync/merge/text.js';
 
 const tokens = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
-const paragraph = fc.constantFrom('<p>one two three</p>', '<p>four</p>', '<li>five <b>six</b></li>', '<p></p>');
+const paragraph = fc.constantFrom(
+  '<p>one two three</p>',
+  '<p>four</p>',
+  '<li>five <b>six</b></li>',
+  '<p></p>',
+);
 const html = fc.array(paragraph, { maxLength: 6 }).map((parts) => parts.join(''));
 
 describe('the three-way merge of lists', () => {
@@ -46,9 +51,9 @@ describe('the merge of texts', () => {
       merged('<p>one</p><p>two</p>', '<p>one mine</p><p>two</p>', '<p>one</p><p>two theirs</p>'),
     ).toEqual(clean('<p>one mine</p><p>two theirs</p>'));
     const base = '<p>Travel, rooms and the budget of May</p>';
-    expect(
-      merged(base, base.replace('rooms', '<b>hotel</b> rooms'), base.replace('May', 'June')),
-    ).toEqual(clean('<p>Travel, <b>hotel</b> rooms and the budget of June</p>'));
+    expect(merged(base, base.replace('rooms', '<b>hotel</b> rooms'), base.replace('May', 'June'))).toEqual(
+      clean('<p>Travel, <b>hotel</b> rooms and the budget of June</p>'),
+    );
   });
 
   test('merges changes that touch', () => {

@@ -1,13 +1,17 @@
-import type { Outcome } from './changes.js';
+import type { Outcome } from '../rows/changes.js';
 import type { BatchRequest, BatchResponse } from './batch.js';
-import { COLLECTIONS, partsOf } from './collections.js';
-import type { Change, Row } from './row.js';
+import { COLLECTIONS, partsOf } from '../collections.js';
+import type { Change, Row } from '../rows/row.js';
 
 /** Statuses after which a request may succeed unchanged: sign-in, limits, overload. 424 and 503: a batch that did not run all requests. */
 const TEMPORARY = new Set([401, 408, 424, 425, 429]);
 const SERVER_ERROR = 500;
 /** Errors of the session of the user, not of the request. */
-const OF_SESSION = new Set(['workspace_forbidden', 'second_factor_required', 'second_factor_enrolment_required']);
+const OF_SESSION = new Set([
+  'workspace_forbidden',
+  'second_factor_required',
+  'second_factor_enrolment_required',
+]);
 /** The request has happened: an earlier attempt, whose key is forgotten, or someone else has done the same. */
 const DONE: Readonly<Record<'create' | 'fields' | 'remove', ReadonlySet<string>>> = {
   create: new Set(['already_exists', 'duplicate_external_id']),
@@ -39,7 +43,11 @@ export function outcomeOf({ feed, sent }: Row, { status, body }: BatchResponse):
     const { revision } = (body[COLLECTIONS[partsOf(feed).name].itemKey] ?? {}) as { revision?: number };
     return { kind: 'done', ...(revision !== undefined && { revision }) };
   }
-  const { error: code = `http_${status}`, message = '', details } = body as Record<string, string | undefined>;
+  const {
+    error: code = `http_${status}`,
+    message = '',
+    details,
+  } = body as Record<string, string | undefined>;
   const mayRunLater = status >= SERVER_ERROR || TEMPORARY.has(status) || code === 'request_in_flight';
   if (mayRunLater || OF_SESSION.has(code)) return { kind: 'wait' };
   const step = stepOf(sent!.change);

@@ -1,6 +1,6 @@
-import { isEqual } from './equal.js';
-import { type Conflict, mergeField, type Resolve } from './merge/fields.js';
-import type { TextKind } from './merge/text.js';
+import { isEqual } from '../equal.js';
+import { type Conflict, mergeField, type Resolve } from '../merge/fields.js';
+import type { TextKind } from '../merge/text.js';
 import type { Change, Item, Problem, Row } from './row.js';
 
 /** What the steps of a row depend on. */
@@ -156,7 +156,10 @@ function rebased(row: Row, rules: Rules): Row {
   delete next.create;
   if (open.fields) {
     const kept = Object.entries(open.fields)
-      .map(([field, local]) => [field, valueOf(about, field, local, open.base?.[field], server[field], rules)])
+      .map(([field, local]) => [
+        field,
+        valueOf(about, field, local, open.base?.[field], server[field], rules),
+      ])
       .filter(([field, value]) => !isEqual(value, server[field as string]));
     next.fields = Object.fromEntries(kept) as Item;
     next.base = Object.fromEntries(kept.map(([field]) => [field, server[field as string]]));
@@ -193,7 +196,10 @@ export function discarded(row: Row): Row | undefined {
 }
 
 /** What the user sees: the copy of the service with all changes that it does not have yet. */
-export function visible(row: Row, { hasTrash, idField }: Pick<Rules, 'hasTrash' | 'idField'>): Item | undefined {
+export function visible(
+  row: Row,
+  { hasTrash, idField }: Pick<Rules, 'hasTrash' | 'idField'>,
+): Item | undefined {
   const { server, sent, open } = row;
   const isKnown = server !== undefined || sent?.change.create || open?.create;
   if (!isKnown) return undefined;
@@ -223,7 +229,7 @@ function tidy(row: Row): Row {
 }
 
 /** Absent members instead of undefined ones: JSON and IndexedDB differ in what they store of the latter. */
-function without<T extends object, K extends keyof T>(object: T, ...names: K[]): T {
+function without<T extends object>(object: T, ...names: (keyof T)[]): T {
   const copy = { ...object };
   for (const name of names) delete copy[name];
   return copy;

@@ -1,11 +1,12 @@
-import type { WorkspaceClient } from '../client.js';
-import { randomKey } from '../random-key.js';
+import type { WorkspaceClient } from '../../client.js';
+import { randomKey } from '../../random-key.js';
 import { runBatch } from './batch.js';
-import { answered, frozen, isSendable, type Outcome } from './changes.js';
-import { partsOf } from './collections.js';
+import { answered, frozen, isSendable, type Outcome } from '../rows/changes.js';
+import { eachPending } from '../rows/each-row.js';
+import { missingOf } from '../rows/order.js';
 import { outcomeOf, writeOf } from './requests.js';
-import type { Row } from './row.js';
-import type { Rows } from './rows.js';
+import type { Row } from '../rows/row.js';
+import type { Rows } from '../rows/rows.js';
 
 /** The limit of the service. */
 const MAX_REQUESTS = 100;
@@ -17,6 +18,14 @@ export interface Pushed {
   conflicts: number;
   /** The service may execute some requests later. */
   waits: boolean;
+}
+
+/** Where a push is in the order of changes. */
+interface Position {
+  /** Up to this place nothing is left to send. */
+  after: number;
+  /** The objects of which a request was sent. */
+  tried: Set<string>;
 }
 
 /** Sends what was saved. */
@@ -33,9 +42,9 @@ export class Pusher {
    */
   async push(signal: AbortSignal): Promise<Pushed> {
     const result: Pushed = { done: 0, conflicts: 0, waits: false };
-    const tried = new Set<string>();
+    const position: Position = { after: 0, tried: new Set() };
     for (;;) {
-      const rows = await this.take(tried);
+      const rows = await this.take(position);
       if (rows.length === 0) return result;
       const requests = rows.map((row) => writeOf(row, this.device));
       const responses = await runBatch(this.client, 'ordered', requests, signal);
@@ -52,19 +61,23 @@ export class Pusher {
   }
 
   /** Fixes the next requests in the store, before they are sent. */
-  private take(tried: Set<string>): Promise<Row[]> {
+  private take(position: Position): Promise<Row[]> {
     return this.rows.change(async (edit) => {
-      const pending = await edit.tx.pending();
-      const created = new Set(pending.filter(isUncreated).map(({ id }) => id));
       const taken: Row[] = [];
       let characters = 0;
-      for (const row of pending) {
+      let waits = false;
+      for await (const row of eachPending(edit.tx, position.after)) {
         const name = `${row.feed} ${row.id}`;
-        if (!isSendable(row) || tried.has(name) || waitsFor(row, created)) continue;
-        characters += sizeOf(row);
-        if (taken.length === MAX_REQUESTS || (taken.length > 0 && characters > MAX_CHARACTERS)) break;
-        tried.add(name);
-        taken.push(row.sent ? row : (await edit.replace(row, frozen(row, randomKey())))!);
+        const isNext = isSendable(row) && !position.tried.has(name);
+        const isBlocked = isNext && (await missingOf(edit.tx, row)) !== undefined;
+        if (isNext && !isBlocked) {
+          characters += sizeOf(row);
+          if (taken.length === MAX_REQUESTS || (taken.length > 0 && characters > MAX_CHARACTERS)) break;
+          position.tried.add(name);
+          taken.push(row.sent ? row : (await edit.replace(row, frozen(row, randomKey())))!);
+        }
+        waits ||= isBlocked;
+        if (!waits) position.after = row.place!;
       }
       return taken;
     });
@@ -78,22 +91,6 @@ export class Pusher {
         );
     });
   }
-}
-
-/** The service does not have the object yet. */
-const isUncreated = ({ sent, open }: Row): boolean =>
-  open?.create === true || (sent?.change.create === true && !sent.done);
-
-/** Whether a change names an object that the service does not have yet, such as the folder of a note. */
-function waitsFor(row: Row, created: ReadonlySet<string>): boolean {
-  if (created.size === 0) return false;
-  const { scope } = partsOf(row.feed);
-  if (scope !== undefined && created.has(scope)) return true;
-  const names = (value: unknown): boolean => {
-    if (typeof value === 'string') return value !== row.id && created.has(value);
-    return typeof value === 'object' && value !== null && Object.values(value).some(names);
-  };
-  return names((row.sent?.change ?? row.open)?.fields);
 }
 
 const sizeOf = (row: Row): number => JSON.stringify((row.sent?.change ?? row.open)?.fields ?? {}).length;

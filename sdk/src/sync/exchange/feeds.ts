@@ -1,6 +1,6 @@
 import type { BatchRequest } from './batch.js';
-import { partsOf, type CollectionName } from './collections.js';
-import type { Item } from './row.js';
+import { partsOf, type CollectionName } from '../collections.js';
+import type { Item } from '../rows/row.js';
 
 /** Where a device is in a feed. */
 export interface FeedState {
@@ -8,6 +8,8 @@ export interface FeedState {
   cursor?: string;
   /** Number of the walk through all objects that is under way. Objects that it has not listed at its end are removed. */
   walk?: number;
+  /** The next page of the walk is read with bodies: the device does not have them, or not those of the last page. */
+  bodies?: true;
   /** Number of the last walk. */
   walks?: number;
   /** The number of `/sync/state` before the last complete read; null: it had none. */
@@ -47,10 +49,14 @@ type Removable = Item & { id: string; removed?: true };
 
 /** A feed of the user, with an index for walks. */
 const ownFeed = (name: CollectionName): Feed => ({
-  request: (_scope, { cursor, walk }) =>
-    get(`/${name}/${walk === undefined ? 'changes' : 'index'}`, { cursor, limit: LIMIT, include: 'content' }),
+  request: (_scope, { cursor, walk, bodies }) =>
+    walk === undefined
+      ? get(`/${name}/changes`, { cursor, limit: LIMIT, include: 'content' })
+      : get(`/${name}/index`, { cursor, limit: LIMIT, include: bodies ? 'content' : 'summary' }),
   page: (body) => ({
-    changes: (body[name] as Removable[]).map((item) => (item.removed ? { id: item.id } : { id: item.id, item })),
+    changes: (body[name] as Removable[]).map((item) =>
+      item.removed ? { id: item.id } : { id: item.id, item },
+    ),
     cursor: body['cursor'] as string,
     hasMore: body['has_more'] as boolean,
   }),
@@ -83,9 +89,7 @@ const contacts: Feed = {
   }),
 };
 
-type EventChange =
-  | { op: 'upsert'; event: Item; overrides?: Item[] }
-  | { op: 'delete'; event_id: string };
+type EventChange = { op: 'upsert'; event: Item; overrides?: Item[] } | { op: 'delete'; event_id: string };
 
 const events: Feed = {
   request: (calendarId, { cursor }) => ({
@@ -123,4 +127,25 @@ export function requestOf(feed: string, state: FeedState): BatchRequest {
   return FEEDS[name].request(scope, state);
 }
 
-export const pageOf = (feed: string, body: Record<string, unknown>): Page => FEEDS[partsOf(feed).name].page(body);
+export const pageOf = (feed: string, body: Record<string, unknown>): Page =>
+  FEEDS[partsOf(feed).name].page(body);
+
+/** The parts of objects that pages without bodies omit. */
+const BODIES: Partial<Record<string, string>> = { notes: 'content', tasks: 'description' };
+
+/** Whether an item of a page has its body, or the copy of the device has it. */
+export function isKnown(feed: string, item: Item, copy: Item | undefined): boolean {
+  const body = BODIES[feed];
+  if (body === undefined || body in item) return body === undefined || isSameVersion(item, copy);
+  return isSameVersion(item, copy) && body in copy!;
+}
+
+/** @returns the item with its body */
+export function withBody(feed: string, item: Item, copy: Item | undefined): Item {
+  const body = BODIES[feed];
+  return body === undefined || body in item || !copy ? item : { ...item, [body]: copy[body] };
+}
+
+/** A purged object may be created again with its id. */
+const isSameVersion = (item: Item, copy: Item | undefined): boolean =>
+  copy?.['revision'] === item['revision'] && copy?.['created_at'] === item['created_at'];

@@ -1,5 +1,5 @@
-import type { WorkspaceClient } from '../client.js';
-import { unwrap } from '../errors.js';
+import type { WorkspaceClient } from '../../client.js';
+import { unwrap } from '../../errors.js';
 
 /** A request of a batch. Paths are those of the client, without `/apis/v1`. */
 export interface BatchRequest {

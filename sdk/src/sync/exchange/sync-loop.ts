@@ -1,32 +1,13 @@
-import type { WorkspaceClient } from '../client.js';
-import { delay } from '../delay.js';
-import { ApiError, unwrap } from '../errors.js';
-import type { WorkspaceSocket } from '../sockets/workspace-socket.js';
+import type { WorkspaceClient } from '../../client.js';
+import { delay } from '../../delay.js';
+import { ApiError, unwrap } from '../../errors.js';
+import type { WorkspaceSocket } from '../../sockets/workspace-socket.js';
 import { Alarm } from './alarm.js';
-import type { Channel } from './channel.js';
+import type { Channel } from '../tabs/channel.js';
 import type { Heads, Puller } from './puller.js';
 import type { Pusher } from './pusher.js';
-import { StoreFullError } from './store.js';
-
-/**
- * `idle`: the device had all that the service had, and the other way round, except for changes with problems.
- * `waiting`: the service does not execute some changes at the moment, or others change the same objects all the time.
- */
-export type SyncPhase =
-  | 'starting'
-  | 'syncing'
-  | 'idle'
-  | 'waiting'
-  | 'offline'
-  | 'signed-out'
-  | 'storage-full'
-  | 'failed';
-
-export interface SyncState {
-  phase: SyncPhase;
-  /** Why the last attempt has ended early. */
-  message?: string;
-}
+import { StoreFullError } from '../store.js';
+import type { SyncPhase, SyncState } from '../sync-state.js';
 
 /** Seconds that the service delays an empty response; its maximum. */
 const POLL_SECONDS = 25;
@@ -90,7 +71,7 @@ export class SyncLoop {
       return await this.alarm.interrupt(signal, (end) => this.nextHeads(heads, end));
     } catch (error) {
       if (signal.aborted) return undefined;
-      const state = { phase: phaseOf(error), message: String((error as Error)?.message ?? error) };
+      const state = { phase: phaseOf(error), message: messageOf(error) };
       this.parts.channel.send({ kind: 'synced', requests, error: state.message });
       return this.pause(state, signal);
     }
@@ -139,6 +120,8 @@ function whenAborted(signal: AbortSignal, call: (reason: unknown) => void): void
   if (signal.aborted) call(signal.reason);
   else signal.addEventListener('abort', () => call(signal.reason), { once: true });
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function phaseOf(error: unknown): SyncPhase {
   if (error instanceof StoreFullError) return 'storage-full';

@@ -1,11 +1,12 @@
-import type { WorkspaceClient } from '../client.js';
-import { ApiError } from '../errors.js';
+import type { WorkspaceClient } from '../../client.js';
+import { ApiError } from '../../errors.js';
 import { runBatch, type BatchResponse } from './batch.js';
-import { received, settled } from './changes.js';
-import { type CollectionName, COLLECTIONS, feedOf, partsOf, type ScopedName } from './collections.js';
-import { type FeedState, isList, type Page, pageOf, requestOf } from './feeds.js';
-import type { Row } from './row.js';
-import { readFeedState, type Rows, type RowsEdit } from './rows.js';
+import { received, settled } from '../rows/changes.js';
+import { type CollectionName, COLLECTIONS, feedOf, partsOf, type ScopedName } from '../collections.js';
+import { eachPending, eachRow } from '../rows/each-row.js';
+import { type FeedState, isKnown, isList, type Page, pageOf, requestOf, withBody } from './feeds.js';
+import type { Row } from '../rows/row.js';
+import { readFeedState, type Rows, type RowsEdit } from '../rows/rows.js';
 
 /** What `/sync/state` says of collections. */
 export interface Heads {
@@ -18,7 +19,10 @@ export interface Heads {
 const FEEDS_AT_ONCE = 4;
 /** Lists have no feed: names, colors and roles are read again after this time. */
 const LIST_AGE_MS = 300_000;
-const CONTAINED: Partial<Record<CollectionName, ScopedName>> = { calendars: 'events', addressbooks: 'contacts' };
+const CONTAINED: Partial<Record<CollectionName, ScopedName>> = {
+  calendars: 'events',
+  addressbooks: 'contacts',
+};
 /** The names of objects with heads in `/sync/state`. */
 const HEADS_OF: Record<ScopedName, string> = { events: 'calendars', contacts: 'contacts' };
 
@@ -45,7 +49,7 @@ export class Puller {
       for (const name of own) {
         const contained = CONTAINED[name];
         if (!contained || !this.names.has(contained)) continue;
-        for (const { id, server } of await tx.rows(name)) if (server) feeds.push(feedOf(contained, id));
+        for await (const { id, server } of eachRow(tx, name)) if (server) feeds.push(feedOf(contained, id));
       }
       return feeds;
     });
@@ -83,7 +87,8 @@ export class Puller {
 
   private dueOf(feeds: readonly string[], heads: Heads): Promise<string[]> {
     return this.rows.read(async (tx) => {
-      const written = new Set((await tx.pending()).filter(({ sent }) => sent?.done).map(({ feed }) => feed));
+      const written = new Set<string>();
+      for await (const { feed, sent } of eachPending(tx)) if (sent?.done) written.add(feed);
       const due: string[] = [];
       for (const feed of feeds) {
         const state = await readFeedState(tx, feed);
@@ -103,7 +108,7 @@ export class Puller {
   private async begin(feed: string): Promise<FeedState> {
     const state = await this.rows.read((tx) => readFeedState(tx, feed));
     const isBegun = state?.cursor !== undefined || state?.walk !== undefined;
-    return isBegun ? state! : this.rows.change((edit) => startWalk(edit, feed));
+    return state && isBegun ? state : this.rows.change((edit) => startWalk(edit, feed));
   }
 
   /** @returns whether the feed has ended */
@@ -123,8 +128,7 @@ export class Puller {
     if (status === 403) return true;
     const page = pageOf(feed, body);
     const isEnd = await this.rows.change((edit) => store(edit, feed, asked, page, numberOf(feed, heads)));
-    if (isEnd && isListed(feed))
-      this.listed.set(feed, { at: Date.now(), ids: idsOf(feed, heads) });
+    if (isEnd && isListed(feed)) this.listed.set(feed, { at: Date.now(), ids: idsOf(feed, heads) });
     return isEnd;
   }
 }
@@ -136,7 +140,8 @@ const isUnreadable = (status: number): boolean => status !== 200 && ![403, 404, 
 
 async function startWalk(edit: RowsEdit, feed: string): Promise<FeedState> {
   const walk = ((await edit.feedState(feed))?.walks ?? 0) + 1;
-  const begun: FeedState = { walk, walks: walk };
+  const isEmpty = (await edit.tx.rows(feed, '', 1)).length === 0;
+  const begun: FeedState = { walk, walks: walk, ...(isEmpty && { bodies: true }) };
   await edit.setFeedState(feed, begun);
   return begun;
 }
@@ -145,18 +150,29 @@ async function startWalk(edit: RowsEdit, feed: string): Promise<FeedState> {
 async function store(
   edit: RowsEdit,
   feed: string,
-  { walk, walks }: FeedState,
+  asked: FeedState,
   page: Page,
   seen: number | null,
 ): Promise<boolean> {
+  const { walk, walks } = asked;
+  const areKnown = walk !== undefined && (await hasBodies(edit, feed, page));
+  if (walk !== undefined && !areKnown && !asked.bodies && isWalkOfIndex(feed)) {
+    // The same page again, with the bodies. What has changed comes first in a walk.
+    await edit.setFeedState(feed, { ...asked, bodies: true });
+    return false;
+  }
   for (const { id, item } of page.changes)
     await edit.step(feed, id, (row, rules) => {
-      const next = received(row ?? { feed, id }, item, rules);
+      const next = received(row ?? { feed, id }, item && withBody(feed, item, row?.server), rules);
       return next && walk !== undefined ? { ...next, walk } : next;
     });
-  const state: FeedState = { ...(page.cursor !== undefined && { cursor: page.cursor }), ...(walks && { walks }) };
+  const state: FeedState = {
+    ...(page.cursor !== undefined && { cursor: page.cursor }),
+    ...(walks && { walks }),
+  };
   if (page.hasMore) {
-    await edit.setFeedState(feed, { ...state, ...(walk !== undefined && { walk }) });
+    const ofWalk = walk !== undefined && { walk, ...(!areKnown && { bodies: true as const }) };
+    await edit.setFeedState(feed, { ...state, ...ofWalk });
     return false;
   }
   if (walk !== undefined) await sweep(edit, feed, walk);
@@ -167,11 +183,18 @@ async function store(
   return isEnd;
 }
 
+/** Whether the device has the bodies of a page that was read without them. */
+async function hasBodies(edit: RowsEdit, feed: string, { changes }: Page): Promise<boolean> {
+  for (const { id, item } of changes)
+    if (item && !isKnown(feed, item, (await edit.tx.get(feed, id))?.server)) return false;
+  return true;
+}
+
 const isWalkOfIndex = (feed: string): boolean => !isListed(feed) && partsOf(feed).scope === undefined;
 
 /** Removes what a walk has not listed. */
 async function sweep(edit: RowsEdit, feed: string, walk: number): Promise<void> {
-  for (const row of await edit.tx.rows(feed)) {
+  for await (const row of eachRow(edit.tx, feed)) {
     if (!row.server || row.gone || row.walk === walk) continue;
     await edit.step(feed, row.id, (current, rules) => current && received(current, undefined, rules));
     await dropContained(edit, feed, row.id);
@@ -181,13 +204,13 @@ async function sweep(edit: RowsEdit, feed: string, walk: number): Promise<void> 
 /** Ends the writes that are done: the pages that were read have their results. */
 async function settle(edit: RowsEdit, feed: string): Promise<void> {
   const isDone = (row: Row) => row.feed === feed && row.sent?.done !== undefined;
-  for (const { id } of (await edit.tx.pending()).filter(isDone))
-    await edit.step(feed, id, (row, rules) => row && settled(row, rules));
+  for await (const pending of eachPending(edit.tx))
+    if (isDone(pending)) await edit.step(feed, pending.id, (row, rules) => row && settled(row, rules));
 }
 
 /** The user can no longer read the containing object. */
 async function drop(edit: RowsEdit, feed: string): Promise<void> {
-  for (const { id } of await edit.tx.rows(feed))
+  for await (const { id } of eachRow(edit.tx, feed))
     await edit.step(feed, id, (row, rules) => row && received(row, undefined, rules));
   await edit.setFeedState(feed, undefined);
 }

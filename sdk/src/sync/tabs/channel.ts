@@ -1,5 +1,5 @@
-import type { ChangedIds } from './rows.js';
-import type { SyncState } from './sync-loop.js';
+import type { ChangedIds } from '../rows/rows.js';
+import type { SyncState } from '../sync-state.js';
 
 /** What the tabs of a workspace tell each other. The tab that synchronises is one of them. */
 export type Message =
@@ -20,7 +20,7 @@ export class Channel {
   constructor(name: string | undefined) {
     if (name === undefined || typeof BroadcastChannel !== 'function') return;
     this.others = new BroadcastChannel(`workspace-sync ${name}`);
-    this.others.onmessage = ({ data }: MessageEvent<Message>) => this.deliver(data);
+    this.others.addEventListener('message', ({ data }: MessageEvent<Message>) => this.deliver(data));
     // Node: an open channel does not keep the process alive.
     (this.others as unknown as { unref?: () => void }).unref?.();
   }
@@ -42,6 +42,6 @@ export class Channel {
   }
 
   private deliver(message: Message): void {
-    for (const listener of [...this.listeners]) listener(message);
+    for (const listener of this.listeners) listener(message);
   }
 }

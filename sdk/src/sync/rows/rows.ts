@@ -1,9 +1,9 @@
 import type { Rules } from './changes.js';
-import { COLLECTIONS, partsOf } from './collections.js';
-import type { FeedState } from './feeds.js';
-import type { Resolve } from './merge/fields.js';
+import { COLLECTIONS, partsOf } from '../collections.js';
+import type { FeedState } from '../exchange/feeds.js';
+import type { Resolve } from '../merge/fields.js';
 import type { Row } from './row.js';
-import type { Store, StoreTransaction } from './store.js';
+import type { Store, StoreTransaction } from '../store.js';
 
 /** Ids of changed objects by feed. */
 export type ChangedIds = Record<string, string[]>;
