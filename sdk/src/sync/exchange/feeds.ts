@@ -52,7 +52,11 @@ const ownFeed = (name: CollectionName): Feed => ({
   request: (_scope, { cursor, walk, bodies }) =>
     walk === undefined
       ? get(`/${name}/changes`, { cursor, limit: LIMIT, include: 'content' })
-      : get(`/${name}/index`, { cursor, limit: LIMIT, include: bodies ? 'content' : 'summary' }),
+      : get(`/${name}/index`, {
+          cursor,
+          limit: LIMIT,
+          include: bodies || !(name in BODIES) ? 'content' : 'summary',
+        }),
   page: (body) => ({
     changes: (body[name] as Removable[]).map((item) =>
       item.removed ? { id: item.id } : { id: item.id, item },
@@ -130,14 +134,20 @@ export function requestOf(feed: string, state: FeedState): BatchRequest {
 export const pageOf = (feed: string, body: Record<string, unknown>): Page =>
   FEEDS[partsOf(feed).name].page(body);
 
-/** The parts of objects that pages without bodies omit. */
-const BODIES: Partial<Record<string, string>> = { notes: 'content', tasks: 'description' };
+/**
+ * The parts that a walk does not read again. Descriptions of tasks come with comments, whose changes need not advance the revision of
+ * the task.
+ */
+const BODIES: Partial<Record<string, string>> = { notes: 'content' };
 
-/** Whether an item of a page has its body, or the copy of the device has it. */
+/** Whether the copy of the device has the part of an item that a page without bodies omits. */
 export function isKnown(feed: string, item: Item, copy: Item | undefined): boolean {
   const body = BODIES[feed];
-  if (body === undefined || body in item) return body === undefined || isSameVersion(item, copy);
-  return isSameVersion(item, copy) && body in copy!;
+  if (body === undefined) return true;
+  // A purged object may be created again with its id.
+  const isSameVersion =
+    copy?.['revision'] === item['revision'] && copy?.['created_at'] === item['created_at'];
+  return isSameVersion && copy !== undefined && body in copy;
 }
 
 /** @returns the item with its body */
@@ -145,7 +155,3 @@ export function withBody(feed: string, item: Item, copy: Item | undefined): Item
   const body = BODIES[feed];
   return body === undefined || body in item || !copy ? item : { ...item, [body]: copy[body] };
 }
-
-/** A purged object may be created again with its id. */
-const isSameVersion = (item: Item, copy: Item | undefined): boolean =>
-  copy?.['revision'] === item['revision'] && copy?.['created_at'] === item['created_at'];
