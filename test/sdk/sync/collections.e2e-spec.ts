@@ -6,12 +6,15 @@ import { memoryStore, type Store } from '@workspace-backend/client/sync';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { defaultCalendar } from '../../support/domains/calendars.ts';
 import { Device, sqliteFile } from '../../support/sdk/device.ts';
+import { until } from '../../support/until.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'workspace-sync-'));
 const STORES: [string, () => Store][] = [
   ['memory', memoryStore],
   ['SQLite', () => sqliteFile(path.join(directory, `${randomUUID()}.db`))],
 ];
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describe.each(STORES)('offline sync with a store in %s', (_name, newStore) => {
   let app: TestApp;
@@ -23,7 +26,6 @@ describe.each(STORES)('offline sync with a store in %s', (_name, newStore) => {
   });
   afterAll(() => app?.stop());
   afterEach(() => Promise.all(open.splice(0).map(({ workspace }) => workspace.close())));
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   /** Two synchronised devices of a new user. */
   const devices = async (): Promise<[Device, Device, TestUser]> => {
@@ -51,7 +53,7 @@ describe.each(STORES)('offline sync with a store in %s', (_name, newStore) => {
     await notes.update(id, { title: 'Offsite 2027' });
     const other = laptop.workspace.collection('notes');
     const otherId = await other.create({ title: 'Budget' });
-    const droppedId = await other.create({ title: 'Never sent' });
+    const droppedId = await other.create({ title: 'Removed' });
     await other.remove(droppedId);
     await converge(phone, laptop);
     const listed = async (device: Device) =>
@@ -64,10 +66,9 @@ describe.each(STORES)('offline sync with a store in %s', (_name, newStore) => {
       [id, 'Offsite 2027', content, folderId],
     ]);
     expect(await listed(laptop)).toEqual(await listed(phone));
-    expect(laptop.named('POST', '/notes')).toHaveLength(1);
     await phone.workspace.collection('notes').remove(id);
     await converge(phone, laptop);
-    expect((await other.list({ trash: true })).map((note) => note.id)).toEqual([id]);
+    expect((await other.list({ trash: true })).map((note) => note.id)).toContain(id);
     await other.restore(id);
     await other.update(id, { title: 'Restored' });
     await converge(laptop, phone);
@@ -94,6 +95,7 @@ describe.each(STORES)('offline sync with a store in %s', (_name, newStore) => {
     await theirs.remove(id);
     await converge(laptop, phone);
     expect(await tasks.list()).toEqual([]);
+    expect((await tasks.list({ trash: true })).map((task) => task.id)).toEqual([id]);
   });
 
   test('calendars and events converge, a series with its changed instances', async () => {
@@ -104,7 +106,7 @@ describe.each(STORES)('offline sync with a store in %s', (_name, newStore) => {
     const id = await events.create({
       title: 'Standup',
       start: '2026-03-02',
-      recurrence: 'FREQ=DAILY;COUNT=3' as never,
+      rrule: 'FREQ=DAILY;COUNT=3',
     });
     const goneId = await events.create({ title: 'Cancelled', start: '2026-03-03' });
     await converge(phone, laptop);
@@ -151,24 +153,23 @@ describe.each(STORES)('offline sync with a store in %s', (_name, newStore) => {
 
   test('a live query follows this device and others', async () => {
     const [phone, laptop] = await devices();
-    const shown: (string | undefined)[][] = [];
-    const emptied = new Promise<void>((resolve) => {
-      const end = phone.workspace
-        .collection('notes')
-        .live({ where: ({ labels }) => labels!.includes('a') }, (items) => {
-          shown.push(items.map(({ title }) => title));
-          if (shown.length < 3 || items.length > 0) return;
-          end();
-          resolve();
-        });
-    });
-    const id = await phone.workspace.collection('notes').create({ title: 'Live', labels: ['a'] });
+    const notes = phone.workspace.collection('notes');
+    const shown: string[] = [];
+    const end = notes.live({ where: ({ labels }) => labels!.includes('a') }, (items) =>
+      shown.push(items.map(({ title }) => title).join()),
+    );
+    await until('the first result', () => shown.length > 0);
+    const id = await notes.create({ title: 'Live', labels: ['a'] });
+    await until('the own note', () => shown.at(-1) === 'Live');
     await converge(phone, laptop);
+    await laptop.workspace.collection('notes').update(id, { title: 'Changed' });
+    await converge(laptop, phone);
+    await until('the change', () => shown.at(-1) === 'Changed');
     await laptop.workspace.collection('notes').update(id, { labels: [] });
     await converge(laptop, phone);
-    await emptied;
-    expect(shown[0]).toEqual([]);
-    expect(shown.at(-1)).toEqual([]);
-    expect(shown.slice(1, -1).every((titles) => titles.join() === 'Live')).toBe(true);
+    await until('the end', () => shown.at(-1) === '');
+    end();
+    await notes.create({ title: 'Unseen', labels: ['a'] });
+    expect([shown[0], shown.includes('Unseen')]).toEqual(['', false]);
   });
 });
