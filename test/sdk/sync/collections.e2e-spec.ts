@@ -151,6 +151,24 @@ describe.each(STORES)('offline sync with a store in %s', (_name, newStore) => {
     expect((await laptop.workspace.collection('addressbooks').get(bookId))!.name).toBe('Old friends');
   });
 
+  test('hundreds of changes are sent and read in a few requests', async () => {
+    const [phone, laptop] = await devices();
+    phone.offline();
+    const folders = phone.workspace.collection('note_folders');
+    const notes = phone.workspace.collection('notes');
+    const folderId = await folders.create({ name: 'Archive' });
+    for (let n = 0; n < 450; n += 1)
+      await notes.create({ title: `note ${n}`, content: `<p>Text ${n}</p>`, folder_id: folderId });
+    expect(await phone.workspace.pending()).toHaveLength(451);
+    expect(await phone.workspace.pending(10)).toHaveLength(10);
+    await converge(phone, laptop);
+    const copies = await laptop.workspace.collection('notes').list();
+    expect(new Set(copies.map(({ title }) => title)).size).toBe(450);
+    expect(copies).toEqual(await notes.list());
+    expect(phone.named('POST', '/notes').length).toBe(450);
+    expect(phone.batches).toBeLessThan(40);
+  });
+
   test('a live query follows this device and others', async () => {
     const [phone, laptop] = await devices();
     const notes = phone.workspace.collection('notes');

@@ -4,10 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { createClient } from '@workspace-backend/client';
+import { WorkspaceSocket } from '@workspace-backend/client/sockets';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { childEnv } from '../../support/installation/child-env.ts';
 import { BadProxy, type Fault } from '../../support/sdk/bad-proxy.ts';
 import { Device, sqliteFile } from '../../support/sdk/device.ts';
+import { until } from '../../support/until.ts';
 import { Rng } from '../../sync/rng.ts';
 
 const SAVER = path.resolve(import.meta.dirname, '..', '..', 'support', 'sdk', 'saver.ts');
@@ -68,6 +71,19 @@ describe('failures of offline sync', () => {
     await phone.online();
     expect((await noteOf(later)).title).toBe('While signed out');
     await phone.workspace.close();
+  });
+
+  test('the hints of a socket replace the poll', async () => {
+    const client = createClient({ url: app.base, token: () => alice.token });
+    const socket = new WorkspaceSocket(client);
+    const phone = await Device.open(app.base, alice, { socket, collections: ['notes'] });
+    socket.open();
+    await until('the socket to connect', () => socket.state === 'connected');
+    await phone.online();
+    const { id } = (await alice.api.post('/notes', { title: 'Of another client' })).body.note;
+    await until('the note', async () => (await phone.workspace.collection('notes').get(id)) !== undefined);
+    await phone.workspace.close();
+    socket.close();
   });
 
   test.each(['one', 'two', 'three'])(

@@ -9,6 +9,7 @@ import {
   type Workspace,
 } from '@workspace-backend/client/sync';
 import { sqliteStore } from '@workspace-backend/client/sync/sqlite';
+import type { WorkspaceSocket } from '@workspace-backend/client/sockets';
 import type { TestUser } from '../app.ts';
 
 /** A request of a batch, and the status of its response. */
@@ -24,12 +25,15 @@ export interface DeviceOptions {
   store?: Store;
   collections?: readonly CollectionName[];
   resolve?: Resolve;
+  socket?: WorkspaceSocket;
   token?: (rejected?: string) => Promise<string> | string;
 }
 
 /** A device of a user with the client library. Its connection is what the test says. */
 export class Device {
   readonly parts: BatchPart[] = [];
+  /** Number of batches with a response. */
+  batches = 0;
   private isOnline = true;
 
   private constructor(
@@ -80,6 +84,7 @@ class Connection {
       throw this.open.signal.aborted ? new TypeError('the connection is lost') : error;
     });
     const received = sent.length > 0 && response.ok ? ((await response.clone().json()) as any).responses : [];
+    if (sent.length > 0 && this.device) this.device.batches += 1;
     for (const [n, { status }] of received.entries()) this.device?.parts.push({ ...sent[n], status });
     return response;
   };
