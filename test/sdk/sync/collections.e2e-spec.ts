@@ -157,16 +157,16 @@ describe.each(STORES)('offline sync with a store in %s', (_name, newStore) => {
     const folders = phone.workspace.collection('note_folders');
     const notes = phone.workspace.collection('notes');
     const folderId = await folders.create({ name: 'Archive' });
-    for (let n = 0; n < 450; n += 1)
+    for (let n = 0; n < 230; n += 1)
       await notes.create({ title: `note ${n}`, content: `<p>Text ${n}</p>`, folder_id: folderId });
-    expect(await phone.workspace.pending()).toHaveLength(451);
+    expect(await phone.workspace.pending()).toHaveLength(231);
     expect(await phone.workspace.pending(10)).toHaveLength(10);
     await converge(phone, laptop);
     const copies = await laptop.workspace.collection('notes').list();
-    expect(new Set(copies.map(({ title }) => title)).size).toBe(450);
+    expect(new Set(copies.map(({ title }) => title)).size).toBe(230);
     expect(copies).toEqual(await notes.list());
-    expect(phone.named('POST', '/notes').length).toBe(450);
-    expect(phone.batches).toBeLessThan(40);
+    expect(phone.named('POST', '/notes').length).toBe(230);
+    expect(phone.batches).toBeLessThan(30);
   });
 
   test('a live query follows this device and others', async () => {
