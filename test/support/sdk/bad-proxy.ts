@@ -16,7 +16,7 @@ export class BadProxy {
 
   private constructor(
     private readonly target: string,
-    private readonly faultOf: (path: string) => { fault: Fault; delayMs?: number },
+    private readonly faultOf: (path: string, body: string) => { fault: Fault; delayMs?: number },
   ) {}
 
   /** @param faultOf called for each request */
@@ -50,8 +50,8 @@ export class BadProxy {
 
   private async pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url!;
-    const { fault, delayMs = 0 } = this.faultOf(path);
     const body = Buffer.concat(await request.toArray());
+    const { fault, delayMs = 0 } = this.faultOf(path, body.toString());
     await delay(delayMs);
     if (fault === 'lose-request') return void response.destroy();
     const { authorization, 'content-type': type } = request.headers;

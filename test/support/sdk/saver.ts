@@ -1,5 +1,6 @@
 // A program that saves notes on a device until it is killed. Each line that it prints is a note or a label whose save has resolved.
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@workspace-backend/client';
 import { openWorkspace } from '@workspace-backend/client/sync';
 import { sqliteStore } from '@workspace-backend/client/sync/sqlite';
@@ -21,6 +22,8 @@ const workspace = await openWorkspace({
 });
 const notes = workspace.collection('notes');
 for (let n = 0; ; n += 1) {
+  // SQLite is synchronous: without a pause the program would save only, and send nothing.
+  await delay(10);
   const id = await notes.create({ title: `${run}.${n}`, labels: [] });
   process.stdout.write(`${JSON.stringify({ id })}\n`);
   for (const item of await notes.list({ limit: 3 })) {
