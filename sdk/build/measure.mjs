@@ -8,6 +8,9 @@ const PARTS = [
   { name: 'calls', file: 'index.js', limit: 12_000 },
   { name: 'sign-in', file: 'sign-in/index.js', limit: 20_000 },
   { name: 'sockets', file: 'sockets/index.js', limit: 25_000 },
+  { name: 'sync', file: 'sync/index.js', limit: 20_000 },
+  { name: 'store in IndexedDB', file: 'sync/stores/indexed-db.js', limit: 4_000 },
+  { name: 'store in SQLite', file: 'sync/stores/sqlite.js', limit: 2_000 },
 ];
 
 /**

@@ -10,7 +10,9 @@ const SOURCE = `
   import * as calls from '@workspace-backend/client';
   import * as signIn from '@workspace-backend/client/sign-in';
   import * as sockets from '@workspace-backend/client/sockets';
-  globalThis.library = { ...calls, ...signIn, ...sockets };
+  import * as sync from '@workspace-backend/client/sync';
+  import * as indexedDb from '@workspace-backend/client/sync/indexed-db';
+  globalThis.library = { ...calls, ...signIn, ...sockets, ...sync, ...indexedDb };
 `;
 
 /** Serves the page at every path. @returns the server */

@@ -7,6 +7,7 @@ import { openBrowser } from '../support/browser.mjs';
 import { pictureOfFailure } from '../support/pictures.mjs';
 import { startServer } from '../support/server.mjs';
 import { serveApplication } from './application.mjs';
+import { offlineSteps } from './offline.mjs';
 
 const SIZE = 3_000_000;
 
@@ -29,6 +30,15 @@ const prepare = (url) => {
   globalThis.app = { signIn, states, client: library.createClient({ url, token: signIn.token }) };
 };
 const loaded = (tab) => tab.waitForFunction('globalThis.library !== undefined');
+
+/** Opens a further tab of the signed-in user. */
+const newTab = async () => {
+  const tab = await browser.page.context().newPage();
+  await tab.goto(origin());
+  await loaded(tab);
+  await tab.evaluate(prepare, service());
+  return tab;
+};
 
 const steps = {
   'client: a page signs in with a code': async () => {
@@ -124,10 +134,7 @@ const steps = {
   },
   'another tab continues the sign-in, and one tab renews the token for both': async () => {
     const first = browser.page;
-    second = await first.context().newPage();
-    await second.goto(origin());
-    await loaded(second);
-    await second.evaluate(prepare, service());
+    second = await newTab();
     assert.equal(await second.evaluate(async () => (await app.client.GET('/notes')).response.status), 200);
     const token = await second.evaluate(() => app.signIn.token());
     await first.waitForFunction(async (other) => (await app.signIn.token()) === other, token);
@@ -138,6 +145,7 @@ const steps = {
     assert.equal(new Set([...renewed, token]).size, 2);
     assert.equal(renewals, before + 1);
   },
+  ...offlineSteps({ tab: () => second, newTab }),
   'a sign-out ends it in both': async () => {
     await second.evaluate(() => app.signIn.signOut());
     await browser.page.waitForFunction(() => app.states.includes('signed-out'));

@@ -1,0 +1,234 @@
+import type { WorkspaceClient } from '../../client.js';
+import { ApiError } from '../../errors.js';
+import { runBatch, type BatchResponse } from './batch.js';
+import { received, settled } from '../rows/changes.js';
+import { type CollectionName, COLLECTIONS, feedOf, partsOf, type ScopedName } from '../collections.js';
+import { eachPending, eachRow } from '../rows/each-row.js';
+import { type FeedState, isKnown, isList, type Page, pageOf, requestOf, withBody } from './feeds.js';
+import type { Row } from '../rows/row.js';
+import { readFeedState, type Rows, type RowsEdit } from '../rows/rows.js';
+
+/** What `/sync/state` says of collections. */
+export interface Heads {
+  head: number;
+  collections: Record<string, number>;
+  objects: Record<string, Record<string, number>>;
+}
+
+/** Feeds that are read by one batch. A page of notes may have 4 MB, and the responses of a batch 16 MB. */
+const FEEDS_AT_ONCE = 4;
+/** Lists have no feed: names, colors and roles are read again after this time. */
+const LIST_AGE_MS = 300_000;
+const CONTAINED: Partial<Record<CollectionName, ScopedName>> = {
+  calendars: 'events',
+  addressbooks: 'contacts',
+};
+/** The names of objects with heads in `/sync/state`. */
+const HEADS_OF: Record<ScopedName, string> = { events: 'calendars', contacts: 'contacts' };
+
+/** Reads the feeds of the service into the store, which is the only way by which copies of the service get there. */
+export class Puller {
+  private readonly listed = new Map<string, { at: number; ids: string }>();
+
+  constructor(
+    private readonly client: WorkspaceClient,
+    private readonly rows: Rows,
+    private readonly names: ReadonlySet<CollectionName>,
+  ) {}
+
+  /**
+   * Reads each feed that has changed, or that must show the result of a write, to its end.
+   * @param heads read before
+   * @throws ApiError, Error if there is no response: what was read is stored
+   */
+  async pull(heads: Heads, signal: AbortSignal): Promise<void> {
+    const own = [...this.names].filter((name) => !COLLECTIONS[name].container);
+    await this.pullAll(own, heads, signal);
+    const scoped = await this.rows.read(async (tx) => {
+      const feeds: string[] = [];
+      for (const name of own) {
+        const contained = CONTAINED[name];
+        if (!contained || !this.names.has(contained)) continue;
+        for await (const { id, server } of eachRow(tx, name)) if (server) feeds.push(feedOf(contained, id));
+      }
+      return feeds;
+    });
+    await this.pullAll(scoped, heads, signal);
+  }
+
+  /** Reads lists again, too. */
+  refresh(): void {
+    this.listed.clear();
+  }
+
+  private async pullAll(feeds: readonly string[], heads: Heads, signal: AbortSignal): Promise<void> {
+    let due = await this.dueOf(feeds, heads);
+    // Pages of a list have no common state: a list that was not read to its end is read again.
+    for (const feed of due.filter(isListed)) await this.rows.change((edit) => startWalk(edit, feed));
+    let failure: unknown;
+    while (due.length > 0) {
+      const now = due.slice(0, FEEDS_AT_ONCE);
+      const states = await Promise.all(now.map((feed) => this.begin(feed)));
+      const requests = now.map((feed, n) => requestOf(feed, states[n]!));
+      const responses = await runBatch(this.client, 'independent', requests, signal);
+      const ended = new Set<string>();
+      for (const [n, feed] of now.entries()) {
+        const { status, body } = responses[n]!;
+        if (isUnreadable(status)) {
+          // The other feeds are read nevertheless.
+          failure ??= new ApiError(body, new Response(null, { status }));
+          ended.add(feed);
+        } else if (await this.take(feed, states[n]!, responses[n]!, heads)) ended.add(feed);
+      }
+      due = due.filter((feed) => !ended.has(feed));
+    }
+    if (failure) throw failure;
+  }
+
+  private dueOf(feeds: readonly string[], heads: Heads): Promise<string[]> {
+    return this.rows.read(async (tx) => {
+      const written = new Set<string>();
+      for await (const { feed, sent } of eachPending(tx)) if (sent?.done) written.add(feed);
+      const due: string[] = [];
+      for (const feed of feeds) {
+        const state = await readFeedState(tx, feed);
+        if (written.has(feed) || this.hasChanged(feed, state, heads)) due.push(feed);
+      }
+      return due;
+    });
+  }
+
+  private hasChanged(feed: string, state: FeedState | undefined, heads: Heads): boolean {
+    if (!isListed(feed)) return state?.seen !== numberOf(feed, heads);
+    const last = this.listed.get(feed);
+    return !last || last.at + LIST_AGE_MS < Date.now() || last.ids !== idsOf(feed, heads);
+  }
+
+  /** A feed without a position is read from the beginning. */
+  private async begin(feed: string): Promise<FeedState> {
+    const state = await this.rows.read((tx) => readFeedState(tx, feed));
+    const isBegun = state?.cursor !== undefined || state?.walk !== undefined;
+    return state && isBegun ? state : this.rows.change((edit) => startWalk(edit, feed));
+  }
+
+  /** @returns whether the feed has ended */
+  private async take(
+    feed: string,
+    asked: FeedState,
+    { status, body }: BatchResponse,
+    heads: Heads,
+  ): Promise<boolean> {
+    if (status === 410)
+      return this.rows.change(async (edit) => {
+        await startWalk(edit, feed);
+        return false;
+      });
+    if (status === 404) return this.rows.change((edit) => drop(edit, feed).then(() => true));
+    // The user has no permission for the collection.
+    if (status === 403) return true;
+    const page = pageOf(feed, body);
+    const isEnd = await this.rows.change((edit) => store(edit, feed, asked, page, numberOf(feed, heads)));
+    if (isEnd && isListed(feed)) this.listed.set(feed, { at: Date.now(), ids: idsOf(feed, heads) });
+    return isEnd;
+  }
+}
+
+const isListed = (feed: string): boolean => isList(partsOf(feed).name);
+
+/** 403, 404 and 410 say something of the feed; others of the moment. */
+const isUnreadable = (status: number): boolean => status !== 200 && ![403, 404, 410].includes(status);
+
+async function startWalk(edit: RowsEdit, feed: string): Promise<FeedState> {
+  const walk = ((await edit.feedState(feed))?.walks ?? 0) + 1;
+  const isEmpty = (await edit.tx.rows(feed, '', 1)).length === 0;
+  const begun: FeedState = { walk, walks: walk, ...(isEmpty && { bodies: true }) };
+  await edit.setFeedState(feed, begun);
+  return begun;
+}
+
+/** Stores a page with the position after it. @returns whether the feed has ended */
+async function store(
+  edit: RowsEdit,
+  feed: string,
+  asked: FeedState,
+  page: Page,
+  seen: number | null,
+): Promise<boolean> {
+  const { walk, walks } = asked;
+  const areKnown = walk !== undefined && (await hasBodies(edit, feed, page));
+  if (walk !== undefined && !areKnown && !asked.bodies && isWalkOfIndex(feed)) {
+    // The same page again, with the bodies. What has changed comes first in a walk.
+    await edit.setFeedState(feed, { ...asked, bodies: true });
+    return false;
+  }
+  for (const { id, item } of page.changes)
+    await edit.step(feed, id, (row, rules) => {
+      const next = received(row ?? { feed, id }, item && withBody(feed, item, row?.server), rules);
+      return next && walk !== undefined ? { ...next, walk } : next;
+    });
+  const state: FeedState = {
+    ...(page.cursor !== undefined && { cursor: page.cursor }),
+    ...(walks && { walks }),
+  };
+  if (page.hasMore) {
+    const ofWalk = walk !== undefined && { walk, ...(!areKnown && { bodies: true as const }) };
+    await edit.setFeedState(feed, { ...state, ...ofWalk });
+    return false;
+  }
+  if (walk !== undefined) await sweep(edit, feed, walk);
+  // A walk began before its last page: what has changed since then follows.
+  const isEnd = walk === undefined || !isWalkOfIndex(feed);
+  if (isEnd) await settle(edit, feed);
+  await edit.setFeedState(feed, isEnd ? { ...state, seen } : state);
+  return isEnd;
+}
+
+/** Whether the device has the bodies of a page that was read without them. */
+async function hasBodies(edit: RowsEdit, feed: string, { changes }: Page): Promise<boolean> {
+  for (const { id, item } of changes)
+    if (item && !isKnown(feed, item, (await edit.tx.get(feed, id))?.server)) return false;
+  return true;
+}
+
+const isWalkOfIndex = (feed: string): boolean => !isListed(feed) && partsOf(feed).scope === undefined;
+
+/** Removes what a walk has not listed. */
+async function sweep(edit: RowsEdit, feed: string, walk: number): Promise<void> {
+  for await (const row of eachRow(edit.tx, feed)) {
+    if (!row.server || row.gone || row.walk === walk) continue;
+    await edit.step(feed, row.id, (current, rules) => current && received(current, undefined, rules));
+    await dropContained(edit, feed, row.id);
+  }
+}
+
+/** Ends the writes that are done: the pages that were read have their results. */
+async function settle(edit: RowsEdit, feed: string): Promise<void> {
+  const isDone = (row: Row) => row.feed === feed && row.sent?.done !== undefined;
+  for await (const pending of eachPending(edit.tx))
+    if (isDone(pending)) await edit.step(feed, pending.id, (row, rules) => row && settled(row, rules));
+}
+
+/** The user can no longer read the containing object. */
+async function drop(edit: RowsEdit, feed: string): Promise<void> {
+  for await (const { id } of eachRow(edit.tx, feed))
+    await edit.step(feed, id, (row, rules) => row && received(row, undefined, rules));
+  await edit.setFeedState(feed, undefined);
+}
+
+async function dropContained(edit: RowsEdit, feed: string, id: string): Promise<void> {
+  const contained = CONTAINED[feed as CollectionName];
+  if (contained) await drop(edit, feedOf(contained, id));
+}
+
+/** The number of the last change of a feed; null: it has none. Lists have no number. */
+function numberOf(feed: string, { collections, objects }: Heads): number | null {
+  const { name, scope } = partsOf(feed);
+  if (scope === undefined) return collections[name] ?? null;
+  return objects[HEADS_OF[name as ScopedName]]?.[scope] ?? null;
+}
+
+/** The ids of objects with heads, as one text. */
+function idsOf(feed: string, { objects }: Heads): string {
+  const heads = objects[HEADS_OF[CONTAINED[feed as CollectionName]!]] ?? {};
+  return Object.keys(heads).sort().join();
+}

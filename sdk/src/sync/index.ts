@@ -1,0 +1,10 @@
+export { Collection } from './collection.js';
+export type { CollectionName, Collections, LocalItem, ScopedName } from './collections.js';
+export { ItemError } from './item-error.js';
+export type { Query } from './live.js';
+export type { Conflict, Resolve } from './merge/fields.js';
+export type { Item, Problem, Row } from './rows/row.js';
+export { type Store, StoreFullError, type StoreTransaction } from './store.js';
+export { memoryStore } from './stores/memory.js';
+export type { SyncPhase, SyncState } from './sync-state.js';
+export { openWorkspace, type PendingChange, type Workspace, type WorkspaceOptions } from './workspace.js';
