@@ -163,6 +163,8 @@ export class Cells implements Router, OnModuleInit {
       if (needsMigration(await planMigration(dataSource, this.schema.sql)))
         throw new Error('the cell is not migrated: run `workspace migrate`');
       const database = new Database(name, dataSource, { pipelines });
+      // Cells may have been added meanwhile, with smaller shares.
+      database.limit(this.connectionLimits);
       this.openDatabases.set(name, database);
       this.db.reportOpened(database);
       return database;
@@ -183,9 +185,12 @@ export class Cells implements Router, OnModuleInit {
   private async shut(name: string): Promise<void> {
     const database = this.databases.get(name);
     this.databases.delete(name);
-    this.openDatabases.delete(name);
     await database?.then(
-      (opened) => opened.close(),
+      (opened) => {
+        // It may have been opened after the cell was removed, and again since.
+        if (this.openDatabases.get(name) === opened) this.openDatabases.delete(name);
+        return opened.close();
+      },
       () => undefined,
     );
   }

@@ -1,4 +1,7 @@
+import pg from 'pg';
 import { Config } from '../../../src/config/config.js';
+import { Cells } from '../../../src/platform/cells/cells.js';
+import type { Database } from '../../../src/platform/database/database.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { addCells, type TestCell } from '../../support/database/cells.ts';
@@ -69,5 +72,33 @@ describe('connections to cells', () => {
     for (const slug of more.map(({ name }) => name)) users.push(...(await app.tenant(slug, 'ann')));
     expect(new Set(await load())).toEqual(new Set([200, 201]));
     await until('idle connections above the new share to close', async () => (await open()) <= 9);
+  });
+});
+
+describe('a cell that opens while another is added', () => {
+  let app: TestApp;
+  const cells: TestCell[] = [];
+
+  beforeAll(async () => {
+    app = await TestApp.start({ CELL_CONNECTIONS_MAX: '9', CELL_POOL_MAX: '9', METRICS_PORT: '9' });
+  });
+  afterAll(async () => {
+    await app?.stop();
+    for (const cell of cells) await cell.drop();
+  });
+
+  test('has the share of both', async () => {
+    cells.push(...(await addCells(app.served.nest, 'first')));
+    const [first] = cells as [TestCell];
+    const client = new pg.Client(first.url);
+    await client.connect();
+    // Opening a cell reads the list of its migrations.
+    await client.query('BEGIN; LOCK TABLE schema_migrations');
+    const opening = (app.get<any>(Cells) as { open(name: string): Promise<Database> }).open('first');
+    cells.push(...(await addCells(app.served.nest, 'second')));
+    await client.end();
+    const opened = await opening;
+    expect(opened.poolState.max).toBe(2);
+    await opened.close();
   });
 });
