@@ -21,7 +21,7 @@ import { promisify } from 'node:util';
 import { EmbeddedDatabase } from '../dist/platform/database/embedded/embedded-database.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
-const READY_MS = 120_000;
+const READY_MS = 300_000;
 /** The base image provides Node; here it is the version that the project pins. */
 const PATH = `${path.dirname(process.execPath)}${path.delimiter}${process.env.PATH}`;
 
