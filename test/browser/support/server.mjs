@@ -8,7 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const START = fileURLToPath(new URL('../../../bin/start.mjs', import.meta.url));
-const START_MS = 90_000;
+const START_MS = 240_000;
 const STOP_MS = 20_000;
 /** Settings of the environment of the tests, which the server must not inherit. */
 const OWN = [
