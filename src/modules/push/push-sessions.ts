@@ -33,13 +33,12 @@ const page = workspace.statement<BoundRow>(
 );
 
 // A device that was subscribed in another session meanwhile stays.
-const end = workspace.statement<{ id: string }>(
+const end = workspace.statement<never>(
   'push.end_subscriptions',
   `DELETE FROM push_subscriptions subscription
     USING unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[]) AS ended (tenant_id, user_id, id, session_id)
     WHERE subscription.tenant_id = ended.tenant_id AND subscription.user_id = ended.user_id AND subscription.id = ended.id
-      AND subscription.session_id = ended.session_id
-   RETURNING subscription.id`,
+      AND subscription.session_id = ended.session_id`,
   { reach: 'cell' },
 );
 

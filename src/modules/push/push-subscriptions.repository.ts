@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { In } from 'typeorm';
 import type { MemberKey } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../platform/database/rows.js';
@@ -14,18 +15,6 @@ const ofUser = new RowQuota(
   'push_subscriptions',
   'push',
   'push_subscriptions item WHERE item.tenant_id = $1 AND item.user_id = $2',
-);
-
-// $2 and $3: a user and a subscription of this user at each place.
-const several = workspace.statement<Record<string, unknown>>(
-  'push.subscriptions_of_users',
-  `SELECT subscription.tenant_id, subscription.user_id, subscription.id, subscription.endpoint, subscription.endpoint_hash,
-          subscription.service, subscription.p256dh, subscription.auth, subscription.key_id, subscription.description,
-          subscription.can_dismiss, subscription.session_id, subscription.created_at, subscription.attempted_at,
-          subscription.status_code, subscription.error
-     FROM (SELECT DISTINCT user_id, id FROM unnest($2::uuid[], $3::uuid[]) AS given (user_id, id)) wanted
-     JOIN push_subscriptions subscription
-       ON subscription.tenant_id = $1 AND subscription.user_id = wanted.user_id AND subscription.id = wanted.id`,
 );
 
 const record = workspace.statement<never>(
@@ -72,10 +61,9 @@ export class PushSubscriptionsRepository {
     tenantId: string,
     wanted: readonly { userId: string; id: string }[],
   ): Promise<PushSubscription[]> {
-    const users = wanted.map(({ userId }) => userId);
-    const ids = wanted.map(({ id }) => id);
-    const rows = await this.db.query(several, [tenantId, users, ids]);
-    return rows.map((row) => rowsOf(this.db, PushSubscription).hydrate(row));
+    const users = [...new Set(wanted.map(({ userId }) => userId))];
+    const ids = [...new Set(wanted.map(({ id }) => id))];
+    return rowsOf(this.db, PushSubscription).all({ tenantId, userId: In(users), id: In(ids) });
   }
 
   /**

@@ -43,13 +43,12 @@ const save = workspace.statement<never>(
 );
 
 // A later interest begins anew.
-const forget = workspace.statement<{ user_id: string }>(
+const forget = workspace.statement<never>(
   'mail.forget_arrival_scans',
   `DELETE FROM mail_arrival_scans scan
     WHERE NOT EXISTS (
       SELECT FROM event_interests interest
-       WHERE interest.type = '${MAIL_RECEIVED}' AND interest.tenant_id = scan.tenant_id AND interest.user_id = scan.user_id)
-   RETURNING scan.user_id`,
+       WHERE interest.type = '${MAIL_RECEIVED}' AND interest.tenant_id = scan.tenant_id AND interest.user_id = scan.user_id)`,
   { reach: 'cell' },
 );
 
