@@ -81,7 +81,7 @@ export class Collection<Name extends CollectionName> {
     return this.save(id, (row) => row && retried(row));
   }
 
-  /** Gives up what was not sent of an object. */
+  /** Discards the unsent changes of an object. */
   discard(id: string): Promise<void> {
     return this.save(id, (row) => row && discarded(row));
   }

@@ -77,6 +77,9 @@ const ORDINARY = {
   texts: {},
 } as const satisfies Partial<CollectionSpec>;
 
+/** Written as a whole, without the id of the device. */
+const REPLACED = { ...ORDINARY, update: 'PUT', hasDevice: false } as const;
+
 export const COLLECTIONS: Readonly<Record<CollectionName, CollectionSpec>> = {
   note_folders: { ...ORDINARY, path: () => '/note_folders', itemKey: 'note_folder' },
   notes: { ...ORDINARY, path: () => '/notes', itemKey: 'note', hasTrash: true, texts: { content: 'html' } },
@@ -89,37 +92,29 @@ export const COLLECTIONS: Readonly<Record<CollectionName, CollectionSpec>> = {
     texts: { description: 'html' },
   },
   calendars: {
-    ...ORDINARY,
+    ...REPLACED,
     path: () => '/calendar',
     itemKey: 'calendar',
-    update: 'PUT',
-    hasDevice: false,
     texts: { description: 'plain' },
   },
   events: {
-    ...ORDINARY,
+    ...REPLACED,
     path: (calendarId) => `/calendar/${calendarId}/events`,
     itemKey: 'event',
-    update: 'PUT',
-    hasDevice: false,
     container: 'calendars',
     texts: { description: 'plain' },
   },
   addressbooks: {
-    ...ORDINARY,
+    ...REPLACED,
     path: () => '/contact/addressbooks',
     itemKey: 'addressbook',
-    update: 'PUT',
-    hasDevice: false,
     texts: { description: 'plain' },
   },
   contacts: {
-    ...ORDINARY,
+    ...REPLACED,
     path: (bookId) => `/contact/addressbooks/${bookId}/contacts`,
     itemKey: 'contact',
     idField: 'external_id',
-    update: 'PUT',
-    hasDevice: false,
     container: 'addressbooks',
     texts: { notes: 'plain' },
   },

@@ -28,7 +28,7 @@ interface Position {
   tried: Set<string>;
 }
 
-/** Sends what was saved. */
+/** Sends saved changes. */
 export class Pusher {
   constructor(
     private readonly client: WorkspaceClient,

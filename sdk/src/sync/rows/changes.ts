@@ -189,7 +189,7 @@ function valueOf(
 /** Sends it again. */
 export const retried = (row: Row): Row => (row.gone ? row : without(row, 'problem'));
 
-/** Gives up what was not sent. */
+/** Discards unsent changes. */
 export function discarded(row: Row): Row | undefined {
   if (!row.server || row.gone) return row.sent ? without(row, 'open', 'problem') : undefined;
   return without(row, 'open', 'problem');
