@@ -27,8 +27,8 @@ interface Observance {
   added: number[];
 }
 
-/** Limits of a VTIMEZONE: a zone changes a few times a year. Rules and dates are those of all observances. */
-const MAX_OBSERVANCES = 200;
+/** Limits of a VTIMEZONE. The whole history of New York has 240 observances. Rules and dates are those of all observances. */
+const MAX_OBSERVANCES = 500;
 const MAX_RULES = 40;
 const MAX_DATES = 1_000;
 /** Onsets of all observances in a period. */

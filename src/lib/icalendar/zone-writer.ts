@@ -16,30 +16,40 @@ import { formatOffset } from './values.js';
 const RULE_YEARS = 10;
 const LAST_WEEK = -1;
 
+/** No table of a zone goes beyond this year: that of Morocco ends in 2087. */
+const LAST_TABLED = 2100;
+
 /**
  * A VTIMEZONE of an IANA zone from the runtime's data (RFC 5545, 3.6.5), exact for the given years.
  * @param from first year
- * @param to last year; null for a series without end: changes that repeat from last year on are written as a rule
+ * @param to last year; null for a series without end. If it is more than ten years away, changes that repeat from last year on are
+ *   written as a rule
  */
 export function vtimezoneOf(name: string, from: number, to: number | null): Component {
   const zone = Zone.of(name);
   const first = dayOf(from, 1, 1) * DAY;
   const ruleYear = Math.max(from, new Date().getUTCFullYear() - 1);
-  const last = dayOf((to ?? ruleYear + RULE_YEARS) + 1, 1, 1) * DAY;
-  const changes = zone.transitionsBetween(first, last);
+  const lastRuleYear = ruleYear + RULE_YEARS;
   const start = zone.offsetAt(first);
-  const standard = observance('STANDARD', formatWallTime(dayOf(from, 1, 1) * DAY), start, start);
-  const observances = to === null ? repeated(changes, ruleYear) : changes.map(single);
-  return component('VTIMEZONE', [property('TZID', name)], [standard, ...observances]);
+  const standard = observance('STANDARD', formatWallTime(first), start, start);
+  const changesUntil = (year: number): Transition[] =>
+    zone.transitionsBetween(first, dayOf(year + 1, 1, 1) * DAY);
+  const rules = to === null || to > lastRuleYear ? repeated(changesUntil(lastRuleYear), ruleYear) : null;
+  const last = to === null ? lastRuleYear : Math.min(to, Math.max(LAST_TABLED, lastRuleYear));
+  return component(
+    'VTIMEZONE',
+    [property('TZID', name)],
+    [standard, ...(rules ?? changesUntil(last).map(single))],
+  );
 }
 
-/** Changes before `year` one by one, later ones as yearly rules; all one by one if the later ones do not repeat. */
-function repeated(changes: readonly Transition[], year: number): Component[] {
+/** Changes before `year` one by one, later ones as yearly rules. @returns null if the later ones do not repeat */
+function repeated(changes: readonly Transition[], year: number): Component[] | null {
   const before = changes.filter((change) => placeOf(change).year < year);
   const later = changes.filter((change) => placeOf(change).year >= year);
   const byMonth = Map.groupBy(later, (change) => `${placeOf(change).month} ${change.before} ${change.after}`);
   const rules = [...byMonth.values()].map(yearlyRule);
-  if (rules.some((rule) => rule === null)) return changes.map(single);
+  if (rules.some((rule) => rule === null)) return null;
   const written = rules.flatMap((rule, n) => {
     const [change] = [...byMonth.values()][n] as [Transition, ...Transition[]];
     const made = single(change);

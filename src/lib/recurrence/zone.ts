@@ -1,4 +1,4 @@
-import { civilOf, DAY, dayOf } from './civil.js';
+import { civilOf, DAY, dayOf, daysInYear, weekdayOf } from './civil.js';
 import { ianaSpelling } from './zone-names.js';
 
 /** A change of a zone's offset. All values are seconds; `at` is the instant of the change. */
@@ -27,6 +27,10 @@ const SAMPLE = 7 * DAY;
 /** No zone is further from UTC than this. */
 const MAX_OFFSET = 26 * 3600;
 const MAX_CACHED_ZONES = 700;
+/** Before this year no zone changed twice within a year: the first summer times are those of 1916. */
+const FIRST_SEASONS = 1900;
+/** From this year on each change depends on nothing but the calendar of its year: the last table, that of Morocco, ends in 2087. */
+const FIRST_RULE_YEAR = 2100;
 /** Years of a zone. Events may be anywhere between 1900 and 9989. */
 const MAX_CACHED_YEARS = 150;
 const MAX_CACHED_NAMES = 2_000;
@@ -107,29 +111,36 @@ export class Zone {
   }
 
   private year(year: number): ZoneYear {
+    const like = alikeYear(year);
+    if (like !== year) return moved(this.year(like), like, year);
     const known = this.years.get(year);
     if (known) return known;
-    const from = dayOf(year, 1, 1) * DAY;
-    const to = dayOf(year + 1, 1, 1) * DAY;
-    // Wall times of the year may be instants of its neighbours, and the other way around.
-    const first = this.measure(from - MAX_OFFSET);
-    const changes = this.changesBetween(from - MAX_OFFSET, to + MAX_OFFSET, first);
-    const created = {
-      // A wall time in a gap and the first of two equal ones take the offset before the change.
-      walls: spans(from, to, first, changes, ({ at, before, after }) => at + Math.max(before, after)),
-      instants: spans(from, to, first, changes, ({ at }) => at),
-      transitions: changes.filter(({ at }) => at >= from && at < to),
-    };
+    const created = this.measureYear(year);
     if (this.years.size >= MAX_CACHED_YEARS) this.years.clear();
     this.years.set(year, created);
     return created;
   }
 
-  private changesBetween(from: number, to: number, first: number): Transition[] {
+  private measureYear(year: number): ZoneYear {
+    const from = dayOf(year, 1, 1) * DAY;
+    const to = dayOf(year + 1, 1, 1) * DAY;
+    // Wall times of the year may be instants of its neighbours, and the other way around.
+    const first = this.measure(from - MAX_OFFSET);
+    const step = year < FIRST_SEASONS ? to - from + 2 * MAX_OFFSET : SAMPLE;
+    const changes = this.changesBetween(from - MAX_OFFSET, to + MAX_OFFSET, first, step);
+    return {
+      // A wall time in a gap and the first of two equal ones take the offset before the change.
+      walls: spans(from, to, first, changes, ({ at, before, after }) => at + Math.max(before, after)),
+      instants: spans(from, to, first, changes, ({ at }) => at),
+      transitions: changes.filter(({ at }) => at >= from && at < to),
+    };
+  }
+
+  private changesBetween(from: number, to: number, first: number, step: number): Transition[] {
     const found: Transition[] = [];
     let offset = first;
     for (let at = from; at < to;) {
-      const next = Math.min(at + SAMPLE, to);
+      const next = Math.min(at + step, to);
       const later = this.measure(next);
       if (later !== offset)
         found.push({ at: this.changeBetween(at, next, offset), before: offset, after: later });
@@ -163,6 +174,26 @@ export class Zone {
       Number(second);
     return wall - instant;
   }
+}
+
+/** A year near FIRST_RULE_YEAR with the same calendar, for a year after it; otherwise the year itself. */
+function alikeYear(year: number): number {
+  if (year < FIRST_RULE_YEAR) return year;
+  const isAlike = (other: number): boolean =>
+    daysInYear(other) === daysInYear(year) && weekdayOf(dayOf(other, 1, 1)) === weekdayOf(dayOf(year, 1, 1));
+  let like = FIRST_RULE_YEAR;
+  while (!isAlike(like)) like += 1;
+  return like;
+}
+
+function moved(from: ZoneYear, year: number, to: number): ZoneYear {
+  const by = (dayOf(to, 1, 1) - dayOf(year, 1, 1)) * DAY;
+  const movedSpan = (span: Span): Span => ({ ...span, from: span.from + by, to: span.to + by });
+  return {
+    walls: from.walls.map(movedSpan),
+    instants: from.instants.map(movedSpan),
+    transitions: from.transitions.map((change) => ({ ...change, at: change.at + by })),
+  };
 }
 
 /** The parts of a period that the changes of the offset separate. */

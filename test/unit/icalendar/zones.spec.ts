@@ -188,6 +188,21 @@ describe('a written VTIMEZONE', () => {
     );
   });
 
+  test('of thousands of years is short and has the offsets until 2100', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...ZONES), fc.integer({ min: 1, max: 2100 }), (name, year) => {
+        const text = formatComponent(vtimezoneOf(name, 1, 9998));
+        expect(text.length).toBeLessThan(50_000);
+        const rules = new ZoneRules(
+          parseCalendars(`BEGIN:VCALENDAR\r\n${text}END:VCALENDAR\r\n`)[0]!.components[0]!,
+        );
+        for (let at = Date.UTC(year, 0, 1) / 1000, n = 0; n < 73; at += 5 * DAY, n += 1)
+          expect([at, rules.offsetAt(at)]).toEqual([at, Zone.of(name).offsetAt(at)]);
+      }),
+      { numRuns: runs(30) },
+    );
+  });
+
   test('for a series without end has a rule where the changes repeat', () => {
     const text = formatComponent(vtimezoneOf('Europe/Berlin', 2026, null));
     expect(text).toContain('RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU');
