@@ -95,7 +95,54 @@ const PLACES: Readonly<Record<string, string>> = {
   wellington: 'Pacific/Auckland',
   "nuku'alofa": 'Pacific/Tongatapu',
   'international date line west': 'Etc/GMT+12',
+  // Names of former versions of Windows.
+  'mexico standard time': 'America/Mexico_City',
+  'mexico standard time 2': 'America/Chihuahua',
+  'armenian standard time': 'Asia/Yerevan',
+  'kamchatka standard time': 'Asia/Kamchatka',
+  'mid-atlantic standard time': 'Etc/GMT+2',
 };
+
+/**
+ * Abbreviations that files use as a TZID without a definition, by the zone of most of their users. Those of the IANA database (`EST`, `CET`)
+ * are not among them. ICU understands some, as other places: `BST` as Dhaka, `AST` as Anchorage, `NST` as Auckland.
+ */
+const ABBREVIATIONS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    bst: 'Europe/London',
+    west: 'Europe/Lisbon',
+    cest: 'Europe/Berlin',
+    mez: 'Europe/Berlin',
+    mesz: 'Europe/Berlin',
+    eest: 'Europe/Athens',
+    msk: 'Europe/Moscow',
+    nst: 'America/St_Johns',
+    ndt: 'America/St_Johns',
+    ast: 'America/Halifax',
+    adt: 'America/Halifax',
+    edt: 'America/New_York',
+    cst: 'America/Chicago',
+    cdt: 'America/Chicago',
+    mdt: 'America/Denver',
+    pst: 'America/Los_Angeles',
+    pdt: 'America/Los_Angeles',
+    akst: 'America/Anchorage',
+    akdt: 'America/Anchorage',
+    sast: 'Africa/Johannesburg',
+    ist: 'Asia/Kolkata',
+    hkt: 'Asia/Hong_Kong',
+    sgt: 'Asia/Singapore',
+    jst: 'Asia/Tokyo',
+    kst: 'Asia/Seoul',
+    awst: 'Australia/Perth',
+    acst: 'Australia/Adelaide',
+    acdt: 'Australia/Adelaide',
+    aest: 'Australia/Sydney',
+    aedt: 'Australia/Sydney',
+    nzst: 'Pacific/Auckland',
+    nzdt: 'Pacific/Auckland',
+  }),
+);
 
 /** Last parts of IANA names that several countries have. */
 const AMBIGUOUS: ReadonlySet<string> = new Set(['west', 'east', 'south', 'north', 'general', 'center']);
@@ -119,7 +166,7 @@ function places(): Map<string, string> {
 }
 
 /** `(UTC+01:00)`, `(GMT -5)`, `GMT+0530`: the offset that a title begins with. */
-const OFFSET = /^\(?\s*(?:UTC|GMT)\s*(?:([+\-\u2212\u2013])\s*(\d{1,2})(?::?([0-5]\d))?)?\s*(?:\)|$)/i;
+const OFFSET = /^\(?\s*(?:UTC|GMT)\s*(?:([+\-\u2212\u2013])\s*(\d{1,2})(?:[:.]?([0-5]\d))?)?\s*(?:\)|$)/i;
 const SEPARATORS = /[,;:/]| and | & /;
 
 /**
@@ -128,6 +175,8 @@ const SEPARATORS = /[,;:/]| and | & /;
  * known, the zone of the offset in the brackets. Null for another text.
  */
 export function zoneOfTitle(title: string): string | null {
+  const abbreviated = ABBREVIATIONS.get(title.toLowerCase());
+  if (abbreviated !== undefined) return abbreviated;
   const match = OFFSET.exec(title);
   const offset = match ? offsetOf(match) : null;
   const rest = title.slice(match?.[0].length ?? 0).trim();
@@ -144,11 +193,13 @@ function knownPlaces(text: string): string[] {
   return parts.flatMap((part) => {
     const place = part
       .trim()
-      .replaceAll(/\s+/g, ' ')
+      .replaceAll(/[\s_]+/g, ' ')
       .toLowerCase()
-      .replace(/ - (?:old|new)$/, '');
-    const name = places().get(place) ?? places().get(place.replace(/ (?:islands?|is\.)$/, ''));
-    return canonicalZone(name ?? '') ?? [];
+      .replace(/ - (?:old|new)$/, '')
+      .replace(/ (?:daylight|summer) time\b/, ' standard time');
+    // Programs number zones with one name and several definitions: `Eastern Standard Time 1`.
+    const candidates = [place, place.replace(/ \d{1,2}$/, ''), place.replace(/ (?:islands?|is\.)$/, '')];
+    return candidates.flatMap((each) => canonicalZone(places().get(each) ?? '') ?? []).slice(0, 1);
   });
 }
 

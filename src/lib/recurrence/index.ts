@@ -14,4 +14,4 @@ export { type Instance, instancesOf, lastInstance, nextInstance, type Series } f
 export { describeRule, textLocaleOf } from './text/describe.js';
 export { TEXT_LOCALES, type TextLocale } from './text/phrases.js';
 export { IANA_NAMES } from './zone-names.js';
-export { canonicalZone, isTimeZone, Zone, type Transition } from './zone.js';
+export { canonicalZone, isTimeZone, readableZone, Zone, type Transition } from './zone.js';

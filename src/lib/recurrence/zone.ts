@@ -227,7 +227,8 @@ const canonical = new Map<string, string | null>();
 /**
  * The name of a time zone in the spelling of the IANA database, e.g. `Europe/Berlin` for `europe/berlin`. A former name stays, because
  * clients compare the response with the name that they sent.
- * @returns null for an unknown name, and for offsets such as `+01:00`, which are no zones
+ * @returns null for an unknown name, for offsets such as `+01:00`, which are no zones, and for the names that ICU knows beyond IANA
+ *   (abbreviations of Java's first release, SystemV): `BST` is Dhaka there, `AST` Anchorage, `NST` Auckland
  */
 export function canonicalZone(name: string): string | null {
   const known = canonical.get(name);
@@ -243,7 +244,10 @@ function spellingOf(name: string): string | null {
   if (!/^[A-Za-z][\w+\-/]{0,63}$/.test(name)) return null;
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
-    return ianaSpelling(name) ?? (timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name);
+    const spelling = ianaSpelling(name);
+    // Only places are added to the database.
+    if (spelling === undefined && (!name.includes('/') || /^systemv\//i.test(name))) return null;
+    return spelling ?? (timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name);
   } catch {
     return null;
   }
@@ -252,3 +256,12 @@ function spellingOf(name: string): string | null {
 /** Whether the value is the name of a time zone, e.g. `Europe/Berlin`; not an offset, which has no daylight saving time. */
 export const isTimeZone = (value: unknown): value is string =>
   typeof value === 'string' && canonicalZone(value) !== null;
+
+/** A name that is stored, which an earlier release may have accepted: itself if the runtime knows it, otherwise `UTC`. */
+export function readableZone(name: string): string {
+  try {
+    return Zone.of(name).name;
+  } catch {
+    return 'UTC';
+  }
+}

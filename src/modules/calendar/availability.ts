@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DAY } from '../../lib/recurrence/index.js';
+import { DAY, readableZone } from '../../lib/recurrence/index.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import type { Reader } from '../../platform/database/tx.js';
@@ -10,7 +10,7 @@ import { BusyExpansion } from './model/busy-expansion.js';
 import type { BusyTime } from './model/busy-times.js';
 import type { CalendarContext } from './model/event-record.js';
 import { rangeOf } from './model/event-series.js';
-import { instantOf, wallText, zoneNamed } from './model/event-times.js';
+import { instantOf, wallText } from './model/event-times.js';
 import { EventsRepository, type MemberRow } from './events.repository.js';
 
 /** The address or id of a member, or the id of a calendar. */
@@ -85,7 +85,7 @@ export class Availability {
       const calendar = (!member && calendarId && calendars.get(calendarId.toLowerCase())) || null;
       const zone = (member ? zones.get(member.user_id) : calendar?.time_zone) ?? 'UTC';
       const workingHours = (member && hours.get(member.user_id)) ?? this.workingHours.usual;
-      const known = { zone: zoneNamed(zone) ?? 'UTC', workingHours, busy: [], isApproximate: false };
+      const known = { zone: readableZone(zone), workingHours, busy: [], isApproximate: false };
       return { requested, member, calendar, ...known };
     });
   }
@@ -117,7 +117,7 @@ export class Availability {
       const own = member ? byOwner.get(member.user_id) : byCalendar.get(calendar?.id ?? '');
       const window = { from, to, readerZone: zone };
       const holidays = (member && days.get(member.user_id)) ?? [];
-      const events = (own ?? []).map((event) => ({ ...event, zone: zoneNamed(event.zone) ?? 'UTC' }));
+      const events = (own ?? []).map((event) => ({ ...event, zone: readableZone(event.zone) }));
       expansion.add(
         events,
         { from, to },

@@ -400,6 +400,11 @@ describe('a zone', () => {
     ['europe/berlin', 'Europe/Berlin'],
     ['+01:00', null],
     ['Mars/Phobos', null],
+    ['EST', 'EST'],
+    // The runtime knows more than IANA: BST is Dhaka.
+    ['BST', null],
+    ['pst', null],
+    ['SystemV/AST4', null],
     ['', null],
   ])('has a canonical name: %s', (name, expected) => expect(canonicalZone(name)).toBe(expected));
 });
