@@ -763,7 +763,7 @@ var Collection = class {
   }
   async save(id, step) {
     await this.rows.change((edit) => edit.step(this.feed, id, step));
-    this.channel.send({ kind: "wake" });
+    this.channel.send({ kind: "saved" });
   }
   present(row) {
     const item = row && visible(row, this.rows.rulesOf(this.feed));
@@ -1513,19 +1513,27 @@ var MAX_ATTEMPTS = 5;
 var INCOMPLETE = "The service does not take all changes at the moment.";
 var SyncLoop = class {
   parts;
+  /** Ends the wait for a change of either side. */
   alarm = new Alarm();
+  /** Ends the pause after a failure. Saves do not: without a connection, each would start an attempt. */
+  retry = new Alarm();
   requests = [];
   failures = 0;
   constructor(parts) {
     this.parts = parts;
   }
-  /** Something was saved, or a tab asks for a synchronisation. */
+  /** Something was saved. */
+  saved() {
+    this.alarm.ring();
+  }
+  /** The service may have a change, the connection may be back, or a tab asks for a synchronisation. */
   wake(request) {
     if (request !== void 0) {
       this.requests.push(request);
       this.parts.puller.refresh();
     }
     this.alarm.ring();
+    this.retry.ring();
   }
   async run(signal2) {
     const { socket, channel } = this.parts;
@@ -1542,6 +1550,7 @@ var SyncLoop = class {
   /** @param heads if they are known @returns the heads of the next round */
   async round(known, signal2) {
     this.alarm.reset();
+    this.retry.reset();
     const requests = this.requests.splice(0);
     try {
       this.enter({ phase: "syncing" });
@@ -1587,7 +1596,7 @@ var SyncLoop = class {
     this.enter(state);
     const wait = Math.min(RETRY_MS * 2 ** this.failures, MAX_RETRY_MS) * (0.5 + Math.random() / 2);
     this.failures += 1;
-    await this.alarm.interrupt(signal2, (end) => delay(wait, end));
+    await this.retry.interrupt(signal2, (end) => delay(wait, end));
     return void 0;
   }
   enter(state) {
@@ -1743,6 +1752,8 @@ var Workspace = class {
   received(message) {
     if (message.kind === "state")
       this.current = message.state;
+    if (message.kind === "saved")
+      this.loop?.saved();
     if (message.kind === "wake")
       this.loop?.wake(message.request);
   }
