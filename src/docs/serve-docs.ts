@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
@@ -6,13 +5,15 @@ import compression from 'compression';
 import type { RequestHandler } from 'express';
 import { API_PREFIX, type Config } from '../config/config.js';
 import { API_SCOPE, SWAGGER_CLIENT } from '../modules/sign-in/index.js';
+import { etagOf } from './etag.js';
 import { SIGN_IN, SIGN_IN_SCHEME } from './openapi-document.js';
+import { EXAMPLE_PATH, hasExample, serveExample } from './serve-example.js';
 import { resolveOwnReferences } from './swagger-ui-references.js';
 import { docsHeaders, JSON_HEADERS } from '../platform/http/security-headers.js';
 
 /**
  * Serves the committed `openapi.json` and `asyncapi.json`, compressed and with an ETag, and Swagger UI, which loads the first.
- * They are generated when the code changes, not at each start; contract tests compare them with the code.
+ * They are generated when the code changes, not at each start; contract tests compare them with the code. Beside them, the example page.
  */
 export function serveDocs(app: NestExpressApplication, config: Config): void {
   const docs = `/${API_PREFIX}/docs`;
@@ -21,9 +22,13 @@ export function serveDocs(app: NestExpressApplication, config: Config): void {
   app.use([docs, documentPath, socketsPath], compression());
   app.use(
     documentPath,
-    documentHandler('openapi.json', config.signInIssuer === null ? withoutSignIn : undefined),
+    documentHandler('openapi.json', (document) => {
+      if (config.signInIssuer === null) withoutSignIn(document);
+      if (hasExample(config)) withExample(document);
+    }),
   );
   app.use(socketsPath, documentHandler('asyncapi.json'));
+  serveExample(app, config);
   app.use(docs, docsHeaders, revalidated);
   // Without a document, because the page loads it from `swaggerUrl` and would otherwise contain it too.
   SwaggerModule.setup(docs, app, {} as OpenAPIObject, {
@@ -52,8 +57,6 @@ function readDocument(name: string, change?: (document: OpenAPIObject) => void) 
   const text = JSON.stringify(document);
   return { text, etag: etagOf(text) };
 }
-
-const etagOf = (text: string): string => `"${createHash('sha256').update(text).digest('base64url')}"`;
 
 /** Clients revalidate the page and the script that Nest makes by ETag, as they do with the files of Swagger UI. */
 const revalidated: RequestHandler = (_request, response, next) => {
@@ -102,4 +105,9 @@ function withoutSignIn(document: OpenAPIObject): void {
   delete document.components?.securitySchemes?.[SIGN_IN_SCHEME];
   // Operations with this scheme have no security of their own: they inherit that of the document.
   document.security = document.security?.filter((scheme) => !(SIGN_IN_SCHEME in scheme));
+}
+
+/** Links the example page. */
+function withExample(document: OpenAPIObject): void {
+  document.info.description += `\n\n**Example**: [a page with notes](${EXAMPLE_PATH}) that works without a connection, by the client library.`;
 }

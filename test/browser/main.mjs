@@ -3,6 +3,7 @@ import { chat } from './chat/chat.mjs';
 import { client } from './client/client.mjs';
 import { company } from './company/company.mjs';
 import { issuer } from './company/issuer.mjs';
+import { example } from './example.mjs';
 import { forms } from './forms.mjs';
 import { mail } from './mail.mjs';
 import { mails } from './mails.mjs';
@@ -10,7 +11,7 @@ import { runSuites } from './support/steps.mjs';
 import { push } from './push.mjs';
 import { page } from './swagger-ui.mjs';
 
-const SUITES = { page, mail, mails, forms, chat, client, push, company, issuer };
+const SUITES = { page, mail, mails, forms, chat, client, example, push, company, issuer };
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SUITES);
 
 process.exitCode = await runSuites(chosen.map((name) => SUITES[name]));

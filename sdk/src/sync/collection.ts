@@ -88,7 +88,7 @@ export class Collection<Name extends CollectionName> {
 
   private async save(id: string, step: (row: Row | undefined) => Row | undefined): Promise<void> {
     await this.rows.change((edit) => edit.step(this.feed, id, step));
-    this.channel.send({ kind: 'wake' });
+    this.channel.send({ kind: 'saved' });
   }
 
   private present(row: Row | undefined): Row {

@@ -201,6 +201,7 @@ export class Workspace {
 
   private received(message: Message): void {
     if (message.kind === 'state') this.current = message.state;
+    if (message.kind === 'saved') this.loop?.saved();
     if (message.kind === 'wake') this.loop?.wake(message.request);
   }
 

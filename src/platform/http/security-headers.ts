@@ -63,3 +63,23 @@ export const docsHeaders = helmet({
   referrerPolicy: { policy: 'no-referrer' },
   xFrameOptions: { action: 'deny' },
 });
+
+/** For the example page, whose scripts, styles and calls are of this origin. It links pages of the documentation only. */
+export const exampleHeaders = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'"],
+      imgSrc: ['data:'],
+      connectSrc: ["'self'"],
+      workerSrc: ["'self'"],
+      baseUri: ["'none'"],
+      formAction: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
+  },
+  referrerPolicy: { policy: 'no-referrer' },
+  xFrameOptions: { action: 'deny' },
+});

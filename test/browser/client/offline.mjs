@@ -73,5 +73,55 @@ export function offlineSteps({ tab, newTab }) {
       assert.ok(senders.includes('second'));
       await tab().evaluate(() => app.workspace.close());
     },
+    'a full store saves nothing more, keeps what was saved before, and continues with space': async () => {
+      const full = await tab().context().newPage();
+      // An origin of its own: Chromium remembers the free space of one that it has used for some time.
+      const { port } = new URL(tab().url());
+      await full.goto(`http://localhost:${port}`);
+      await full.waitForFunction('globalThis.library !== undefined');
+      const session = await full.context().newCDPSession(full);
+      const setQuota = (quotaSize) =>
+        session.send('Storage.overrideQuotaForOrigin', { origin: `http://localhost:${port}`, ...quotaSize });
+      await setQuota({ quotaSize: 500_000 });
+      const result = await full.evaluate(async () => {
+        const fetch = () => Promise.reject(new TypeError('offline'));
+        const workspace = await library.openWorkspace({
+          client: library.createClient({ url: location.origin, fetch }),
+          store: await library.indexedDbStore('small'),
+          user: 'the user',
+          collections: ['notes'],
+        });
+        globalThis.app = { workspace, notes: workspace.collection('notes') };
+        // Chromium compresses what it stores.
+        app.content = Array.from({ length: 60_000 }, () => crypto.randomUUID()).join('');
+        const { content } = app;
+        const id = await app.notes.create({ title: 'Saved before it is full' });
+        const failed = await Promise.allSettled([
+          app.notes.create({ title: 'Does not fit', content }),
+          app.notes.update(id, { content }),
+        ]);
+        const names = failed.map(({ reason }) => [
+          reason instanceof library.StoreFullError,
+          reason?.cause?.name,
+        ]);
+        return { names, left: await app.notes.list(), pending: (await workspace.pending()).length };
+      });
+      assert.deepEqual(result.names, [
+        [true, 'QuotaExceededError'],
+        [true, 'QuotaExceededError'],
+      ]);
+      assert.deepEqual(
+        result.left.map(({ title, content }) => [title, content]),
+        [['Saved before it is full', undefined]],
+      );
+      assert.equal(result.pending, 1);
+      await setQuota({});
+      const titles = await full.evaluate(async () => {
+        await app.notes.create({ title: 'Fits now', content: app.content });
+        return (await app.notes.list()).map(({ title }) => title).sort();
+      });
+      assert.deepEqual(titles, ['Fits now', 'Saved before it is full']);
+      await full.close();
+    },
   };
 }

@@ -4,8 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
 import { createClient } from '@workspace-backend/client';
 import { WorkspaceSocket } from '@workspace-backend/client/sockets';
+import { StoreFullError } from '@workspace-backend/client/sync';
+import { sqliteStore } from '@workspace-backend/client/sync/sqlite';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { childEnv } from '../../support/installation/child-env.ts';
 import { BadProxy, type Fault } from '../../support/sdk/bad-proxy.ts';
@@ -70,6 +73,38 @@ describe('failures of offline sync', () => {
     current = alice.token;
     await phone.online();
     expect((await noteOf(later)).title).toBe('While signed out');
+    await phone.workspace.close();
+  });
+
+  test('a full store saves nothing more, and loses nothing that was saved before', async () => {
+    const database = new DatabaseSync(newFile());
+    const phone = await Device.open(app.base, alice, {
+      store: sqliteStore(database),
+      collections: ['notes'],
+    });
+    const notes = phone.workspace.collection('notes');
+    const sentId = await notes.create({ title: 'Sent', content: '<p>kept</p>' });
+    await phone.online();
+    phone.offline();
+    const savedId = await notes.create({ title: 'Saved before' });
+    const { page_count: pages } = database.prepare('PRAGMA page_count').get() as { page_count: number };
+    database.exec(`PRAGMA max_page_count = ${pages}`);
+    const large = { content: `<p>${'x'.repeat(500_000)}</p>` };
+    await expect(notes.create({ title: 'Too large', ...large })).rejects.toBeInstanceOf(StoreFullError);
+    await expect(notes.update(sentId, large)).rejects.toBeInstanceOf(StoreFullError);
+    expect((await notes.get(sentId))?.content).toBe('<p>kept</p>');
+    expect((await notes.list()).map(({ title }) => title).toSorted()).toEqual(['Saved before', 'Sent']);
+    expect(await phone.workspace.pending()).toMatchObject([{ id: savedId, problem: undefined }]);
+
+    // What the service has does not fit either.
+    const { id } = (await alice.api.post('/notes', { title: 'Of another client', ...large })).body.note;
+    await expect(phone.online()).rejects.toThrow('The storage of this device is full.');
+    expect(phone.workspace.state.phase).toBe('storage-full');
+    database.exec('PRAGMA max_page_count = 1000000');
+    await phone.online();
+    expect((await noteOf(savedId)).title).toBe('Saved before');
+    expect((await notes.get(id))?.content).toBe(large.content);
+    expect(await phone.workspace.pending()).toEqual([]);
     await phone.workspace.close();
   });
 

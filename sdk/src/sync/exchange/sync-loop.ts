@@ -30,19 +30,28 @@ interface Parts {
 
 /** Synchronises: sends, reads, and waits for the next change of either side. Sending and reading never overlap. */
 export class SyncLoop {
+  /** Ends the wait for a change of either side. */
   private readonly alarm = new Alarm();
+  /** Ends the pause after a failure. Saves do not: without a connection, each would start an attempt. */
+  private readonly retry = new Alarm();
   private requests: string[] = [];
   private failures = 0;
 
   constructor(private readonly parts: Parts) {}
 
-  /** Something was saved, or a tab asks for a synchronisation. */
+  /** Something was saved. */
+  saved(): void {
+    this.alarm.ring();
+  }
+
+  /** The service may have a change, the connection may be back, or a tab asks for a synchronisation. */
   wake(request?: string): void {
     if (request !== undefined) {
       this.requests.push(request);
       this.parts.puller.refresh();
     }
     this.alarm.ring();
+    this.retry.ring();
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -60,6 +69,7 @@ export class SyncLoop {
   /** @param heads if they are known @returns the heads of the next round */
   private async round(known: Heads | undefined, signal: AbortSignal): Promise<Heads | undefined> {
     this.alarm.reset();
+    this.retry.reset();
     const requests = this.requests.splice(0);
     try {
       this.enter({ phase: 'syncing' });
@@ -107,7 +117,7 @@ export class SyncLoop {
     this.enter(state);
     const wait = Math.min(RETRY_MS * 2 ** this.failures, MAX_RETRY_MS) * (0.5 + Math.random() / 2);
     this.failures += 1;
-    await this.alarm.interrupt(signal, (end) => delay(wait, end));
+    await this.retry.interrupt(signal, (end) => delay(wait, end));
     return undefined;
   }
 

@@ -4,7 +4,9 @@ import type { SyncState } from '../sync-state.js';
 /** What the tabs of a workspace tell each other. The tab that synchronises is one of them. */
 export type Message =
   | { kind: 'changed'; changed: ChangedIds }
-  /** Something was saved, or a tab asks for a synchronisation, whose end `synced` reports. */
+  /** Something was saved: it is sent now, or by the next attempt after a failure. */
+  | { kind: 'saved' }
+  /** The next attempt begins now: the connection may be back, or a tab asks for a synchronisation, whose end `synced` reports. */
   | { kind: 'wake'; request?: string }
   | { kind: 'synced'; requests: string[]; error?: string }
   | { kind: 'state'; state: SyncState }

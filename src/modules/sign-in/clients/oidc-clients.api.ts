@@ -13,8 +13,12 @@ import { type ClientKind, type ClientRow, OidcClientsRepository } from './oidc-c
 
 /** Swagger UI at /apis/v1/docs. */
 export const SWAGGER_CLIENT = 'swagger-ui';
+/** The example page at /apis/v1/docs/example. */
+const EXAMPLE_CLIENT = 'notes-web';
 /** For programs without a browser: `curl`, scripts, television sets. */
 const DEVICE_CLIENT = 'workspace-device';
+/** Their addresses are those of the service, also on a loopback address. */
+const BUILT_IN_PAGES: ReadonlySet<string> = new Set([SWAGGER_CLIENT, EXAMPLE_CLIENT]);
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const GRANTS: Record<ClientKind, string[]> = {
@@ -208,14 +212,26 @@ function builtInClients(config: Config): ClientRow[] {
       logoutUris: [docs],
     },
     { ...none, id: DEVICE_CLIENT, kind: 'device', name: 'Command line', redirectUris: [] },
+    ...(config.demo
+      ? [
+          {
+            ...none,
+            id: EXAMPLE_CLIENT,
+            kind: 'public' as const,
+            name: 'Notes',
+            redirectUris: [`${docs}/example`],
+            logoutUris: [`${docs}/example`],
+          },
+        ]
+      : []),
   ];
 }
 
 function metadataOf(client: ClientRow): ClientMetadata {
   const secret = client.secretHash?.toString('hex');
-  // Native clients have no secret; the built-in Swagger UI is a web client.
+  // Native clients have no secret; the built-in pages are web clients.
   const native =
-    client.kind === 'public' && client.id !== SWAGGER_CLIENT && client.redirectUris.some(isNative);
+    client.kind === 'public' && !BUILT_IN_PAGES.has(client.id) && client.redirectUris.some(isNative);
   return {
     client_id: client.id,
     client_name: client.name,
