@@ -116,6 +116,73 @@ describe('a process of release 0.1.0 on the schema of this version', () => {
     });
   });
 
+  describe('tasks', () => {
+    let ann: TestUser;
+    let bob: TestUser;
+    const of = (id: string) => [ann.tenantId, ann.id, id];
+    const task = async (id: string) => ok(await ann.api.get(`/tasks/${id}`)).task;
+    /** Creates a task. @returns its id */
+    const create = async (patch: object): Promise<string> => {
+      const id = randomUUID();
+      const made = await run('tasks.create', [...of(id), { patch: { title: 'Task', ...patch } }]);
+      expect(made).toMatchObject({ outcome: 'ok', revision: 1 });
+      return id;
+    };
+
+    beforeEach(async () => {
+      [ann, bob] = await app.tenant(`tasks-${randomUUID()}`, 'ann', 'bob');
+    });
+
+    test('creates, completes and deletes a task that repeats', async () => {
+      const recurrence = { rrule: 'FREQ=DAILY', from: 'schedule' };
+      const id = await create({ date: '2026-01-05', time_zone: 'Europe/Paris', recurrence });
+      const write = { base: 1, patch: { status: 2 } };
+      const basis = await run('tasks.update', [...of(id), write]);
+      expect([basis.outcome, JSON.parse(basis.json)]).toMatchObject([
+        'reschedule',
+        { ...recurrence, start: '2026-01-05', date: '2026-01-05' },
+      ]);
+      const next = { id: randomUUID(), date: '2026-01-06', due_at: null };
+      const done = { ...write, in_steps: true, planned: true, next };
+      expect(await run('tasks.update', [...of(id), done])).toMatchObject({ outcome: 'ok', revision: 2 });
+      expect(await task(id)).toMatchObject({ status: 'done', next_task_id: next.id });
+      expect(await task(next.id)).toMatchObject({ status: 'open', date: '2026-01-06', recurrence });
+      expect(await run('tasks.update', [...of(id), write])).toMatchObject({ outcome: 'conflict' });
+      for (const [more, deleted] of [
+        [{ keep_days: 1 }, true],
+        [{ restore: true }, false],
+      ] as const) {
+        const written = await run('tasks.trash', [...of(id), { patch: {}, ...more }]);
+        expect([written.outcome, (await task(id)).deleted]).toEqual(['ok', deleted]);
+      }
+    });
+
+    test('reports reminders and due dates', async () => {
+      const soon = new Date(Date.now() + 3_600_000).toISOString();
+      const id = await create({ due_at: soon, reminders: [{ minutes_before: 10 }] });
+      await app.sql(
+        `UPDATE tasks SET next_reminder_at = now() - interval '1 minute', next_due_at = now() - interval '1 minute' WHERE id = $1`,
+        [id],
+      );
+      expect((await run('tasks.remind', [100])).count).toBe(1);
+      expect((await run('tasks.fall_due', [100])).count).toBe(1);
+      expect(await app.sql('SELECT next_reminder_at, due_stage FROM tasks WHERE id = $1', [id])).toEqual([
+        { next_reminder_at: new Date(Date.parse(soon) - 600_000), due_stage: 2 },
+      ]);
+    });
+
+    test('counts a comment, and gives tasks to another member', async () => {
+      const id = await create({});
+      const part = { list: 'comments', activity: 'commented', data: { id: randomUUID() }, comments: 1 };
+      expect((await run('task_parts.written', [...of(id), part])).outcome).toBe('ok');
+      expect((await task(id)).comments_count).toBe(1);
+      const from = [ann.tenantId, ann.id];
+      expect((await run('tasks.lock_owned', from)).users).toEqual([ann.id]);
+      expect((await run('tasks.transfer', [...from, bob.id, ann.id, 10])).count).toBe(1);
+      expect(ok(await bob.api.get(`/tasks/${id}`)).task.role).toBe('owner');
+    });
+  });
+
   describe('mail', () => {
     let ben: MailClient;
     let drafts: string;

@@ -13,7 +13,8 @@ import { TaskReferences } from './responses/task-references.js';
 import { type StoredReference, type StoredReminder, PRIORITIES, STATUSES } from './task.entity.js';
 import type { CreateTask, LinkedTask, UpdateTask } from './tasks.dto.js';
 import { TaskErrors } from './tasks.errors.js';
-import { type TaskPatch, TasksRepository } from './tasks.repository.js';
+import type { TaskPatch } from './model/rules/task-merge.js';
+import { TasksRepository } from './tasks.repository.js';
 
 type StatusInput = Pick<UpdateTask, 'status' | 'done'>;
 
@@ -37,15 +38,15 @@ export class TaskInputs {
   async fields(ctx: RequestContext, input: CreateTask | UpdateTask, taskId?: string): Promise<TaskPatch> {
     const patch = await this.common(ctx, input, taskId);
     Object.assign(patch, statusOf(await this.withOneStatus(ctx, input, taskId)));
-    if (input.due_at !== undefined) patch['due_at'] = input.due_at?.toISOString() ?? null;
-    if (input.time_zone !== undefined) patch['time_zone'] = canonicalZone(input.time_zone);
-    if (input.labels !== undefined) patch['labels'] = input.labels;
-    if (input.folder_id !== undefined) patch['folder_id'] = input.folder_id?.toLowerCase() ?? null;
+    if (input.due_at !== undefined) patch.due_at = input.due_at;
+    if (input.time_zone !== undefined) patch.time_zone = canonicalZone(input.time_zone) ?? undefined;
+    if (input.labels !== undefined) patch.labels = input.labels;
+    if (input.folder_id !== undefined) patch.folder_id = input.folder_id?.toLowerCase() ?? null;
     if (input.recurrence !== undefined) {
       const { rrule = '', from = 'schedule' } = input.recurrence ?? {};
-      patch['recurrence'] = input.recurrence && { rrule: canonicalRule(rrule), from };
+      patch.recurrence = input.recurrence && { rrule: canonicalRule(rrule) ?? '', from };
     }
-    if (input.reminders !== undefined) patch['reminders'] = input.reminders.map(reminderOf);
+    if (input.reminders !== undefined) patch.reminders = input.reminders.map(reminderOf);
     if (input.position !== undefined) {
       const folder = async () =>
         input.folder_id === undefined && taskId
@@ -55,7 +56,7 @@ export class TaskInputs {
         first: async () => this.tasks.firstPosition(ctx, await folder()),
         neighbours: (id, side) => this.tasks.neighbours(ctx, id, side),
       });
-      patch[key === undefined ? 'last' : 'position'] = key ?? true;
+      Object.assign(patch, key === undefined ? { last: true } : { position: key });
     }
     return patch;
   }
@@ -81,21 +82,21 @@ export class TaskInputs {
   /** The fields that a task made from a note also has. */
   async common(ctx: RequestContext, input: LinkedTask, taskId?: string): Promise<TaskPatch> {
     const patch: TaskPatch = {};
-    if (input.title !== undefined) patch['title'] = input.title.trim();
+    if (input.title !== undefined) patch.title = input.title.trim();
     if (input.description !== undefined) {
-      patch['description'] =
+      patch.description =
         input.description === null ? null : await cleanHtmlField(this.html, 'description', input.description);
     }
-    if (input.date !== undefined) patch['date'] = input.date;
-    if (input.priority !== undefined) patch['priority'] = PRIORITIES.indexOf(input.priority);
-    if (input.group !== undefined) patch['group'] = input.group?.trim() || null;
+    if (input.date !== undefined) patch.date = input.date;
+    if (input.priority !== undefined) patch.priority = PRIORITIES.indexOf(input.priority);
+    if (input.group !== undefined) patch.group = input.group?.trim() || null;
     if (input.assignees !== undefined) {
-      patch['assignee_ids'] = [...new Set(await this.named(ctx, 'assignees', input.assignees))];
+      patch.assignee_ids = [...new Set(await this.named(ctx, 'assignees', input.assignees))];
     }
     if (input.references !== undefined) {
       const references = await this.stored(ctx, input.references, taskId);
-      patch['refs'] = references;
-      patch['linkable_notes'] = await this.references.editableNotes(this.db, ctx, references);
+      patch.refs = references;
+      patch.linkable_notes = await this.references.editableNotes(this.db, ctx, references);
     }
     return patch;
   }

@@ -9,10 +9,12 @@ import { fieldError } from '../../platform/http/errors.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { StoredReference } from './task.entity.js';
 import { TaskResults } from './responses/task-results.js';
-import { TaskFoldersRepository } from './folders/task-folders.repository.js';
+import { TaskFolderRoles } from './changes/task-folder-roles.js';
 import { TaskInputs } from './task-inputs.js';
 import { type CreateTask, type LinkedTask, MAX_REFERENCES } from './tasks.dto.js';
-import { type TaskPatch, TasksRepository } from './tasks.repository.js';
+import { mayWrite } from './model/rules/task-roles.js';
+import type { TaskPatch } from './model/rules/task-merge.js';
+import { TaskWrites } from './changes/task-writes.js';
 import { TasksService } from './tasks.service.js';
 
 /** A task that will be made from a note, checked before the transaction. */
@@ -31,18 +33,17 @@ interface TaskDraft {
 @Injectable()
 export class TasksApi {
   constructor(
-    private readonly tasks: TasksRepository,
+    private readonly writes: TaskWrites,
     private readonly inputs: TaskInputs,
     private readonly results: TaskResults,
     private readonly service: TasksService,
-    private readonly folders: TaskFoldersRepository,
+    private readonly folders: TaskFolderRoles,
     private readonly db: Db,
   ) {}
 
   /** Whether the user may create tasks in the folder. */
   async isWritableFolder(ctx: RequestContext, folderId: string): Promise<boolean> {
-    const found = await this.folders.find(this.db, ctx, folderId);
-    return found !== null && found.role !== 'viewer';
+    return mayWrite(await this.folders.role(this.db, ctx, folderId));
   }
 
   /** @returns the id of the new task @throws ApiError 409 `quota_exceeded`; 422 for the folder and for times */
@@ -59,8 +60,8 @@ export class TasksApi {
   ): Promise<{ draft: TaskDraft | null; error?: ApiError }> {
     const checked = await body.map(async ({ title, device_id: device, ...input }) => {
       const { linkable_notes: notes = [], ...fields } = await this.inputs.common(ctx, input);
-      const assignees = (fields['assignee_ids'] as string[] | undefined) ?? [];
-      return { title: filledText(title ?? ''), assignees, fields, notes: notes as string[], device };
+      const { assignee_ids: assignees = [] } = fields;
+      return { title: filledText(title ?? ''), assignees, fields, notes, device };
     });
     return checked.error ? { draft: null, error: checked.error } : { draft: checked.value };
   }
@@ -77,9 +78,7 @@ export class TasksApi {
     { draft, noteId, title }: { draft: TaskDraft; noteId: string; title: string },
   ): Promise<{ id: string; task: string }> {
     const id = uuidv7();
-    const others = ((draft.fields['refs'] as StoredReference[] | undefined) ?? []).filter(
-      (reference) => reference.id !== noteId,
-    );
+    const others = (draft.fields.refs ?? []).filter((reference) => reference.id !== noteId);
     const refs: StoredReference[] = [{ type: 'note', id: noteId }, ...others];
     if (refs.length > MAX_REFERENCES)
       throw fieldError(
@@ -87,12 +86,14 @@ export class TasksApi {
         'array_max_size',
         `references must contain at most ${MAX_REFERENCES} elements with the note`,
       );
-    const result = await this.tasks.write(tx, ctx, 'create', id, {
+    const written = await this.writes.write(tx, ctx, {
+      kind: 'create',
+      id,
+      userId: ctx.userId,
       patch: { ...draft.fields, title, refs },
       device: draft.device,
-      linked_notes: [...new Set([noteId, ...draft.notes])],
-      links_updated: true,
+      linkedNotes: [...new Set([noteId, ...draft.notes])],
     });
-    return { id, task: await this.results.task(tx, ctx, id, result) };
+    return { id, task: await this.results.task(tx, ctx, id, written) };
   }
 }

@@ -1,5 +1,6 @@
-import { defineError } from '../../platform/http/api-error.js';
+import { type ApiError, defineError } from '../../platform/http/api-error.js';
 import { DeletedErrorResponse } from '../../platform/http/error.response.js';
+import { fieldError } from '../../platform/http/errors.js';
 import { resource } from '../../platform/resources/resource.js';
 import { QUOTAS } from '../../platform/quotas/quotas.js';
 import { TaskResponse } from './task.response.js';
@@ -37,3 +38,18 @@ export const TaskErrors = {
     `A task has at most ${QUOTAS.item.subtasks_of_task} subtasks.`,
   ),
 } as const;
+
+/** 422 `unknown_user` for members who are not active. @param field that names them */
+export function inactiveUsers(field: string, ids: readonly string[]): ApiError {
+  const detail = (id: string) => ({
+    field,
+    code: 'unknown_user',
+    message: `${id} is not an active member of this workspace`,
+  });
+  return TaskErrors.unknownUser.with({ details: ids.map(detail) });
+}
+
+export const unknownFolder = (): ApiError =>
+  fieldError('folder_id', 'unknown_folder', 'folder_id is not a task folder you may write to');
+
+export const noDate = (): ApiError => fieldError('recurrence', 'no_date', 'a task that repeats needs a date');

@@ -11,7 +11,9 @@ import { TaskAttachmentsController } from './parts/task-attachments.controller.j
 import { TaskAttachmentsRepository } from './parts/task-attachments.repository.js';
 import { ATTACHMENT_MAX_BYTES, TaskAttachmentsService } from './parts/task-attachments.service.js';
 import { TaskClock } from './schedule/task-clock.js';
-import { TaskSteps } from './changes/task-steps.js';
+import { TaskFolderRoles } from './changes/task-folder-roles.js';
+import { TaskWrites } from './changes/task-writes.js';
+import { TaskWritesRepository } from './changes/task-writes.repository.js';
 import { TaskCommentsController } from './parts/task-comments.controller.js';
 import { TaskFolderFeedController, TaskFoldersController } from './folders/task-folders.controller.js';
 import { TaskFoldersOfMembers } from './folders/task-folders-of-members.js';
@@ -19,7 +21,6 @@ import { TaskFoldersRepository } from './folders/task-folders.repository.js';
 import { TaskFoldersService } from './folders/task-folders.service.js';
 import { TaskIndexer } from './lists/search/task-indexer.js';
 import { TaskInputs } from './task-inputs.js';
-import { TaskZones } from './schedule/zone-rules.js';
 import { TaskLinks, TaskReferences } from './responses/task-references.js';
 import { TaskListRepository } from './lists/task-list.repository.js';
 import { TaskListsService } from './lists/task-lists.service.js';
@@ -59,12 +60,13 @@ import { TaskPublicEvents } from './feed/task-public-events.js';
     TaskPublicEvents,
     TaskNotifications,
     TasksRepository,
-    TaskSteps,
+    TaskFolderRoles,
+    TaskWrites,
+    TaskWritesRepository,
     TasksService,
     TaskListRepository,
     TaskListsService,
     TaskInputs,
-    TaskZones,
     TaskPartsRepository,
     TaskPartWrites,
     TaskCommentsService,

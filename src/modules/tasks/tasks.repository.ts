@@ -3,65 +3,6 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
-import { throwQuotaError } from '../../platform/quotas/quota-error.js';
-import { TaskZones, type ZoneYears } from './schedule/zone-rules.js';
-
-/** A write needs the rules of one zone; more rounds only if other writes change the zone or the date meanwhile. */
-const MAX_ZONES = 10;
-
-/** Result of a write of a task; `json` is the task without its references, or the further members of the error. */
-export interface TaskOutcome {
-  outcome:
-    | 'ok'
-    | 'not_found'
-    | 'forbidden'
-    | 'deleted'
-    | 'invalid_request'
-    | 'conflict'
-    | 'unknown_folder'
-    | 'unknown_user'
-    | 'no_date'
-    | 'already_exists'
-    /** Nothing is written: rules of a time zone are missing. */
-    | 'zone'
-    /** Notes link to the task: update them in the same transaction (`TaskLinks.update`), then write again. */
-    | 'links'
-    /** The task repeats: compute its next occurrence, then write again. */
-    | 'reschedule';
-  revision: number | null;
-  json: string | null;
-  refs: string | null;
-}
-
-/** Fields as the SQL function `task_merge` takes them. */
-export type TaskPatch = Record<string, unknown>;
-
-export interface NextTask {
-  id: string;
-  date: string;
-  due_at: string | null;
-  /** Place in the series, where intervals count from completions. */
-  number?: number;
-}
-
-/** A request as the write functions take it: see `task-writes.sql`. */
-export interface TaskWrite {
-  /** The revision that the client read; null: any. */
-  base?: number | null;
-  /** Null: the request is invalid. */
-  patch: TaskPatch | null;
-  device?: string;
-  /** Days in the trash; 0: for ever. */
-  keep_days?: number;
-  restore?: true;
-  linked_notes?: string[];
-  in_steps?: true;
-  planned?: true;
-  next?: NextTask | null;
-  links_updated?: true;
-  /** Rules of time zones (adr/0065). */
-  zones?: ZoneYears;
-}
 
 interface LinkedTask {
   id: string;
@@ -87,14 +28,6 @@ const readMany = workspace.statement<ReadTask & { id: string }>(
   'tasks.read_many',
   `SELECT task_id AS id, revision, task, refs FROM task_views WHERE tenant_id = $1 AND user_id = $2 AND task_id = ANY ($3::uuid[])`,
 );
-
-const writeOf = (kind: string) =>
-  workspace.statement<TaskOutcome>(
-    `tasks.${kind}`,
-    `SELECT outcome, revision, json, refs FROM task_${kind}($1, $2, $3, $4)`,
-  );
-const writes = { create: writeOf('create'), update: writeOf('update'), trash: writeOf('trash') };
-export type TaskWriteKind = keyof typeof writes;
 
 // Tasks are locked before the notes that link to them, as everywhere: tasks, then notes, then counters. Two statements: the
 // second one has a snapshot from after the lock and includes users who joined while it waited.
@@ -148,10 +81,7 @@ const folderOf = workspace.statement<{ folder_id: string | null }>(
 /** All SQL on single tasks; lists are in `lists/`. */
 @Injectable()
 export class TasksRepository {
-  constructor(
-    private readonly db: Db,
-    private readonly zones: TaskZones,
-  ) {}
+  constructor(private readonly db: Db) {}
 
   /** The task as the caller sees it; null without access. */
   async read(reader: Reader, ctx: RequestContext, id: string): Promise<ReadTask | null> {
@@ -164,48 +94,6 @@ export class TasksRepository {
     ids: readonly string[],
   ): Promise<(ReadTask & { id: string })[]> {
     return this.db.query(readMany, [tenantId, userId, [...new Set(ids)]]);
-  }
-
-  async write(
-    tx: Tx,
-    ctx: RequestContext,
-    kind: TaskWriteKind,
-    id: string,
-    write: TaskWrite,
-  ): Promise<TaskOutcome> {
-    const values = [ctx.tenantId, ctx.userId, id];
-    return this.withZones(ctx, write, (complete) => outcomeOf(tx.query(writes[kind], [...values, complete])));
-  }
-
-  /** One statement that commits by itself. @param prepare runs before it */
-  async writeAlone(
-    ctx: RequestContext,
-    kind: TaskWriteKind,
-    id: string,
-    write: TaskWrite,
-    prepare: (tx: Tx) => void,
-  ): Promise<TaskOutcome> {
-    return this.withZones(ctx, write, (complete) =>
-      this.db.single(async (tx) => {
-        prepare(tx);
-        return outcomeOf(tx.query(writes[kind], [ctx.tenantId, ctx.userId, id, complete]));
-      }),
-    );
-  }
-
-  /** A write without the rules that it needs changes nothing, and is repeated with them. */
-  private async withZones(
-    ctx: RequestContext,
-    write: TaskWrite,
-    run: (complete: TaskWrite) => Promise<TaskOutcome>,
-  ): Promise<TaskOutcome> {
-    const { zones, add } = this.zones.for(ctx, write.patch);
-    for (let attempt = 0; ; attempt += 1) {
-      const result = await run({ ...write, zones });
-      if (result.outcome !== 'zone') return result;
-      if (attempt >= MAX_ZONES) throw new Error(`no rules of the zone ${result.json}`);
-      add(JSON.parse(result.json ?? '""') as string);
-    }
   }
 
   /** Locks tasks that notes link to. @returns them with the users whose feeds contain them */
@@ -233,11 +121,4 @@ export class TasksRepository {
   async folderOf(ctx: RequestContext, id: string): Promise<string | null> {
     return (await this.db.query(folderOf, [ctx.tenantId, ctx.userId, id]))[0]?.folder_id ?? null;
   }
-}
-
-/** The one row of a write function. @throws ApiError 409 `quota_exceeded` */
-export async function outcomeOf<Row extends TaskOutcome>(query: Promise<Row[]>): Promise<Row> {
-  const [row] = await query.catch(throwQuotaError);
-  if (row === undefined) throw new Error('a function that returns one row returned none');
-  return row;
 }

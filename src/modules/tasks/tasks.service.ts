@@ -5,16 +5,15 @@ import type { ExpectedRevision } from '../../platform/concurrency/expected-revis
 import { type IdempotencyKey, IdempotentWrites } from '../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import { Outbox } from '../../platform/events/outbox.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
 import { TaskInputs } from './task-inputs.js';
 import { TaskReferences } from './responses/task-references.js';
 import { type ReplyOptions, taskReply, TaskResults } from './responses/task-results.js';
-import { TaskSteps } from './changes/task-steps.js';
+import { type TaskCommand, TaskWrites } from './changes/task-writes.js';
 import type { CreateTask, DeleteTask, RestoreTask, UpdateTask } from './tasks.dto.js';
 import { TaskErrors } from './tasks.errors.js';
-import { type TaskPatch, type TaskWrite, type TaskWriteKind, TasksRepository } from './tasks.repository.js';
+import { TasksRepository } from './tasks.repository.js';
 
 /** Single tasks: create, read, update, trash, restore. */
 @Injectable()
@@ -24,18 +23,18 @@ export class TasksService {
     private readonly inputs: TaskInputs,
     private readonly results: TaskResults,
     private readonly references: TaskReferences,
-    private readonly steps: TaskSteps,
-    private readonly writes: IdempotentWrites,
+    private readonly writes: TaskWrites,
+    private readonly idempotent: IdempotentWrites,
     private readonly db: Db,
-    private readonly outbox: Outbox,
     private readonly config: Config,
   ) {}
 
   /** @throws ApiError 409 `already_exists`; 422 for unknown users, references and folders */
   async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateTask): Promise<JsonReply> {
     const id = input.id?.toLowerCase() ?? uuidv7();
-    const write = { patch: await this.inputs.fields(ctx, input), device: input.device_id };
-    return this.write(ctx, 'create', id, key, write, { status: 201, location: `/apis/v1/tasks/${id}` });
+    const patch = await this.inputs.fields(ctx, input);
+    const command = { kind: 'create', id, userId: ctx.userId, patch, device: input.device_id } as const;
+    return this.write(ctx, key, command, { status: 201, location: `/apis/v1/tasks/${id}` });
   }
 
   /** @throws ApiError 404 `not_found` */
@@ -54,7 +53,12 @@ export class TasksService {
     body: Checked<UpdateTask>,
   ): Promise<JsonReply> {
     const patch = await body.map((input) => this.inputs.fields(ctx, input, id));
-    return this.writeChecked(ctx, 'update', id, null, { expected, body, patch });
+    return this.write(ctx, null, {
+      kind: 'update',
+      ...requestOf(ctx, id, body, expected),
+      ...(patch.error ? { error: expected.error ?? patch.error, patch: {} } : { patch: patch.value }),
+      nextId: uuidv7(),
+    });
   }
 
   /** Moves the task to the trash and removes the links of notes to it. */
@@ -64,9 +68,10 @@ export class TasksService {
     expected: ExpectedRevision,
     body: Checked<DeleteTask>,
   ): Promise<JsonReply> {
-    const keep_days = this.config.TRASH_RETENTION_DAYS;
-    const more = { deleted: 'true' };
-    return this.writeChecked(ctx, 'trash', id, null, { expected, body, write: { keep_days }, more });
+    const keepDays = this.config.TRASH_RETENTION_DAYS;
+    const request = requestOf(ctx, id, body, expected);
+    const command = { kind: 'trash', ...request, isRestore: false, keepDays } as const;
+    return this.write(ctx, null, command, { more: { deleted: 'true' } });
   }
 
   /** Takes the task out of the trash and restores the links of notes to it. A task outside the trash stays unchanged. */
@@ -76,49 +81,36 @@ export class TasksService {
     key: IdempotencyKey | null,
     body: Checked<RestoreTask>,
   ): Promise<JsonReply> {
-    return this.writeChecked(ctx, 'trash', id, key, { body, write: { restore: true } });
+    const request = requestOf(ctx, id, body);
+    return this.write(ctx, key, { kind: 'trash', ...request, isRestore: true, keepDays: 0 });
   }
 
-  private async writeChecked(
-    ctx: RequestContext,
-    kind: TaskWriteKind,
-    id: string,
-    key: IdempotencyKey | null,
-    request: {
-      expected?: ExpectedRevision;
-      body: Checked<RestoreTask>;
-      patch?: Checked<TaskPatch>;
-      write?: Partial<TaskWrite>;
-      more?: ReplyOptions['more'];
-    },
-  ): Promise<JsonReply> {
-    const { expected, body, patch = body, write, more } = request;
-    const error = expected?.error ?? patch.error;
-    const values: TaskWrite = error
-      ? { patch: null }
-      : { patch: { ...patch.value }, base: expected?.valueIfGiven ?? null, device: body.value.device_id };
-    return this.write(ctx, kind, id, key, { ...values, ...write }, { error, more });
-  }
-
-  /** One statement, unless the write needs further steps or has an Idempotency-Key. */
   private async write(
     ctx: RequestContext,
-    kind: TaskWriteKind,
-    id: string,
     key: IdempotencyKey | null,
-    write: TaskWrite,
-    options: ReplyOptions,
+    command: TaskCommand,
+    options: ReplyOptions = {},
   ): Promise<JsonReply> {
+    const { id } = command;
     if (key === null) {
-      const result = await this.tasks.writeAlone(ctx, kind, id, write, (tx) => this.outbox.notice(tx));
-      if (result.outcome !== 'reschedule' && result.outcome !== 'links') {
-        return this.results.reply(this.db, ctx, id, result, options);
-      }
+      const written = await this.writes.writeAlone(ctx, command);
+      return this.results.reply(this.db, ctx, id, written, options);
     }
-    return this.writes.runTx(ctx, key, async (tx) => {
-      const result = await this.steps.write(tx, ctx, kind, id, write);
-      this.outbox.notice(tx);
-      return this.results.reply(tx, ctx, id, result, options);
+    return this.idempotent.runTx(ctx, key, async (tx) => {
+      const written = await this.writes.write(tx, ctx, command);
+      return this.results.reply(tx, ctx, id, written, options);
     });
   }
+}
+
+/** What the commands of requests for a task have in common. */
+function requestOf(
+  { userId }: RequestContext,
+  id: string,
+  body: Checked<RestoreTask>,
+  expected?: ExpectedRevision,
+) {
+  const error = expected?.error ?? body.error;
+  if (error) return { id, userId, error, base: null };
+  return { id, userId, base: expected?.valueIfGiven ?? null, device: body.value.device_id };
 }

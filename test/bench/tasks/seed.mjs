@@ -1,4 +1,7 @@
-// The data set of tasks.bench.mjs, written by the application's own functions.
+// The data set of tasks.bench.mjs, made by the rules of the application and written by its stored function.
+import { randomUUID } from 'node:crypto';
+import { positionAfter } from '../../../dist/modules/tasks/model/rules/end-position.js';
+import { createTask } from '../../../dist/modules/tasks/model/rules/task-rules.js';
 import { bodies } from '../support/html.mjs';
 
 export const FOLDER = '0199aaaa-bbbb-7ccc-8ddd-0000000f01de';
@@ -14,6 +17,7 @@ const TITLES = [
   'migrate the database',
 ];
 const EVERY = 1_000;
+const DAY_MS = 86_400_000;
 
 /**
  * @param people the first owns the large folder, the second and the third are members of it; tasks beyond the folder
@@ -21,10 +25,7 @@ const EVERY = 1_000;
  */
 export async function seedTasks(admin, people, { tasks, folder }) {
   const [{ id: owner, tenant_id: tenant }, member, other] = people;
-  await admin.query(
-    'CREATE TEMP TABLE texts AS SELECT n - 1 AS n, t FROM unnest($1::text[]) WITH ORDINALITY AS u (t, n)',
-    [bodies(TEXTS, 300)],
-  );
+  const texts = bodies(TEXTS, 300);
   await admin.query(
     `INSERT INTO task_folders (tenant_id, id, owner_id, name, position, member_ids, member_roles, revision, created_at, updated_at)
      VALUES ($1, $3, $2, 'Large', 1, $4, '{editor,viewer}', 1, now(), now())`,
@@ -36,30 +37,51 @@ export async function seedTasks(admin, people, { tasks, folder }) {
   ]);
   const others = people.slice(3).map((person) => person.id);
   for (let from = 0; from < tasks; from += BATCH) {
-    const inFolder = from < folder;
+    const writes = Array.from({ length: Math.min(BATCH, tasks - from) }, (_, n) => {
+      const g = from + n;
+      const creator = from < folder ? owner : others[g % others.length];
+      const more = { folder_id: from < folder ? FOLDER : null, description: texts[g % TEXTS] };
+      return writeOf(creator, { ...patchOf(g, owner, other.id), ...more });
+    });
     await admin.query(
-      `SELECT count(w.outcome) FROM generate_series($5::int, $5 + $6::int - 1) AS g
-         JOIN texts ON texts.n = g % ${TEXTS},
-       LATERAL task_create($1, CASE WHEN $3::uuid IS NULL THEN ($2::uuid[])[1 + g % cardinality($2::uuid[])] ELSE ($2::uuid[])[1] END,
-         gen_random_uuid(), jsonb_build_object(
-           'title', ($4::text[])[1 + g % cardinality($4::text[])] || ' ' || g || CASE WHEN g % ${EVERY} = 7 THEN ' umbrella' ELSE '' END,
-           'description', texts.t, 'folder_id', $3::uuid,
-           'status', CASE WHEN g % ${EVERY} = 1 THEN 3 WHEN g % 10 < 6 THEN 0 WHEN g % 10 < 7 THEN 1 ELSE 2 END,
-           'priority', CASE WHEN g % ${EVERY} = 2 THEN 6 WHEN g % 10 = 3 THEN 4 ELSE 2 END,
-           'labels', CASE WHEN g % ${EVERY} = 3 THEN '["rare"]'::jsonb ELSE '["team"]' END,
-           'refs', CASE WHEN g % ${EVERY} = 4 THEN jsonb_build_array(jsonb_build_object('type', 'note', 'id', $7::text)) ELSE '[]' END,
-           'assignee_ids', CASE WHEN g % 20 = 5 THEN jsonb_build_array(($2::uuid[])[1]) WHEN g % ${EVERY} = 6 THEN jsonb_build_array($8::text) ELSE '[]' END)
-         || CASE WHEN g % 4 = 0 THEN '{}' ELSE jsonb_build_object('date', (current_date - 120 + g % 360)::text) END) AS w`,
-      [
-        tenant,
-        inFolder ? [owner] : others,
-        inFolder ? FOLDER : null,
-        TITLES,
-        from,
-        Math.min(BATCH, tasks - from),
-        NOTE,
-        other.id,
-      ],
+      `SELECT count(stored.outcome) FROM jsonb_array_elements($2) AS given (write),
+       LATERAL task_store($1, (write#>>'{row,creator_id}')::uuid, (write#>>'{row,id}')::uuid, write) stored`,
+      [tenant, JSON.stringify(writes)],
     );
   }
+}
+
+/** The fields of a task: rare values concern one task in a thousand. */
+function patchOf(g, owner, other) {
+  const rare = g % EVERY;
+  const day = new Date(Date.now() + ((g % 360) - 120) * DAY_MS).toISOString().slice(0, 10);
+  return {
+    title: `${TITLES[g % TITLES.length]} ${g}${rare === 7 ? ' umbrella' : ''}`,
+    status: rare === 1 ? 3 : g % 10 < 6 ? 0 : g % 10 < 7 ? 1 : 2,
+    priority: rare === 2 ? 6 : g % 10 === 3 ? 4 : 2,
+    labels: [rare === 3 ? 'rare' : 'team'],
+    refs: rare === 4 ? [{ type: 'note', id: NOTE }] : [],
+    assignee_ids: g % 20 === 5 ? [owner] : rare === 6 ? [other] : [],
+    ...(g % 4 !== 0 && { date: day }),
+  };
+}
+
+/** The creation of a task, as `task_store` takes it. */
+function writeOf(userId, patch) {
+  const id = randomUUID();
+  const now = new Date();
+  const facts = {
+    now,
+    folderRole: 'owner',
+    endPosition: positionAfter(null, now),
+    inactive: [],
+    timeZone: 'UTC',
+  };
+  const { task: row, activity, events } = createTask(facts, { id, userId, patch });
+  return {
+    is_new: true,
+    row,
+    activity,
+    events: events.map(({ type }) => ({ id: randomUUID(), type, payload: { task_id: id } })),
+  };
 }

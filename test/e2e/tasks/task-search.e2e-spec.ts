@@ -1,4 +1,6 @@
 import { TaskIndexer } from '../../../src/modules/tasks/lists/search/task-indexer.js';
+import { createTask } from '../../../src/modules/tasks/model/rules/task-rules.js';
+import type { TaskChange } from '../../../src/modules/tasks/model/rules/task-change.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser, type UsersOf } from '../../support/app.ts';
 
@@ -36,12 +38,19 @@ describe('search of tasks', () => {
   }
   async function nothing(): Promise<void> {}
   /** Creates filler tasks: with more than 300, a search of this user reads the index of words. */
-  const crowd = (user: TestUser, tasks: number, title = 'one of a crowd') =>
-    app.sql(
+  const crowd = (user: TestUser, tasks: number, title = 'one of a crowd') => {
+    const facts = { now: new Date(), folderRole: null, endPosition: 'a0', inactive: [], timeZone: 'UTC' };
+    const created = createTask(facts, { id: '', userId: user.id, patch: { title } }) as TaskChange;
+    return app.sql(
       `SELECT count(w.outcome) FROM generate_series(1, $3::int) g,
-       LATERAL task_create($1, $2, gen_random_uuid(), jsonb_build_object('patch', jsonb_build_object('title', $4 || ' ' || g))) w`,
-      [user.tenantId, user.id, tasks, title],
+       LATERAL (SELECT gen_random_uuid() AS id WHERE g > 0) made,
+       LATERAL task_store($1, $2, made.id, jsonb_build_object(
+         'is_new', true, 'row', $4::jsonb || jsonb_build_object('id', made.id, 'title', $4::jsonb->>'title' || ' ' || g),
+         'activity', $5::jsonb, 'events', jsonb_build_array(jsonb_build_object(
+           'id', uuid_v7(), 'type', 'task.created', 'payload', jsonb_build_object('task_id', made.id, 'revision', 1))))) w`,
+      [user.tenantId, user.id, tasks, created.task, created.activity],
     );
+  };
 
   describe.each([
     ['a user with few tasks, before they are indexed', 0, nothing],

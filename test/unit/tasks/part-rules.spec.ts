@@ -4,6 +4,7 @@ const task = (change: Partial<OpenTask> = {}): OpenTask => ({
   role: 'editor',
   revision: 3,
   deleted_at: null,
+  subtasks: 0,
   comments: 0,
   attachments: 49,
   ...change,

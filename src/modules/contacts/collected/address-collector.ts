@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { MemberKey } from '../../../platform/context/request-context.js';
 import { Config } from '../../../config/config.js';
 import { emailKey } from '../../../lib/contact-card/index.js';
+import { inParallel } from '../../../platform/jobs/in-parallel.js';
 import { ItemFailures } from '../../../platform/jobs/item-failures.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { ReceivedMailApi, type Sender } from '../../mail/index.js';
@@ -44,17 +45,16 @@ export class AddressCollector implements OnModuleInit {
   async run(): Promise<void> {
     const due = await this.repository.due(INTERVAL_SECONDS, USERS_PER_RUN);
     const failures = new ItemFailures(this.logger, 'the collection of the addresses of a user');
-    const scans = due.values();
-    const worker = async (): Promise<void> => {
-      for (const scan of scans)
-        await failures.guard(ownerOf(scan), async () => {
+    try {
+      await inParallel(due, CONCURRENCY, (scan) =>
+        failures.guard(ownerOf(scan), async () => {
           await this.read(scan);
           await this.book.update(ownerOf(scan));
-        });
-    };
-    // After too many failures a worker stops; `report` throws its error, too.
-    await Promise.allSettled(Array.from({ length: CONCURRENCY }, worker));
-    failures.report();
+        }),
+      );
+    } finally {
+      failures.report();
+    }
   }
 
   /** Without a mailbox, and when the mail service fails, the counted addresses stay as they are until the next read. */

@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
 import { Db } from '../../../platform/database/db.js';
 import { Outbox } from '../../../platform/events/outbox.js';
+import { inParallel } from '../../../platform/jobs/in-parallel.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { newMessages, progressAfter } from '../inbox-walk.js';
 import type { Fields } from '../input/fields.js';
@@ -44,11 +45,8 @@ export class MailArrivals implements OnModuleInit {
 
   async run(): Promise<void> {
     await this.repository.forget();
-    const scans = (await this.repository.due(USERS_PER_RUN)).values();
-    const worker = async (): Promise<void> => {
-      for (const scan of scans) await this.searchOrPostpone(scan);
-    };
-    await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+    const due = await this.repository.due(USERS_PER_RUN);
+    await inParallel(due, CONCURRENCY, (scan) => this.searchOrPostpone(scan));
   }
 
   private async searchOrPostpone(scan: ArrivalScan): Promise<void> {

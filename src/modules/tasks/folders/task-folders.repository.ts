@@ -161,6 +161,12 @@ export class TaskFoldersRepository {
     return new Tree(await rowsOf(tx, TaskFolder).all(where, ['id', 'parentId', 'position']));
   }
 
+  /** The ids of all folders of an owner. */
+  async ofOwner(tx: Tx, tenantId: string, ownerId: string): Promise<string[]> {
+    const folders = await rowsOf(tx, TaskFolder).all({ tenantId, ownerId, goneAt: IsNull() }, ['id']);
+    return folders.map(({ id }) => id);
+  }
+
   /** Null: the id is taken. */
   async insert(tx: Tx, values: ColumnValues<TaskFolder>): Promise<TaskFolder | null> {
     return rowsOf(tx, TaskFolder).insert({ ...values, revision: 1, createdAt: NOW, updatedAt: NOW });

@@ -19,7 +19,7 @@ import { checkPlace, FolderErrors } from '../../../platform/resources/folders.js
 import { TenantsApi } from '../../tenants/index.js';
 import { TaskInputs } from '../task-inputs.js';
 import { TaskLinks } from '../responses/task-references.js';
-import { inactive } from '../responses/task-results.js';
+import { inactiveUsers } from '../tasks.errors.js';
 import type { TaskFolder } from './task-folder.entity.js';
 import type { TaskFolderResponse } from './task-folder.response.js';
 import type { CreateTaskFolder, DeleteTaskFolder, UpdateTaskFolder } from './task-folders.dto.js';
@@ -194,7 +194,7 @@ export class TaskFoldersService {
   private async assertActive(tx: Tx, tenantId: string, users: string[], present: string[]): Promise<void> {
     if (users.length === 0) return;
     const found = await this.tenants.inactiveMembers(tx, tenantId, users, present);
-    if (found.length > 0) throw inactive('members', found);
+    if (found.length > 0) throw inactiveUsers('members', found);
   }
 
   /** Locks the tree of the folder. Checks the access first, so that callers without access do not wait for the lock. */

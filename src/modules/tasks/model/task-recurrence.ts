@@ -87,7 +87,7 @@ export interface Repeating {
   dueAt: Date | null;
 }
 
-interface Occurrence {
+export interface Occurrence {
   date: string;
   dueAt: Date | null;
   /** Place in the series, from 1. Only where intervals count from completions: COUNT needs it there. */

@@ -12,6 +12,8 @@ export interface OpenTask {
   revision: number;
   deleted_at: string | null;
   /** Their number. */
+  subtasks: number;
+  /** Their number. */
   comments: number;
   /** Their number. */
   attachments: number;

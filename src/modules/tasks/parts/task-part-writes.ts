@@ -5,9 +5,11 @@ import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { type TaskWritten, TaskWritesRepository } from '../changes/task-writes.repository.js';
+import type { TaskEvent } from '../model/rules/task-change.js';
 import { type ReplyOptions, TaskResults } from '../responses/task-results.js';
 import { TaskErrors } from '../tasks.errors.js';
-import { outcomeOf, type TaskOutcome, TasksRepository } from '../tasks.repository.js';
+import { TasksRepository } from '../tasks.repository.js';
 import { type OpenTask, rejectWrite, type WritingRole } from './part-rules.js';
 import type { TaskActivityResponse } from './task-parts.response.js';
 
@@ -35,14 +37,19 @@ const lock = workspace.statement<never>(
 );
 const open = workspace.statement<OpenTask>(
   'task_parts.open',
-  `SELECT member.role, task.revision, rfc3339(task.deleted_at) AS deleted_at, task.comments_count AS comments,
-          jsonb_array_length(task.attachments) AS attachments
+  `SELECT member.role, task.revision, rfc3339(task.deleted_at) AS deleted_at, task.subtasks_count AS subtasks,
+          task.comments_count AS comments, jsonb_array_length(task.attachments) AS attachments
      FROM task_members member JOIN tasks task ON task.tenant_id = member.tenant_id AND task.id = member.task_id
     WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.task_id = $3 AND member.role IS NOT NULL`,
 );
-const written = workspace.statement<TaskOutcome>(
-  'task_parts.written',
-  `SELECT outcome, revision, json, refs FROM task_part_written($1, $2, $3, $4)`,
+// The users whom a comment concerns: the creator, the assignees and earlier commenters who still see the task, without its author.
+const commentRecipients = workspace.statement<{ user_id: string }>(
+  'task_parts.comment_recipients',
+  `SELECT member.user_id FROM task_members member
+    WHERE member.tenant_id = $1 AND member.task_id = $3 AND member.role IS NOT NULL AND member.user_id <> $2
+      AND (member.role = 'owner' OR member.assigned OR EXISTS (
+        SELECT FROM task_comments comment
+         WHERE comment.tenant_id = $1 AND comment.task_id = $3 AND comment.author_id = member.user_id))`,
 );
 
 /** Writes of subtasks, comments and attachments: under the lock of the task, with its history, feeds and events. */
@@ -50,6 +57,7 @@ const written = workspace.statement<TaskOutcome>(
 export class TaskPartWrites {
   constructor(
     private readonly tasks: TasksRepository,
+    private readonly rows: TaskWritesRepository,
     private readonly results: TaskResults,
     private readonly writes: IdempotentWrites,
     private readonly outbox: Outbox,
@@ -72,10 +80,10 @@ export class TaskPartWrites {
       if (role) assertWritable(task, role);
       const { change, more } = await write(tx, task);
       const result = change
-        ? await outcomeOf(tx.query(written, [ctx.tenantId, ctx.userId, taskId, change]))
+        ? await this.store(tx, ctx, taskId, task, change)
         : await this.current(tx, ctx, taskId);
       this.outbox.notice(tx);
-      const members = await more(result.json ?? 'null');
+      const members = await more(result.json);
       return this.results.reply(tx, ctx, taskId, result, { ...options, more: members });
     });
   }
@@ -87,10 +95,35 @@ export class TaskPartWrites {
     return task;
   }
 
-  private async current(tx: Tx, ctx: RequestContext, taskId: string): Promise<TaskOutcome> {
+  /** Stores the counters, the history, the feeds and the events of the task. */
+  private async store(
+    tx: Tx,
+    ctx: RequestContext,
+    taskId: string,
+    { revision, subtasks, comments }: OpenTask,
+    change: PartChange,
+  ): Promise<TaskWritten> {
+    const { list, activity, data, device } = change;
+    const row = {
+      ...(change.subtasks && { subtasks_count: subtasks + change.subtasks }),
+      ...(change.comments && { comments_count: comments + change.comments }),
+    };
+    const events: TaskEvent[] = [{ type: 'task.updated', data: { changed: [list] } }];
+    if (activity === 'commented') {
+      const found = await tx.query(commentRecipients, [ctx.tenantId, ctx.userId, taskId]);
+      const recipients = found.map(({ user_id }) => user_id);
+      events.push({ type: 'task.commented', data: { comment_id: data['id'], recipients } });
+    }
+    const write = { row, revision, activity: { type: activity, data }, events, device };
+    const stored = await this.rows.store(tx, ctx, taskId, write);
+    if (typeof stored === 'string') throw new Error(`a locked task was not stored: ${stored}`);
+    return { ...stored, isConflict: false };
+  }
+
+  private async current(tx: Tx, ctx: RequestContext, taskId: string): Promise<TaskWritten> {
     const found = await this.tasks.read(tx, ctx, taskId);
     if (!found) throw TaskErrors.notFound.with();
-    return { outcome: 'ok', revision: found.revision, json: found.task, refs: found.refs };
+    return { revision: found.revision, json: found.task, refs: found.refs, isConflict: false };
   }
 }
 

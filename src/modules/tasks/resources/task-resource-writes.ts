@@ -5,11 +5,12 @@ import { Config } from '../../../config/config.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { Outbox } from '../../../platform/events/outbox.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
 import { validated } from '../../../platform/http/input.pipe.js';
-import { TaskSteps } from '../changes/task-steps.js';
+import { type TaskCommand, TaskWrites } from '../changes/task-writes.js';
+import type { TaskPatch } from '../model/rules/task-merge.js';
+import { mayWrite } from '../model/rules/task-roles.js';
 import { assertOrder, checkedTodo, type SingleTodo, singleTodo } from '../model/single-todo.js';
 import { changedInput, createdInput } from '../model/todo-changes.js';
 import { keptOf, NOTHING_KEPT, todoOf, type TodoText } from '../model/todo-merge.js';
@@ -17,11 +18,9 @@ import { clockOf, readTodo } from '../model/todo-reader.js';
 import { textOfTodo } from '../model/todo-text.js';
 import type { KeptTodo, TaskResourceRow, TodoValues } from '../model/todo-values.js';
 import { valuesOf } from '../model/todo-writer.js';
-import { rejection } from '../responses/task-results.js';
 import { TaskInputs } from '../task-inputs.js';
 import { CreateTask, UpdateTask } from '../tasks.dto.js';
 import { TaskErrors, TASKS } from '../tasks.errors.js';
-import type { TaskPatch, TaskWrite, TaskWriteKind } from '../tasks.repository.js';
 import { TaskResourcesRepository } from './task-resources.repository.js';
 import { TaskResources, taskTag } from './task-resources.js';
 
@@ -45,8 +44,7 @@ export class TaskResourceWrites {
     private readonly tasks: TaskResourcesRepository,
     private readonly resources: TaskResources,
     private readonly inputs: TaskInputs,
-    private readonly steps: TaskSteps,
-    private readonly outbox: Outbox,
+    private readonly writes: TaskWrites,
     private readonly db: Db,
     private readonly config: Config,
   ) {}
@@ -87,9 +85,7 @@ export class TaskResourceWrites {
       const same = await this.tasks.ofUid(tx, ctx, folderId, todo.uid, isUuid(todo.uid) ? todo.uid : null);
       if (same !== null) throw new TaskUidConflict(todo.uid);
       check(null);
-      this.outbox.notice(tx);
-      const result = await this.steps.write(tx, ctx, 'create', id, { patch });
-      if (result.outcome !== 'ok') throw rejection(result);
+      await this.writes.write(tx, ctx, { kind: 'create', id, userId: ctx.userId, patch });
       await created(tx, id);
     });
   }
@@ -108,40 +104,40 @@ export class TaskResourceWrites {
   ): Promise<void> {
     await this.assertWriter(ctx, folderId);
     const todo = singleTodo(text);
-    await this.repeat(ctx, folderId, id, 'update', check, async (row) => {
+    await this.repeat(ctx, folderId, id, check, async (row) => {
       if ((row.uid ?? row.id) !== todo.uid) throw new TaskUidConflict(todo.uid);
       const patch = await this.patchOf(ctx, row, todo);
-      return patch && { patch };
+      return patch && { ...commandOf(ctx, row), kind: 'update', patch, nextId: uuidv7() };
     });
   }
 
   /** Moves a task to the trash. @throws ApiError 404, 403 */
   async remove(ctx: RequestContext, folderId: string, id: string, check: TaskTagCheck): Promise<void> {
-    const keep_days = this.config.TRASH_RETENTION_DAYS;
-    await this.repeat(ctx, folderId, id, 'trash', check, () => Promise.resolve({ patch: {}, keep_days }));
+    const keepDays = this.config.TRASH_RETENTION_DAYS;
+    await this.repeat(ctx, folderId, id, check, async (row) => ({
+      ...commandOf(ctx, row),
+      kind: 'trash',
+      isRestore: false,
+      keepDays,
+    }));
   }
 
-  /** Repeats a write that is based on the task as it was read until no other write overtakes it. @param writeOf null: nothing to write */
+  /** Repeats a write that is based on the task as it was read until no other write overtakes it. @param commandFor null: nothing to write */
   private async repeat(
     ctx: RequestContext,
     folderId: string,
     id: string,
-    kind: TaskWriteKind,
     check: TaskTagCheck,
-    writeOf: (row: TaskResourceRow) => Promise<TaskWrite | null>,
+    commandFor: (row: TaskResourceRow) => Promise<TaskCommand | null>,
   ): Promise<void> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const [row] = await this.tasks.read(ctx, folderId, [id]);
       check(row ? taskTag(row) : null);
       if (!row) throw TaskErrors.notFound.with();
-      const write = await writeOf(row);
-      if (!write) return;
-      const result = await this.db.tx((tx) => {
-        this.outbox.notice(tx);
-        return this.steps.write(tx, ctx, kind, id, { ...write, base: row.revision });
-      });
-      if (result.outcome === 'ok') return;
-      if (result.outcome !== 'conflict') throw rejection(result);
+      const command = await commandFor(row);
+      if (!command) return;
+      const { isConflict } = await this.writes.writeAlone(ctx, command);
+      if (!isConflict) return;
     }
     throw TASKS.conflict!.with();
   }
@@ -166,7 +162,7 @@ export class TaskResourceWrites {
 
   /** @throws ApiError 404, 403 */
   private async assertWriter(ctx: RequestContext, folderId: string): Promise<void> {
-    if ((await this.resources.role(ctx, folderId)) === 'viewer') throw Errors.forbidden.with();
+    if (!mayWrite(await this.resources.role(ctx, folderId))) throw Errors.forbidden.with();
   }
 }
 
@@ -178,6 +174,12 @@ function valuesIn(todo: SingleTodo, zone: string): TodoValues {
     return readTodo(todo.todo, clock, hasInstances(todo));
   });
 }
+
+const commandOf = ({ userId }: RequestContext, { id, revision }: TaskResourceRow) => ({
+  id,
+  userId,
+  base: revision,
+});
 
 const hasInstances = ({ others }: TodoText): boolean => others.some(({ name }) => name === 'VTODO');
 

@@ -3,7 +3,6 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import type { TaskRole } from '../task.entity.js';
 import type { TaskResourceRow } from '../model/todo-values.js';
 
 /** A task of a list without its content. */
@@ -30,11 +29,6 @@ interface ChangeRow extends TaskNameChange {
   floor: number;
   seq: number | null;
 }
-
-const roleOf = workspace.statement<{ role: TaskRole }>(
-  'task_resources.role',
-  `SELECT role FROM task_folder_members WHERE tenant_id = $1 AND user_id = $2 AND folder_id = $3 AND role IS NOT NULL`,
-);
 
 const orders = workspace.statement<{ folder_id: string; calendar_order: number }>(
   'task_resources.orders',
@@ -116,11 +110,6 @@ const changes = workspace.statement<ChangeRow>(
 @Injectable()
 export class TaskResourcesRepository {
   constructor(private readonly db: Db) {}
-
-  /** The role of the caller in a folder; null without access. */
-  async role({ tenantId, userId }: RequestContext, folderId: string): Promise<TaskRole | null> {
-    return (await this.db.query(roleOf, [tenantId, userId, folderId]))[0]?.role ?? null;
-  }
 
   /** The places of lists among the calendars of the caller, by folder. */
   async orders({ tenantId, userId }: RequestContext): Promise<Map<string, number>> {

@@ -12,6 +12,7 @@ import { clockOf } from '../model/todo-reader.js';
 import { textOfTodo } from '../model/todo-text.js';
 import type { TaskRole } from '../task.entity.js';
 import { TaskErrors } from '../tasks.errors.js';
+import { TaskFolderRoles } from '../changes/task-folder-roles.js';
 import { TaskResourcesRepository } from './task-resources.repository.js';
 
 /** A task of a folder as a resource of its own. */
@@ -45,18 +46,19 @@ export const taskTag = ({ id, revision }: { id: string; revision: number }): str
 export class TaskResources {
   constructor(
     private readonly tasks: TaskResourcesRepository,
+    private readonly folders: TaskFolderRoles,
     private readonly cursors: SyncCursors,
     private readonly db: Db,
   ) {}
 
   /** The role of the caller in a folder; null without access. */
   async roleIfAny(ctx: RequestContext, folderId: string): Promise<TaskRole | null> {
-    return this.tasks.role(ctx, folderId);
+    return this.folders.role(this.db, ctx, folderId);
   }
 
   /** The role of the caller in a folder. @throws ApiError 404 */
   async role(ctx: RequestContext, folderId: string): Promise<TaskRole> {
-    const role = await this.tasks.role(ctx, folderId);
+    const role = await this.roleIfAny(ctx, folderId);
     if (!role) throw TaskErrors.notFound.with();
     return role;
   }

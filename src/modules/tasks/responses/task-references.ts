@@ -6,7 +6,9 @@ import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { ReferenceTitles, titlesBy } from '../../../platform/references/reference-titles.js';
 import type { StoredReference } from '../task.entity.js';
 import { LINKED_TASKS_CHANGED } from '../tasks.events.js';
-import { type NextTask, type TaskOutcome, TasksRepository } from '../tasks.repository.js';
+import type { TaskChange } from '../model/rules/task-change.js';
+import type { TaskRow } from '../model/rules/task-row.js';
+import { TasksRepository } from '../tasks.repository.js';
 
 /** A row of the view `task_views`: JSON of the task, and JSON of its references (null without any). */
 interface TaskText {
@@ -87,15 +89,6 @@ function presented(reference: StoredReference & { id: string }, titles: Map<stri
   };
 }
 
-/** JSON of the outcome `links`. */
-interface LinksNeeded {
-  title: string;
-  created_at: string;
-  notes: string[];
-  removed: string[];
-  users: string[];
-}
-
 /** The links from notes to tasks. */
 @Injectable()
 export class TaskLinks {
@@ -105,22 +98,25 @@ export class TaskLinks {
   ) {}
 
   /**
-   * Updates the notes of a task before the write that returned the outcome `links` is repeated.
+   * Updates the notes of a task before the task is stored.
+   * @param users whose counters the rest of the transaction needs
    * @param next the next occurrence of the task, which the same notes link to
    */
   async update(
     tx: Tx,
     ctx: RequestContext,
-    taskId: string,
-    outcome: TaskOutcome,
-    next?: NextTask | null,
+    { id: taskId, title, created_at: createdAt }: TaskRow,
+    { present: notes, removed }: NonNullable<TaskChange['links']>,
+    users: string[],
+    next?: TaskRow,
   ): Promise<void> {
-    const { title, created_at, notes, removed, users } = JSON.parse(outcome.json ?? '{}') as LinksNeeded;
-    const task = { ctx, taskId, title, createdAt: new Date(created_at), users };
+    const task = { ctx, taskId, title, createdAt, users };
     const changes = [
       { ...task, noteIds: notes, present: true },
       { ...task, noteIds: removed, present: false },
-      ...(next ? [{ ...task, taskId: next.id, createdAt: new Date(), noteIds: notes, present: true }] : []),
+      ...(next
+        ? [{ ...task, taskId: next.id, createdAt: next.created_at, noteIds: notes, present: true }]
+        : []),
     ];
     await this.hooks.run(
       tx,

@@ -1,41 +1,52 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { type ZoneYears, zoneYears } from './zone-rules.js';
+import { v7 as uuidv7 } from 'uuid';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
-import { sweep, type Sweep } from '../../../platform/jobs/sweep.js';
+import { inBatches, sweep, type Sweep } from '../../../platform/jobs/sweep.js';
+import type { TaskRow } from '../model/rules/task-row.js';
+import {
+  followedMoments,
+  type Moments,
+  nextReminder,
+  passDue,
+  recipientsOf,
+  type TimedTask,
+} from '../model/rules/task-times.js';
+import { timestampText } from '../model/rules/timestamp-text.js';
 
 const BATCH = 200;
-/** Due tasks whose zones are read in advance. A task beyond them with another zone waits for the next run. */
-const MAX_DUE = 20_000;
 
-const remind: Sweep = workspace.statement(
-  'tasks.send_reminders',
-  `SELECT tasks_send_reminders($1, $2) AS count`,
-  {
-    reach: 'cell',
-  },
-);
-const passDue: Sweep = workspace.statement('tasks.pass_due', `SELECT tasks_pass_due($1, $2) AS count`, {
-  reach: 'cell',
-});
-const dueZones = workspace.statement<{ zone: string; first_year: number; last_year: number }>(
-  'tasks.due_zones',
-  `SELECT zone, first_year, last_year FROM tasks_due_zones($1)`,
-  { reach: 'cell' },
-);
 const purgeDue: Sweep = workspace.statement('tasks.purge_due', `SELECT tasks_purge_due($1) AS count`, {
   reach: 'cell',
 });
 
-/** A task whose date lies in the future, with the year of its date. */
+/** A locked task whose moments are computed. */
+type ClockedTask = TimedTask &
+  Moments &
+  Pick<TaskRow, 'id' | 'creator_id' | 'assignee_ids' | 'revision'> & { tenant_id: string; now: Date };
+
+const COLUMNS = `task.tenant_id, task.id, task.creator_id, task.assignee_ids, task.revision, task.status, task.date::text AS date,
+          task.due_at, task.time_zone, task.reminders, task.deleted_at, task.overdue_at, task.next_due_at, task.due_stage,
+          task.next_reminder_at, clock_timestamp() AS now`;
+
+// Indexes tasks_reminder_due and tasks_due. Concurrent runs skip the tasks of each other.
+const lockDue = (name: string, column: 'next_reminder_at' | 'next_due_at') =>
+  workspace.statement<ClockedTask>(
+    name,
+    `SELECT ${COLUMNS} FROM tasks task WHERE task.${column} <= now()
+      ORDER BY task.${column} LIMIT ${BATCH} FOR NO KEY UPDATE SKIP LOCKED`,
+    { reach: 'cell' },
+  );
+const lockReminded = lockDue('tasks.lock_reminded', 'next_reminder_at');
+const lockPassed = lockDue('tasks.lock_passed', 'next_due_at');
+
+/** The place of a task whose date lies in the future in the order of these dates. */
 interface ComingTask {
   tenant_id: string;
   id: string;
   next_due_at: string;
-  zone: string;
-  year: number;
 }
 
 const START = ['-infinity', '00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000'];
@@ -43,15 +54,40 @@ const START = ['-infinity', '00000000-0000-0000-0000-000000000000', '00000000-00
 // Index tasks_due. Rules change before tasks of later years are due: a later run reads these.
 const coming = workspace.statement<ComingTask>(
   'tasks.coming',
-  `SELECT tenant_id, id, next_due_at::text AS next_due_at, time_zone AS zone, extract(year FROM date)::int AS year FROM tasks
+  `SELECT tenant_id, id, next_due_at::text AS next_due_at FROM tasks
     WHERE next_due_at > now() AND next_due_at < now() + interval '2 years' AND time_zone <> 'UTC'
       AND next_due_at >= $1::timestamptz AND (next_due_at, tenant_id, id) > ($1::timestamptz, $2::uuid, $3::uuid)
     ORDER BY next_due_at, tenant_id, id LIMIT $4`,
   { reach: 'cell' },
 );
-const follow = workspace.statement<{ count: number }>(
-  'tasks.follow_zones',
-  `SELECT tasks_follow_zones($1, $2, $3) AS count`,
+const lockComing = workspace.statement<ClockedTask>(
+  'tasks.lock_coming',
+  `SELECT ${COLUMNS} FROM tasks task
+     JOIN unnest($1::uuid[], $2::uuid[]) AS named (tenant_id, id) ON task.tenant_id = named.tenant_id AND task.id = named.id
+    WHERE task.next_due_at > now() ORDER BY task.id FOR NO KEY UPDATE OF task SKIP LOCKED`,
+  { reach: 'cell' },
+);
+
+/** The next moments of a task, and its event; the other moments stay. */
+interface ClockChange {
+  moments: Partial<Moments>;
+  event?: { id: string; type: string; payload: Record<string, unknown> };
+}
+
+// Each event occurs once, because the transaction that appends it sets the next moment.
+const move = workspace.statement<never>(
+  'tasks.move_clock',
+  `WITH changes AS (
+     SELECT change.tenant_id, change.id, change.event, change.moments
+       FROM jsonb_to_recordset($1) AS change (tenant_id uuid, id uuid, event jsonb, moments jsonb)),
+   moved AS (
+     UPDATE tasks task SET overdue_at = following.overdue_at, next_due_at = following.next_due_at,
+            due_stage = following.due_stage, next_reminder_at = following.next_reminder_at
+       FROM changes CROSS JOIN LATERAL jsonb_populate_record(NULL::tasks, changes.moments) following
+      WHERE task.tenant_id = changes.tenant_id AND task.id = changes.id)
+   INSERT INTO outbox (tenant_id, id, type, payload)
+   SELECT changes.tenant_id, (changes.event->>'id')::uuid, changes.event->>'type', changes.event->'payload'
+     FROM changes WHERE changes.event IS NOT NULL`,
   { reach: 'cell' },
 );
 
@@ -72,11 +108,8 @@ export class TaskClock implements OnModuleInit {
 
   /** Appends the events that are due. @returns their number */
   async tick(): Promise<number> {
-    const due = await this.db.query(dueZones, [MAX_DUE]);
-    const zones = Object.fromEntries(
-      due.map(({ zone, first_year: from, last_year: to }) => [zone, zoneYears(zone, from - 1, to + 1)]),
-    );
-    return (await this.sweep(remind, [zones])) + (await this.sweep(passDue, [zones]));
+    const reminded = await inBatches(BATCH, () => this.moveLocked(lockReminded, [], remind));
+    return reminded + (await inBatches(BATCH, () => this.moveLocked(lockPassed, [], reportDue)));
   }
 
   /**
@@ -89,34 +122,75 @@ export class TaskClock implements OnModuleInit {
       const tasks = await this.db.query(coming, [...after, BATCH]);
       const last = tasks.at(-1);
       if (!last) return total;
-      const [row] = await this.db.single((tx) =>
-        tx.query(follow, [
-          tasks.map(({ tenant_id }) => tenant_id),
-          tasks.map(({ id }) => id),
-          zonesOf(tasks),
-        ]),
-      );
-      total += row?.count ?? 0;
+      const keys = [tasks.map(({ tenant_id }) => tenant_id), tasks.map(({ id }) => id)];
+      total += await this.moveLocked(lockComing, keys, follow);
       after = [last.next_due_at, last.tenant_id, last.id];
     }
   }
 
   /** @returns the number of purged tasks */
   async purge(): Promise<number> {
-    return this.sweep(purgeDue);
+    return sweep(this.db, purgeDue, BATCH, (tx) => this.outbox.notice(tx));
   }
 
-  private sweep(statement: Sweep, values: readonly unknown[] = []): Promise<number> {
-    return sweep(this.db, statement, BATCH, (tx) => this.outbox.notice(tx), values);
+  /** Locks tasks, and stores their next moments and events. @returns the number of changes */
+  private async moveLocked(
+    lock: typeof lockReminded,
+    values: readonly unknown[],
+    changeOf: (task: ClockedTask) => ClockChange | null,
+  ): Promise<number> {
+    return this.db.tx(async (tx) => {
+      const rows = (await tx.query(lock, values)).flatMap((task) => {
+        const change = changeOf(task);
+        return change === null ? [] : rowOf(task, change);
+      });
+      if (rows.length === 0) return 0;
+      this.outbox.notice(tx);
+      await tx.query(move, [JSON.stringify(rows)]);
+      return rows.length;
+    });
   }
 }
 
-/** The rules of the zones of tasks for the years of their dates. */
-function zonesOf(tasks: readonly ComingTask[]): ZoneYears {
-  const zones: ZoneYears = {};
-  for (const [zone, those] of Map.groupBy(tasks, (task) => task.zone)) {
-    const years = those.map(({ year }) => year);
-    zones[zone] = zoneYears(zone, Math.min(...years) - 1, Math.max(...years) + 1);
-  }
-  return zones;
+const remind = (task: ClockedTask): ClockChange => ({
+  moments: { next_reminder_at: nextReminder(task, task.next_reminder_at!) },
+  event: eventOf(task, 'task.reminder', { remind_at: task.next_reminder_at!.toISOString() }),
+});
+
+function reportDue(task: ClockedTask): ClockChange {
+  const { type, data, next } = passDue(task);
+  return { moments: next, event: eventOf(task, type, data) };
+}
+
+function follow(task: ClockedTask): ClockChange | null {
+  const moments = followedMoments(task, task.now);
+  return moments && { moments };
+}
+
+const eventOf = (task: ClockedTask, type: string, data: Record<string, unknown>) => ({
+  id: uuidv7(),
+  type,
+  payload: {
+    task_id: task.id,
+    revision: task.revision,
+    actor_id: null,
+    ...data,
+    recipients: recipientsOf(task),
+  },
+});
+
+/** A change as the statement takes it. */
+function rowOf(task: ClockedTask, { moments, event }: ClockChange) {
+  const { tenant_id, id, overdue_at, next_due_at, due_stage, next_reminder_at } = { ...task, ...moments };
+  return {
+    tenant_id,
+    id,
+    event,
+    moments: {
+      overdue_at: timestampText(overdue_at),
+      next_due_at: timestampText(next_due_at),
+      due_stage,
+      next_reminder_at: timestampText(next_reminder_at),
+    },
+  };
 }

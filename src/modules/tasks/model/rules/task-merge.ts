@@ -1,0 +1,186 @@
+import { isDeepStrictEqual } from 'node:util';
+import { DAY, formatWallTime } from '../../../../lib/recurrence/index.js';
+import { PRIORITIES, STATUSES, type StoredRecurrence, type StoredReference } from '../../task.entity.js';
+import type { StoredReminder } from '../../task.entity.js';
+import type { KeptTodo } from '../todo-values.js';
+import { DONE, type TaskRow } from './task-row.js';
+import { dayOfWall, instantIn, midnightOf, wallIn } from './task-times.js';
+
+/** The fields that a request writes, checked; missing fields stay. */
+export interface TaskPatch {
+  title?: string;
+  description?: string | null;
+  /** Index in `STATUSES`. */
+  status?: number;
+  /** A task that is done is open again. */
+  reopen?: true;
+  /** Index in `PRIORITIES`. */
+  priority?: number;
+  group?: string | null;
+  labels?: string[];
+  assignee_ids?: string[];
+  date?: string | null;
+  due_at?: Date | null;
+  time_zone?: string;
+  recurrence?: Pick<StoredRecurrence, 'rrule' | 'from'> | null;
+  reminders?: StoredReminder[];
+  refs?: StoredReference[];
+  /** The notes among the references that the caller may edit. */
+  linkable_notes?: string[];
+  folder_id?: string | null;
+  position?: string;
+  /** To the end of the manual order. */
+  last?: true;
+  uid?: string;
+  icalendar?: KeptTodo | null;
+}
+
+const MIN_DUE = new Date('1900-01-01T00:00:00Z');
+const MAX_DUE = new Date('9999-12-31T23:59:59.999Z');
+const MIN_DAY = midnightOf('1900-01-01');
+const MAX_DAY = midnightOf('9999-12-31');
+
+/** Applies a patch without its folder. Notes among the references link back when they did before or when the caller may edit them. */
+export function mergeTask(task: TaskRow, patch: TaskPatch): TaskRow {
+  const merged: TaskRow = {
+    ...task,
+    ...mergeTimes(task, patch),
+    title: patch.title ?? task.title,
+    description: patch.description === undefined ? task.description : patch.description,
+    status: patch.reopen && task.status === DONE ? 0 : (patch.status ?? task.status),
+    priority: patch.priority ?? task.priority,
+    group_name: patch.group === undefined ? task.group_name : patch.group,
+    labels: patch.labels ?? task.labels,
+    assignee_ids: patch.assignee_ids ?? task.assignee_ids,
+    reminders: patch.reminders ?? task.reminders,
+    uid: patch.uid ?? task.uid,
+    icalendar: patch.icalendar === undefined ? task.icalendar : asStored(patch.icalendar),
+    position: patch.position ?? task.position,
+  };
+  if (patch.refs) {
+    const linkable = new Set([...task.linked_notes, ...(patch.linkable_notes ?? [])]);
+    merged.refs = patch.refs;
+    merged.linked_notes = patch.refs.flatMap(({ type, id }) =>
+      type === 'note' && id !== undefined && linkable.has(id) ? [id] : [],
+    );
+  }
+  return merged;
+}
+
+/** JSON as it is read again. */
+const asStored = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+/** A new moment (`due_at`) decides the date; a new date alone keeps the hour. */
+function mergeTimes(
+  task: TaskRow,
+  patch: TaskPatch,
+): Pick<TaskRow, 'date' | 'due_at' | 'time_zone' | 'recurrence'> {
+  const time_zone = patch.time_zone ?? task.time_zone;
+  let { date, due_at } = task;
+  // A client that sends the whole task back with a new date also sends the old due_at, which must not undo the new date.
+  const isSentBack =
+    patch.date !== undefined &&
+    patch.date !== date &&
+    due_at !== null &&
+    patch.due_at?.getTime() === due_at.getTime();
+  const due = isSentBack ? undefined : patch.due_at;
+  if (patch.date !== undefined) {
+    date = patch.date;
+    due_at =
+      date === null || due_at === null
+        ? null
+        : instantIn(time_zone, midnightOf(date) + hourOf(time_zone, due_at));
+  }
+  if (due !== undefined) due_at = due;
+  const isTimed = due !== undefined || patch.time_zone !== undefined;
+  if (due_at !== null && (isTimed || patch.date !== undefined)) {
+    // Another time zone must not move either of them out of the years that clients can send.
+    due_at = due_at < MIN_DUE ? MIN_DUE : due_at > MAX_DUE ? MAX_DUE : due_at;
+    date = dayOfWall(Math.min(Math.max(wallIn(time_zone, due_at), MIN_DAY), MAX_DAY));
+  }
+  const recurrence = mergeRecurrence(task.recurrence, { date, due_at, time_zone }, patch, isTimed);
+  return { date, due_at, time_zone, recurrence };
+}
+
+/** Seconds since midnight. */
+function hourOf(zone: string, at: Date): number {
+  const wall = wallIn(zone, at);
+  return wall - Math.floor(wall / DAY) * DAY;
+}
+
+/**
+ * A rule starts at the day and hour of the task when the rule was set. A new hour becomes the hour of the series; a new day moves this
+ * occurrence only, whose day by the rule stays in `scheduled`.
+ * @param isTimed the request sets an hour or a time zone
+ */
+function mergeRecurrence(
+  old: StoredRecurrence | null,
+  { date, due_at, time_zone }: Pick<TaskRow, 'date' | 'due_at' | 'time_zone'>,
+  patch: TaskPatch,
+  isTimed: boolean,
+): StoredRecurrence | null {
+  const wanted = patch.recurrence === undefined ? old : patch.recurrence;
+  if (wanted === null) return null;
+  const hour = due_at === null ? '' : formatWallTime(Math.floor(wallIn(time_zone, due_at))).slice(10);
+  if (old === null || old.rrule !== wanted.rrule || old.from !== wanted.from) {
+    // The rules of tasks reject a series without a date.
+    const day = date ?? '';
+    return { rrule: wanted.rrule, from: wanted.from, start: day + hour, scheduled: day };
+  }
+  return isTimed ? { ...old, start: old.start.slice(0, 10) + hour } : old;
+}
+
+/** The changes of an update for the history: old and new value of short fields, true for the others. */
+export type TaskChanges = Record<string, true | { from: unknown; to: unknown }>;
+
+/** The fields whose values the history states. */
+const STATED: [string, (task: TaskRow) => unknown][] = [
+  ['title', ({ title }) => title],
+  ['status', ({ status }) => STATUSES[status]],
+  ['priority', ({ priority }) => PRIORITIES[priority]],
+  ['group', ({ group_name }) => group_name],
+  ['date', ({ date }) => date],
+  ['due_at', ({ due_at }) => due_at && due_at.toISOString()],
+  ['time_zone', ({ time_zone }) => time_zone],
+  ['assignees', ({ assignee_ids }) => assignee_ids],
+];
+
+/** The fields that the history only names, with their columns. */
+const NAMED: [string, (keyof TaskRow)[]][] = [
+  ['description', ['description']],
+  ['labels', ['labels']],
+  ['folder_id', ['folder_id']],
+  ['reminders', ['reminders']],
+  ['recurrence', ['recurrence']],
+  ['references', ['refs', 'linked_notes']],
+  ['icalendar', ['icalendar']],
+  ['position', ['position']],
+];
+
+/** @returns no entries for a task that does not change */
+export function changesOf(old: TaskRow, task: TaskRow): TaskChanges {
+  const changes: TaskChanges = {};
+  for (const [field, valueOf] of STATED) {
+    const [from, to] = [valueOf(old), valueOf(task)];
+    if (!isDeepStrictEqual(from, to)) changes[field] = { from, to };
+  }
+  for (const [field, columns] of NAMED)
+    if (columns.some((column) => !isDeepStrictEqual(old[column], task[column]))) changes[field] = true;
+  return changes;
+}
+
+/** What programs stored without the texts that a change has replaced: nobody expects them in the task any more. */
+export function stillKept({ icalendar, status }: TaskRow, changes: TaskChanges): KeptTodo | null {
+  return withoutProperties(icalendar, [
+    ...('title' in changes ? ['SUMMARY'] : []),
+    ...('description' in changes ? ['DESCRIPTION'] : []),
+    ...(status === DONE ? [] : ['COMPLETED']),
+  ]);
+}
+
+/** What programs stored without these properties. */
+export function withoutProperties(kept: KeptTodo | null, names: readonly string[]): KeptTodo | null {
+  if (kept === null) return null;
+  const properties = Object.entries(kept.properties).filter(([name]) => !names.includes(name));
+  return { ...kept, properties: Object.fromEntries(properties) };
+}

@@ -1,0 +1,115 @@
+import { createTask } from '../../../src/modules/tasks/model/rules/task-rules.js';
+import type { TaskChange } from '../../../src/modules/tasks/model/rules/task-change.js';
+import { mergeTask, type TaskPatch } from '../../../src/modules/tasks/model/rules/task-merge.js';
+import type { TaskRow } from '../../../src/modules/tasks/model/rules/task-row.js';
+
+const facts = {
+  now: new Date('2026-06-01T12:00:00.000Z'),
+  folderRole: null,
+  endPosition: 'hEnd',
+  inactive: [],
+  timeZone: 'Europe/Paris',
+};
+
+function task(patch: TaskPatch = {}): TaskRow {
+  const command = { id: 'task', userId: 'alice', patch: { title: 'Task', ...patch } };
+  return (createTask(facts, command) as TaskChange).task;
+}
+
+const at = (text: string): Date => new Date(text);
+
+/** The date and the moment of a task after a patch. */
+function timesAfter(row: TaskRow, patch: TaskPatch): [string | null, string | undefined] {
+  const { date, due_at } = mergeTask(row, patch);
+  return [date, due_at?.toISOString()];
+}
+
+describe('the date and the moment of a task', () => {
+  const timed = task({ due_at: at('2026-10-20T07:00:00.123Z') });
+  const day = task({ date: '2026-10-20' });
+
+  test('a moment decides the date, in the time zone of the task', () => {
+    expect(timesAfter(day, { due_at: at('2026-10-20T23:30:00Z') })).toEqual([
+      '2026-10-21',
+      '2026-10-20T23:30:00.000Z',
+    ]);
+    expect(timesAfter(timed, { due_at: null })).toEqual(['2026-10-20', undefined]);
+  });
+
+  test('a date alone keeps the hour, also across the end of summer time', () => {
+    expect(timesAfter(timed, { date: '2026-10-27' })).toEqual(['2026-10-27', '2026-10-27T08:00:00.123Z']);
+    expect(timesAfter(day, { date: '2026-10-27' })).toEqual(['2026-10-27', undefined]);
+    expect(timesAfter(timed, { date: null })).toEqual([null, undefined]);
+  });
+
+  test('a new date beside the old moment keeps the hour, and beside a new one it does not count', () => {
+    const sentBack = { date: '2026-10-27', due_at: timed.due_at };
+    expect(timesAfter(timed, sentBack)).toEqual(['2026-10-27', '2026-10-27T08:00:00.123Z']);
+    const both = { date: '2026-10-27', due_at: at('2026-10-22T07:00:00Z') };
+    expect(timesAfter(timed, both)).toEqual(['2026-10-22', '2026-10-22T07:00:00.000Z']);
+  });
+
+  test('a time zone changes the date of a moment, and not that of a day', () => {
+    const late = task({ due_at: at('2026-10-20T20:00:00Z') });
+    expect(timesAfter(late, { time_zone: 'Asia/Tokyo' })).toEqual(['2026-10-21', '2026-10-20T20:00:00.000Z']);
+    expect(timesAfter(day, { time_zone: 'Asia/Tokyo' })).toEqual(['2026-10-20', undefined]);
+  });
+
+  test.each([
+    ['1900-01-01T00:00:00.000Z', 'America/New_York', '1900-01-01'],
+    ['9999-12-31T23:00:00.000Z', 'Asia/Tokyo', '9999-12-31'],
+  ])('at %s in %s the date stays in the years that clients can send', (due, time_zone, date) => {
+    expect(timesAfter(day, { due_at: at(due), time_zone })).toEqual([date, due]);
+  });
+
+  test('an hour of the last day does not leave the calendar', () => {
+    const late = task({ due_at: at('2026-06-01T22:30:00Z'), time_zone: 'America/New_York' });
+    expect(timesAfter(late, { date: '9999-12-31', time_zone: 'America/New_York' })).toEqual([
+      '9999-12-31',
+      '9999-12-31T23:30:00.000Z',
+    ]);
+    const evening = task({ due_at: at('2026-06-02T02:30:00Z'), time_zone: 'America/New_York' });
+    expect(timesAfter(evening, { date: '9999-12-31' })).toEqual(['9999-12-31', '9999-12-31T23:59:59.999Z']);
+  });
+});
+
+describe('the series of a task', () => {
+  const weekly = { rrule: 'FREQ=WEEKLY', from: 'schedule' } as const;
+  const timed = task({ due_at: at('2026-01-05T09:00:00Z'), recurrence: weekly });
+
+  test('starts at the day and hour of the task when it is set', () => {
+    expect(timed.recurrence).toEqual({ ...weekly, start: '2026-01-05T10:00:00', scheduled: '2026-01-05' });
+    expect(task({ date: '2026-01-05', recurrence: weekly }).recurrence).toMatchObject({
+      start: '2026-01-05',
+    });
+    const other = mergeTask(timed, { recurrence: { ...weekly, rrule: 'FREQ=DAILY' }, date: '2026-01-07' });
+    expect(other.recurrence).toEqual({
+      rrule: 'FREQ=DAILY',
+      from: 'schedule',
+      start: '2026-01-07T10:00:00',
+      scheduled: '2026-01-07',
+    });
+  });
+
+  test('stays with a new day, and takes a new hour', () => {
+    expect(mergeTask(timed, { date: '2026-01-06' }).recurrence).toEqual(timed.recurrence);
+    expect(mergeTask(timed, { recurrence: weekly, title: 'x' }).recurrence).toEqual(timed.recurrence);
+    expect(mergeTask(timed, { due_at: at('2026-01-05T11:00:00Z') }).recurrence).toEqual({
+      ...timed.recurrence,
+      start: '2026-01-05T12:00:00',
+    });
+    expect(mergeTask(timed, { recurrence: null }).recurrence).toBeNull();
+  });
+});
+
+describe('the other fields', () => {
+  test('that a patch does not have stay; null clears those that may be empty', () => {
+    const row = task({ description: '<p>d</p>', group: 'g', labels: ['l'] });
+    expect(mergeTask(row, {})).toEqual(row);
+    expect(mergeTask(row, { description: null, group: null, labels: [] })).toMatchObject({
+      description: null,
+      group_name: null,
+      labels: [],
+    });
+  });
+});
