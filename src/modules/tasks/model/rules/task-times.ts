@@ -1,4 +1,4 @@
-import { canonicalZone, DAY, formatDay, parseWallTime, Zone } from '../../../../lib/recurrence/index.js';
+import { DAY, formatDay, parseWallTime, readableZone, Zone } from '../../../../lib/recurrence/index.js';
 import type { StoredReminder } from '../../task.entity.js';
 import { DONE, type TaskRow } from './task-row.js';
 
@@ -21,10 +21,8 @@ export interface DueEvent {
 }
 
 const MINUTE_MS = 60_000;
-/** A name that a task of an earlier release has and this runtime does not know is read as UTC. */
-const UNKNOWN = 'UTC';
 
-const zoneOf = (name: string): Zone => Zone.of(canonicalZone(name) ?? UNKNOWN);
+const zoneOf = (name: string): Zone => Zone.of(readableZone(name));
 
 /** The instant of a wall time. @param wall seconds, with a fraction where the time has milliseconds */
 export const instantIn = (zone: string, wall: number): Date =>
