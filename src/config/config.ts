@@ -45,7 +45,7 @@ export class Config extends MailSettings {
   /** PostgreSQL to use instead of the embedded one. */
   @Url('postgres', 'postgresql') DATABASE_URL?: string;
 
-  /** Connections per process. */
+  /** Connections per process for requests and jobs. */
   @Whole(1, 1000) DATABASE_POOL_MAX = 10;
 
   /** Connections per process to each cell besides the database of the directory. */

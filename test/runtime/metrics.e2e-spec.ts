@@ -54,7 +54,9 @@ describe('the scrape of npm start', () => {
     for (const name of ['primary', 'worker-1', 'worker-2', 'mail-service'])
       expect(text).toContain(`nodejs_eventloop_lag_seconds{process="${name}"}`);
     for (const name of ['worker-1', 'worker-2', 'mail-service'])
-      expect(text).toContain(`database_pool_connections{process="${name}",cell="main",state="max"}`);
+      expect(text).toContain(
+        `database_pool_connections{process="${name}",cell="main",use="requests",state="max"}`,
+      );
     const requests =
       /^http_request_duration_seconds_count\{process="worker-\d",method="GET",route="\/apis\/v1\/health\/live",status="200"\} 1$/m;
     expect(text).toMatch(requests);

@@ -91,9 +91,11 @@ export class TestApp {
       PORT: '0',
       DEMO: 'false',
       API_REQUESTS_PER_MINUTE: '0',
-      // Tests let many requests of one user wait for a lock at the same time. A user has a share of the connections.
-      DATABASE_POOL_MAX: '24',
-      CELL_POOL_MAX: '24',
+      // Tests let many requests of one user, and many calls without a request, wait for a lock at the same time. A user has a share
+      // of the connections of requests, jobs have three tenths.
+      DATABASE_POOL_MAX: '80',
+      CELL_POOL_MAX: '80',
+      CELL_CONNECTIONS_MAX: '200',
       DATABASE_URL: database.url,
       DATA_DIR: dataDir,
       ...settings,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Audit } from '../../platform/audit/audit.js';
 import { Blobs } from '../../platform/blobs/blobs.js';
+import { forProcess } from '../../platform/current-work/current-work.js';
 import { Db } from '../../platform/database/db.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { ExportArchives } from './export-archives.js';
@@ -82,7 +83,8 @@ export class PersonalExportWorker implements OnModuleInit, OnApplicationShutdown
     const signal = AbortSignal.any([lost.signal, this.shutdown.signal]);
     let done = 0;
     const renew = async (): Promise<void> => {
-      if (!(await this.exports.renew(run, LEASE_SECONDS, done))) lost.abort(new Error('the lease was lost'));
+      if (!(await forProcess(() => this.exports.renew(run, LEASE_SECONDS, done))))
+        lost.abort(new Error('the lease was lost'));
     };
     const timer = setInterval(() => void renew().catch((error: unknown) => lost.abort(error)), RENEWAL_MS);
     try {

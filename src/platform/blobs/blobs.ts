@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
+import { forProcess } from '../current-work/current-work.js';
 import { isStorageFull } from '../database/storage-full.js';
 import type { Tx } from '../database/tx.js';
 import type { ApiError } from '../http/api-error.js';
@@ -183,9 +184,9 @@ export class Blobs {
   }
 
   private renew(key: BlobKey): void {
-    this.repository
-      .renew(key)
-      .catch((error: unknown) => this.logger.warn({ err: error, ...key }, 'renewal of a blob failed'));
+    forProcess(() => this.repository.renew(key)).catch((error: unknown) =>
+      this.logger.warn({ err: error, ...key }, 'renewal of a blob failed'),
+    );
   }
 
   private unavailable(operation: 'read' | 'write', error: Error): ApiError {

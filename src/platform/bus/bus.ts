@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type pg from 'pg';
+import { outsideRequests } from '../current-work/current-work.js';
 import { Db } from '../database/db.js';
 import { PrimaryClient } from '../database/connections/primary-client.js';
 import { directory } from '../database/statement.js';
@@ -80,7 +81,8 @@ export class Bus implements OnModuleDestroy {
 
   /** Starts to receive. Messages sent before are not received. */
   listen(): Promise<void> {
-    this.listening ??= this.connect();
+    // Handlers of messages are not part of the request that starts to receive.
+    this.listening ??= outsideRequests(() => this.connect());
     return this.listening;
   }
 

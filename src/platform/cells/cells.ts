@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../config/config.js';
+import { sharesOfCell } from '../database/connections/shares.js';
 import { createDataSource } from '../database/data-source.js';
 import { type ConnectionLimits, Database, READ_PIPELINES } from '../database/database.js';
 import { CellUnavailableError } from '../database/database-errors.js';
@@ -156,8 +157,8 @@ export class Cells implements Router, OnModuleInit {
     const { url, schema } = this.urlOf(name);
     if (this.closed) throw new CellUnavailableError(name);
     const { pool, pipelines } = this.connectionLimits;
-    const limits = this.config.with({ DATABASE_POOL_MAX: pool });
-    const dataSource = createDataSource(limits, url, this.schema, { schema });
+    const options = { schema, shares: sharesOfCell(pool), poolSize: pool };
+    const dataSource = createDataSource(this.config, url, this.schema, options);
     try {
       await dataSource.initialize();
       if (needsMigration(await planMigration(dataSource, this.schema.sql)))

@@ -10,8 +10,6 @@ export interface WorkOwner {
 /** Work that a client has caused: a request, or an event of a socket. */
 export interface CurrentWork {
   readonly owner: WorkOwner;
-  /** Transactions that it has open. It may need further connections to end them. */
-  transactions: number;
   /** Its statements may take long: see `LongWorkGuard`. */
   isLong: boolean;
   /** Bytes of the results of its statements so far. */
@@ -27,10 +25,9 @@ interface OwnedRequest {
 }
 
 /** The workspace of requests without a caller: sign-in, public forms and pages. Their user is the network of the client. */
-const PUBLIC = 'public';
+export const PUBLIC = 'public';
 
 class RequestWork implements CurrentWork {
-  transactions = 0;
   isLong = false;
   databaseBytes = 0;
 
@@ -45,7 +42,16 @@ class RequestWork implements CurrentWork {
   }
 }
 
-const current = new AsyncLocalStorage<CurrentWork | undefined>();
+/**
+ * What connections of the database are used for: requests and events of sockets, jobs and the delivery of events, and what the process
+ * itself depends on.
+ */
+export const USES = ['requests', 'jobs', 'process'] as const;
+
+export type Use = (typeof USES)[number];
+
+/** Undefined: a job. */
+const current = new AsyncLocalStorage<CurrentWork | 'process' | undefined>();
 
 /** The work of a request: it counts for its caller. */
 export const workOf = (request: OwnedRequest): CurrentWork => new RequestWork(request);
@@ -55,12 +61,24 @@ export const during = <T>(work: CurrentWork, handle: () => T): T => current.run(
 
 /** Runs work that a user has caused without a request of HTTP. */
 export const inWorkOf = <T>(owner: WorkOwner, work: () => T): T =>
-  current.run({ owner, transactions: 0, isLong: false, databaseBytes: 0 }, work);
+  current.run({ owner, isLong: false, databaseBytes: 0 }, work);
 
 /** Runs work that a request has only triggered, such as the delivery of events. */
 export const outsideRequests = <T>(work: () => T): T => current.run(undefined, work);
 
-/** Undefined in jobs and in the delivery of events. */
-export const currentWork = (): CurrentWork | undefined => current.getStore();
+/** Runs work that the process depends on, such as the readiness probe and the renewal of leases. Its statements are short. */
+export const forProcess = <T>(work: () => T): T => current.run('process', work);
 
-export const ownerOfWork = (): WorkOwner | undefined => current.getStore()?.owner;
+export function currentUse(): Use {
+  const store = current.getStore();
+  if (store === undefined) return 'jobs';
+  return store === 'process' ? 'process' : 'requests';
+}
+
+/** Undefined in jobs and in the delivery of events. */
+export function currentWork(): CurrentWork | undefined {
+  const store = current.getStore();
+  return store === 'process' ? undefined : store;
+}
+
+export const ownerOfWork = (): WorkOwner | undefined => currentWork()?.owner;

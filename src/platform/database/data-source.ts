@@ -1,13 +1,14 @@
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import type { Config } from '../../config/config.js';
-import { FairPool } from './connections/fair-pool.js';
+import { FairPool, type FairPoolConfig } from './connections/fair-pool.js';
 import {
   PrimaryClient,
   type PrimaryClientConfig,
   type SessionSettings,
 } from './connections/primary-client.js';
 import type { Schema } from './schema/schema-part.js';
+import { type Shares, undivided } from './connections/shares.js';
 import { TIMEOUTS } from './connections/timeouts.js';
 
 /** The settings of a session that finds its tables in a schema; undefined: in `public`. */
@@ -19,6 +20,13 @@ const limitsOfSession = (): SessionSettings => ({
   lock_timeout: String(TIMEOUTS.lock),
   idle_in_transaction_session_timeout: String(TIMEOUTS.idleInTransaction),
 });
+
+interface DataSourceOptions {
+  timeouts?: boolean;
+  schema?: string | undefined;
+  shares?: Shares;
+  poolSize?: number;
+}
 
 /** Opens a created pool, and closes it after `work`. */
 export async function withDataSource<T>(
@@ -36,6 +44,8 @@ export async function withDataSource<T>(
 /**
  * Creates the pool of a database. TypeORM and the named statements share it.
  * @param options.timeouts false for migrations, whose statements may take long
+ * @param options.shares of the uses; default: requests and jobs each use all DATABASE_POOL_MAX connections
+ * @param options.poolSize connections of all uses
  * @param options.schema with all tables, that of the applied migrations included; default: public. Extensions are in the schema
  *   `ext`
  */
@@ -43,7 +53,12 @@ export function createDataSource(
   config: Config,
   url: string,
   schema: Pick<Schema, 'entities' | 'migrations'>,
-  { timeouts = true, schema: namespace }: { timeouts?: boolean; schema?: string | undefined } = {},
+  {
+    timeouts = true,
+    schema: namespace,
+    shares = undivided(config.DATABASE_POOL_MAX),
+    poolSize = config.DATABASE_POOL_MAX,
+  }: DataSourceOptions = {},
 ): DataSource {
   return new DataSource({
     type: 'postgres',
@@ -53,7 +68,7 @@ export function createDataSource(
     migrations: schema.migrations,
     migrationsTableName: 'schema_migrations',
     ...(namespace !== undefined && { schema: namespace }),
-    poolSize: config.DATABASE_POOL_MAX,
+    poolSize,
     applicationName: 'workspace',
     extra: {
       Client: PrimaryClient,
@@ -62,7 +77,8 @@ export function createDataSource(
       ...(timeouts && { query_timeout: TIMEOUTS.response }),
       keepAlive: true,
       session: { ...(timeouts && limitsOfSession()), ...sessionIn(namespace) },
-    } satisfies Omit<pg.PoolConfig, 'Client'> & PrimaryClientConfig & { Client: typeof PrimaryClient },
+      shares,
+    } satisfies Omit<FairPoolConfig, 'Client'> & PrimaryClientConfig & { Client: typeof PrimaryClient },
     logging: false,
   });
 }

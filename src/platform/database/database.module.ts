@@ -1,6 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../../config/config.js';
+import { sharesOfMain, sumOf } from './connections/shares.js';
 import { createDataSource } from './data-source.js';
 import { Schema } from './schema/schema-part.js';
 import { Db } from './db.js';
@@ -16,7 +17,10 @@ export class DatabaseModule {
         {
           provide: DataSource,
           inject: [Config],
-          useFactory: (config: Config) => createDataSource(config, url, schema).initialize(),
+          useFactory: (config: Config) => {
+            const shares = sharesOfMain(config.DATABASE_POOL_MAX);
+            return createDataSource(config, url, schema, { shares, poolSize: sumOf(shares) }).initialize();
+          },
         },
         Db,
         { provide: Schema, useValue: schema },

@@ -1,7 +1,7 @@
 import type { Client, PoolClient } from 'pg';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { currentWork } from '../current-work/current-work.js';
+import { currentUse, type Use, USES } from '../current-work/current-work.js';
 import { tracedStatement } from '../telemetry/tracer.js';
 import { ConcurrencyLimiter, QueueFullError } from '../workers/concurrency-limiter.js';
 import {
@@ -11,8 +11,10 @@ import {
   isResponseTimeout,
   leavesConnection,
 } from './database-errors.js';
-import { type FairPool, queueOf } from './connections/fair-pool.js';
+import { type FairPool, queueOf, type UseState } from './connections/fair-pool.js';
+import { holdConnection } from './connections/open-transactions.js';
 import { ReadPipelines } from './connections/read-pipelines.js';
+import { sharesOfCell } from './connections/shares.js';
 import { runOn } from './run-on.js';
 import type { Statement } from './statement.js';
 import { OpenTx } from './tx.js';
@@ -64,27 +66,30 @@ export class Database {
       { ...this.pool.options, password, application_name: 'workspace reads' },
       pipelines,
     );
-    this.reads = new ConcurrencyLimiter(this.maxReads, this.maxWaiting, connectionTimeoutMillis);
+    this.reads = new ConcurrencyLimiter(this.maxReads, this.maxWaiting('requests'), connectionTimeoutMillis);
   }
 
-  /** Numbers of open, idle and allowed connections of the pool, and of requests that wait for one. */
+  /** Numbers of open, idle and allowed connections of the pool, and of work that waits for one. */
   get poolState(): PoolState {
     const { totalCount: total, idleCount: idle, waiting } = this.pool;
-    return { total, idle, max: this.maxConnections, waiting };
+    const uses = Object.fromEntries(USES.map((use) => [use, this.pool.stateOf(use)])) as PoolState['uses'];
+    return { total, idle, max: this.pool.options.max ?? 0, waiting, uses };
   }
 
-  /** Changes the maximum numbers of connections. Excess connections close when they are idle. */
+  /** Changes the maximum numbers of connections of a cell. Excess connections close when they are idle. */
   limit({ pool, pipelines }: ConnectionLimits): void {
-    this.pool.resize(pool);
+    this.pool.resize(pool, sharesOfCell(pool));
     this.pipelines.resize(pipelines);
-    this.reads.resize(this.maxReads, this.maxWaiting);
+    this.reads.resize(this.maxReads, this.maxWaiting('requests'));
     // A busy connection closes later, after the idle timeout.
     this.pool.closeIdle(this.pool.totalCount - pool);
   }
 
-  /** @throws DatabaseBusyError when too many statements wait for a connection */
+  /** @throws DatabaseBusyError when too many statements of the same use wait for a connection */
   rejectWhenOverloaded(): void {
-    if (this.pool.waiting + this.pipelines.pending >= this.maxWaiting) throw new DatabaseBusyError();
+    const use = currentUse();
+    const pipelined = use === 'requests' ? this.pipelines.pending : 0;
+    if (this.pool.stateOf(use).waiting + pipelined >= this.maxWaiting(use)) throw new DatabaseBusyError();
   }
 
   /** TypeORM's access to the pool. @throws DatabaseBusyError */
@@ -99,7 +104,7 @@ export class Database {
     return tracedStatement(statement, () => this.run(statement, values));
   }
 
-  /** Runs one statement on the pool, also while requests are rejected. It is not counted as a round trip of a request. */
+  /** Runs one statement on a connection of the process, also while requests are rejected. It is not counted as a round trip of a request. */
   async queryAlways<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     return this.runOnce(await this.pool.connectAlways(), statement, values);
   }
@@ -117,7 +122,7 @@ export class Database {
         runner,
         () => (this.trips += 1),
         (error) => this.noteFailure(error),
-        currentWork(),
+        holdConnection(),
       );
       if (hasLongStatements) await tx.allowLongStatements();
       return tx;
@@ -159,12 +164,8 @@ export class Database {
     this.pool.closeIdle(this.pool.idleCount);
   }
 
-  private get maxConnections(): number {
-    return this.pool.options.max ?? 10;
-  }
-
-  private get maxWaiting(): number {
-    return queueOf(this.maxConnections);
+  private maxWaiting(use: Use): number {
+    return queueOf(Math.max(1, this.pool.stateOf(use).max));
   }
 
   private get maxReads(): number {
@@ -172,7 +173,9 @@ export class Database {
   }
 
   private run<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
-    return statement.pipelined && this.pipelines.size > 0
+    // Work without a request has connections of its own: it does not wait for the reads of requests.
+    const isFree = currentUse() === 'requests' || this.reads.pending === 0;
+    return statement.pipelined && this.pipelines.size > 0 && isFree
       ? this.pipelined(statement, values)
       : this.pooled(statement, values);
   }
@@ -222,4 +225,5 @@ export interface PoolState {
   idle: number;
   max: number;
   waiting: number;
+  uses: Record<Use, UseState>;
 }

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
+import { withTransactions } from './connections/open-transactions.js';
 import { isRetryable } from './database-errors.js';
 import { Database } from './database.js';
 import type { Router } from './router.js';
@@ -109,7 +110,7 @@ export class Db implements Reader, OnApplicationShutdown {
     const joined = this.joined.getStore()?.tx;
     if (joined) return work(joined);
     this.main.rejectWhenOverloaded();
-    return this.retrying(() => this.attempt(work));
+    return this.retrying(() => withTransactions(() => this.attempt(work)));
   }
 
   /**
@@ -256,7 +257,7 @@ export class Db implements Reader, OnApplicationShutdown {
       query: async (statement, values) => {
         const databases = await router.databasesOf(statement, values, this.main);
         return databases.length > 1
-          ? this.attempt((tx) => tx.query(statement, values))
+          ? withTransactions(() => this.attempt((tx) => tx.query(statement, values)))
           : (databases[0] as Database).query(statement, values);
       },
     };

@@ -1,6 +1,5 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import type { Client } from 'pg';
-import type { CurrentWork } from '../current-work/current-work.js';
 import { tracedStatement } from '../telemetry/tracer.js';
 import { isReadOnly, isResponseTimeout } from './database-errors.js';
 import { runOn } from './run-on.js';
@@ -57,16 +56,15 @@ export class OpenTx extends Tx {
   /** Time without a response, milliseconds; undefined: that of the connection. */
   private responseLimit: number | undefined;
 
-  /** @param work that the transaction is part of; undefined without a request */
+  /** @param onRelease called when the connection goes back to the pool */
   constructor(
     private readonly client: Client,
     readonly runner: QueryRunner,
     private readonly count: () => void,
     private readonly onFailure: (error: unknown) => void,
-    private readonly work?: Pick<CurrentWork, 'transactions'>,
+    private readonly onRelease: () => void,
   ) {
     super();
-    if (work) work.transactions += 1;
   }
 
   get dataSource(): DataSource {
@@ -124,7 +122,7 @@ export class OpenTx extends Tx {
 
   /** Gives the connection back to the pool. */
   async release(): Promise<void> {
-    if (this.work) this.work.transactions -= 1;
+    this.onRelease();
     await this.runner.release();
   }
 

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { outsideRequests } from '../current-work/current-work.js';
+import { forProcess, outsideRequests } from '../current-work/current-work.js';
 import type { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
 import type { WorkQueue } from '../jobs/work-queue.js';
@@ -214,9 +214,9 @@ export class OutboxDelivery {
   }
 
   private renew(rows: ClaimedRow[]): void {
-    this.db
-      .single((tx) => tx.query(renew, [...claimsOf(rows), LEASE_SECONDS]))
-      .catch((error: unknown) => this.logger.warn({ err: error }, 'renewal of the claim on events failed'));
+    forProcess(() => this.db.single((tx) => tx.query(renew, [...claimsOf(rows), LEASE_SECONDS]))).catch(
+      (error: unknown) => this.logger.warn({ err: error }, 'renewal of the claim on events failed'),
+    );
   }
 
   private deliver(row: ClaimedRow): Promise<boolean> {

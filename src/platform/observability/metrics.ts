@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Config } from '../../config/config.js';
+import { USES } from '../current-work/current-work.js';
 import { Db } from '../database/db.js';
 import type { RequestEnd } from './access-log.js';
 
@@ -150,15 +151,16 @@ function watchDatabase(metrics: Metrics, db: Db): void {
   metrics.registry.registerMetric(
     new Gauge({
       name: 'database_pool_connections',
-      help: 'Connections of the pool of a cell: idle, busy, and the maximum; and requests that wait for one.',
-      labelNames: ['cell', 'state'],
+      help: 'Connections of the pool of a cell by their use: busy ones, and the maximum; idle ones, which serve any use; and statements that wait for one.',
+      labelNames: ['cell', 'use', 'state'],
       registers: [],
       collect() {
         this.reset();
         for (const { name: cell, poolState } of db.databases) {
-          const { total, idle, waiting, max } = poolState;
-          for (const [state, value] of Object.entries({ idle, busy: total - idle, max, waiting }))
-            this.set({ cell, state }, value);
+          this.set({ cell, use: 'any', state: 'idle' }, poolState.idle);
+          for (const use of USES)
+            for (const [state, value] of Object.entries(poolState.uses[use]))
+              this.set({ cell, use, state }, value);
         }
       },
     }),

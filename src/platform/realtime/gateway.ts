@@ -9,6 +9,7 @@ import { Config } from '../../config/config.js';
 import { type AccessChange, AccessChanges, concerns } from '../context/access-changes.js';
 import type { RequestContext } from '../context/request-context.js';
 import { TokenResolver } from '../context/token-resolver.js';
+import { inWorkOf, PUBLIC } from '../current-work/current-work.js';
 import { Errors } from '../http/errors.js';
 import { isSocketTarget } from '../http/server/socket-target.js';
 import { Lifecycle } from '../observability/lifecycle.js';
@@ -130,7 +131,9 @@ export class RealtimeGateway {
   /** @throws Error `unauthorized`, `too_many_sockets`, `unavailable`: the client gets its message */
   private async authenticate(socket: Socket): Promise<void> {
     const { token } = socket.handshake.auth as { token?: unknown };
-    const identity = await this.identify(token);
+    // Until the caller is known, all sockets that open share what requests without a caller have.
+    const owner = { workspace: PUBLIC, user: socket.id };
+    const identity = await inWorkOf(owner, () => this.identify(token));
     // In a separate turn of the event loop: Socket.IO connects this socket before another one is counted or access changes.
     await setImmediate();
     if (!identity || this.hasChangedSince(identity)) throw new Error('unauthorized');

@@ -106,6 +106,12 @@ export class ConcurrencyLimiter {
     return this.wait(usages, signal);
   }
 
+  /** A slot if one is free, beyond the shares and before waiting tasks. The caller releases it. */
+  takeFree(): Lease | undefined {
+    if (this.closed || this.running >= this.limit) return undefined;
+    return this.begin(this.usagesOf(ownerOfWork()));
+  }
+
   /** Changes the limits. Tasks beyond them continue. */
   resize(limit: number, queue: number): void {
     this.limit = limit;
@@ -116,6 +122,11 @@ export class ConcurrencyLimiter {
   /** Number of waiting tasks. */
   get pending(): number {
     return this.waiting.size;
+  }
+
+  /** Number of running tasks. */
+  get active(): number {
+    return this.running;
   }
 
   /** Rejects waiting and new tasks. Running tasks continue. */

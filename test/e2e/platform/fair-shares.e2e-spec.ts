@@ -48,8 +48,8 @@ describe('connections that requests share', () => {
     await holder.query('SELECT pg_advisory_lock($1)', [LOCK]);
     const stuck = Array.from({ length: 30 }, () => inWorkOf(ownerOf(alice), () => db.query(wait, [])));
     await until('the share of the user to be in use', async () => (await waiting()).rows[0]!.count === 4);
-    // The pool has 10 connections, 7 of them for requests.
-    expect(db.main.poolState).toMatchObject({ max: 10, waiting: 26 });
+    // 7 of the 10 connections are for requests.
+    expect(db.main.poolState.uses.requests).toEqual({ max: 7, busy: 4, waiting: 26 });
     const [colleague, other, ready, job] = await Promise.all([
       anna.api.post('/notes', { title: 'of a colleague' }),
       bob.api.post('/notes', { title: 'of another workspace' }),
@@ -60,12 +60,12 @@ describe('connections that requests share', () => {
     expect((await waiting()).rows[0]!.count).toBe(4);
     await holder.query('SELECT pg_advisory_unlock($1)', [LOCK]);
     await Promise.all(stuck);
-    expect(db.main.poolState.waiting).toBe(0);
+    expect(db.main.poolState.uses.requests.waiting).toBe(0);
   });
 
   test('requests beyond the queue of a user are rejected, those of others are not', async () => {
     await holder.query('SELECT pg_advisory_lock($1)', [LOCK]);
-    const stuck = Array.from({ length: 204 }, () => inWorkOf(ownerOf(alice), () => db.query(wait, [])));
+    const stuck = Array.from({ length: 144 }, () => inWorkOf(ownerOf(alice), () => db.query(wait, [])));
     await expect(inWorkOf(ownerOf(alice), () => db.query(wait, []))).rejects.toBeInstanceOf(
       DatabaseBusyError,
     );

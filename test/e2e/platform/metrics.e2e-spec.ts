@@ -149,8 +149,11 @@ describe('metrics', () => {
     const seen = await samples();
     expect(seen.get('realtime_sockets{process="primary",state="authenticated"}')).toBe(1);
     expect(seen.get('realtime_sockets{process="primary",state="unauthenticated"}')).toBe(0);
-    expect(seen.get('database_pool_connections{process="primary",cell="main",state="max"}')).toBe(10);
-    expect(seen.get('database_pool_connections{process="primary",cell="main",state="waiting"}')).toBe(0);
+    const pool = (use: string, state: string) =>
+      seen.get(`database_pool_connections{process="primary",cell="main",use="${use}",state="${state}"}`);
+    expect(['requests', 'jobs', 'process'].map((use) => pool(use, 'max'))).toEqual([7, 3, 2]);
+    expect(['requests', 'jobs', 'process'].map((use) => pool(use, 'waiting'))).toEqual([0, 0, 0]);
+    expect(pool('any', 'idle')).toBeGreaterThan(0);
     expect(seen.get('system_mail_queued')).toBe(1);
     expect(seen.get('system_mail_oldest_seconds')).toBeGreaterThanOrEqual(90);
     expect(seen.get('database_up')).toBe(1);

@@ -107,7 +107,7 @@ describe('the server as a process', () => {
         'http_request_duration_seconds_count{process="worker-1",method="POST",route="/apis/v1/notes",status="500"} 1',
       );
       for (const name of [
-        'database_pool_connections{process="worker-1",cell="main",state="idle"}',
+        'database_pool_connections{process="worker-1",cell="main",use="any",state="idle"}',
         'database_round_trips_total',
         'nodejs_eventloop_lag_seconds',
       ])

@@ -1,3 +1,4 @@
+import { inWorkOf } from '../../../src/platform/current-work/current-work.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { either } from '../../../src/platform/database/statement.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
@@ -54,7 +55,8 @@ describe('pipelined reads', () => {
   });
 
   test('many statements share a few connections, and a transaction keeps its own', async () => {
-    const rows = await Promise.all(Array.from({ length: 50 }, () => db.query(backend, [])));
+    const read = (n: number) => inWorkOf({ workspace: `w${n}`, user: `u${n}` }, () => db.query(backend, []));
+    const rows = await Promise.all(Array.from({ length: 50 }, (_, n) => read(n)));
     const pids = new Set(rows.map(([row]) => row?.pid));
     const connections = (await app.sql(CONNECTIONS)) as { pid: number }[];
     expect(pids.size).toBe(connections.length);

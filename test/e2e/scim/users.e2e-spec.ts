@@ -5,6 +5,7 @@ import { Provisioning } from '../../../src/modules/access/index.js';
 import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasure.worker.js';
 import { ProfileService } from '../../../src/modules/settings/index.js';
 import { TenantsApi } from '../../../src/modules/tenants/index.js';
+import { PAGE_BYTES } from '../../../src/platform/bounded-pages/page-bytes.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { afterChange } from '../../support/database/locks.ts';
@@ -37,6 +38,44 @@ describe('users by SCIM', () => {
     return row;
   };
   const replace = (path: string, value: unknown) => ({ op: 'replace', path, value });
+
+  test('a page ends at the bytes of its users, also a page of a filter', async () => {
+    const [boss] = await app.tenant('big', 'boss');
+    const big = await ScimClient.of(app, boss, 'big.example');
+    await app.sql(
+      `INSERT INTO tenant_members SELECT (jsonb_populate_record(member, jsonb_build_object('user_id', gen_random_uuid(), 'role', 'member'))).*
+         FROM tenant_members member, generate_series(1, 39) WHERE member.tenant_id = $1`,
+      [boss.tenantId],
+    );
+    const text = 'é'.repeat(500);
+    const addresses = Array.from({ length: 50 }, () => ({
+      streetAddress: text,
+      region: text,
+      locality: text,
+    }));
+    await app.sql(
+      `INSERT INTO scim_users (tenant_id, user_id, attributes) SELECT tenant_id, user_id, $2::jsonb FROM tenant_members WHERE tenant_id = $1`,
+      [boss.tenantId, { addresses }],
+    );
+    for (const filter of ['', `&filter=${encodeURIComponent('addresses pr')}`]) {
+      const found: string[] = [];
+      const lengths: number[] = [];
+      for (let total = 1; found.length < total;) {
+        const path = `/Users?count=200&startIndex=${found.length + 1}${filter}`;
+        const { body } = await big.get(path);
+        expect(body).toMatchObject({ totalResults: 40, itemsPerPage: body.Resources.length });
+        total = body.totalResults;
+        lengths.push(Buffer.byteLength(JSON.stringify(body)));
+        found.push(...body.Resources.map(({ id }: any) => id));
+      }
+      expect(new Set(found).size).toBe(40);
+      expect(lengths.length).toBeGreaterThan(1);
+      expect(Math.max(...lengths)).toBeLessThan(PAGE_BYTES + 10_000);
+    }
+    const all = 'id pr or userName eq "none"';
+    const none = (await big.get(`/Users?count=0&filter=${encodeURIComponent(all)}`)).body;
+    expect([none.totalResults, none.itemsPerPage]).toEqual([40, 0]);
+  });
 
   test('the documented request of Entra creates a member', async () => {
     const userName = address();

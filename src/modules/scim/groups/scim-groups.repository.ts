@@ -20,9 +20,13 @@ export interface ScimGroupRow {
   members: { value: string; display: string }[] | null;
 }
 
+// OFFSET 0 keeps any plan from reading all members of the workspace for each group: also without statistics, members are read by key.
 const MEMBERS = `FROM group_memberships membership
-             JOIN member_profiles member ON member.tenant_id = membership.tenant_id AND member.user_id = membership.user_id
-            WHERE membership.tenant_id = $1 AND membership.group_id = grp.id AND NOT member.is_service`;
+            CROSS JOIN LATERAL (
+              SELECT profile.user_id, profile.display_name FROM member_profiles profile
+               WHERE profile.tenant_id = membership.tenant_id AND profile.user_id = membership.user_id
+                 AND NOT profile.is_service OFFSET 0) member
+            WHERE membership.tenant_id = $1 AND membership.group_id = grp.id`;
 
 // The group of all members is no SCIM group: its members follow from the memberships.
 const GROUP = `SELECT grp.id, grp.name, grp.created_at, written.external_id,

@@ -9,7 +9,7 @@ import { ScimUsersService } from './scim-users.service.js';
 export class ScimUsersController extends ScimResourcesController(USERS, ScimUsersService, {
   examples: USER_EXAMPLES,
   descriptions: {
-    list: 'All members of the workspace, deactivated ones included, without service accounts.',
+    list: 'All members of the workspace, deactivated ones included, without service accounts. A page ends at about 4 MiB, with fewer users than `count`.',
     create:
       'The user becomes a member. `userName` is an e-mail address in a verified domain of the workspace; without an account, one is created without password, and the user gets a mail. A user who was deleted through SCIM returns under the same id.',
     replace: 'Attributes that the body does not contain are removed; without `active`, the status stays.',

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { NIL } from 'uuid';
+import { boundedPage, jsonBytes, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { Db } from '../../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
@@ -27,7 +28,7 @@ export interface ScimUserRow {
   groups: { value: string; display: string }[];
 }
 
-const USER = `SELECT member.user_id, member.email, member.display_name, member.status, member.role, member.created_at,
+const COLUMNS = `member.user_id, member.email, member.display_name, member.status, member.role, member.created_at,
          profile.given_name, profile.family_name, profile.title,
          written.external_id, written.attributes,
          greatest(written.updated_at, profile.updated_at, member.changed_at) AS updated_at,
@@ -35,10 +36,13 @@ const USER = `SELECT member.user_id, member.email, member.display_name, member.s
                      FROM group_memberships membership
                      JOIN group_names grp ON grp.tenant_id = membership.tenant_id AND grp.id = membership.group_id
                     WHERE membership.tenant_id = $1 AND membership.user_id = member.user_id
-                      AND NOT (grp.system AND grp.key = 'members')), '[]') AS groups
-    ${USERS_FROM}
+                      AND NOT (grp.system AND grp.key = 'members')), '[]') AS groups`;
+
+const FROM = `${USERS_FROM}
     LEFT JOIN user_profiles profile ON profile.tenant_id = member.tenant_id AND profile.user_id = member.user_id
-   WHERE member.tenant_id = $1 AND ${IS_VISIBLE}`;
+   WHERE member.tenant_id = $1`;
+
+const USER = `SELECT ${COLUMNS} ${FROM} AND ${IS_VISIBLE}`;
 
 const statementOf = (name: string, rest: string) =>
   workspace.statement<ScimUserRow>(`scim.users_${name}`, `${USER} ${rest}`);
@@ -52,8 +56,37 @@ const LOOK_UPS = {
 
 export type LookUp = keyof typeof LOOK_UPS;
 
-const page = statementOf('page', 'ORDER BY member.user_id OFFSET $2 LIMIT $3');
-const after = statementOf('after', 'AND member.user_id > $2 ORDER BY member.user_id LIMIT $3');
+/** A member of a page. If the page ends before it, the other columns are null. */
+type PageRow = Pick<ScimUserRow, 'user_id'> & ({ fits: false } | ({ fits: true } & ScimUserRow));
+
+/** Approximate bytes of a member without attributes and groups, and of a group. */
+const USER_BYTES = 4096;
+const GROUP_BYTES = 512;
+
+/** @param range of the members: condition, ORDER BY and LIMIT */
+const pageStatement = (name: string, range: string) =>
+  workspace.statement<PageRow>(
+    `scim.users_${name}`,
+    boundedPage({
+      // The inner query finds the ids: the sizes of members that OFFSET skips are not computed.
+      keys: `SELECT found.user_id, ${USER_BYTES} + ${jsonBytes('sized.attributes')} + ${GROUP_BYTES} * (
+                      SELECT count(*) FROM group_memberships membership
+                       WHERE membership.tenant_id = $1 AND membership.user_id = found.user_id) AS bytes
+               FROM (SELECT member.user_id ${USERS_FROM} WHERE member.tenant_id = $1 AND ${IS_VISIBLE} ${range}) found
+               LEFT JOIN scim_users sized ON sized.tenant_id = $1 AND sized.user_id = found.user_id`,
+      order: 'sized.user_id',
+      limit: '$3',
+      bytes: '$4',
+      columns: `sized.fits, sized.user_id, shown.email, shown.display_name, shown.status, shown.role, shown.created_at,
+        shown.given_name, shown.family_name, shown.title, shown.external_id, shown.attributes, shown.updated_at, shown.groups`,
+      shown: { columns: COLUMNS, from: `${FROM.slice('FROM '.length)} AND member.user_id = sized.user_id` },
+    }),
+  );
+
+const page = pageStatement('page', 'ORDER BY member.user_id OFFSET $2 LIMIT $3');
+const after = pageStatement('after', 'AND member.user_id > $2 ORDER BY member.user_id LIMIT $3');
+
+const fitting = (rows: PageRow[]): ScimUserRow[] => rows.filter((row) => row.fits);
 
 const total = workspace.statement<{ total: number }>(
   'scim.users_total',
@@ -76,9 +109,9 @@ export class ScimUsersRepository {
     return this.db.query(LOOK_UPS[attribute], [tenantId, value]);
   }
 
-  /** A page by the number of its first member, as the protocol requires. @param offset from 0 */
+  /** A page by the number of its first member, as the protocol requires. It ends at its bytes. @param offset from 0 */
   async page(tenantId: string, offset: number, limit: number): Promise<ScimUserRow[]> {
-    return limit === 0 ? [] : this.db.query(page, [tenantId, offset, limit]);
+    return limit === 0 ? [] : fitting(await this.db.query(page, [tenantId, offset, limit, PAGE_BYTES]));
   }
 
   async total(tenantId: string): Promise<number> {
@@ -88,9 +121,10 @@ export class ScimUsersRepository {
   /** All visible members in the order of their ids. */
   async *all(tenantId: string): AsyncGenerator<ScimUserRow> {
     for (let last: string = NIL; ;) {
-      const rows = await this.db.query(after, [tenantId, last, SCAN]);
+      const found = await this.db.query(after, [tenantId, last, SCAN, PAGE_BYTES]);
+      const rows = fitting(found);
       yield* rows;
-      if (rows.length < SCAN) return;
+      if (rows.length === found.length && found.length < SCAN) return;
       last = rows.at(-1)!.user_id;
     }
   }

@@ -10,6 +10,7 @@ import {
   scopeOf,
   USERS,
 } from '../../../lib/scim/index.js';
+import { PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
@@ -98,11 +99,14 @@ export class ScimUsersService extends ScimResources<ScimUserRow> {
       : this.users.all(tenantId);
     const resources: Json[] = [];
     let total = 0;
+    let bytes = 0;
     for await (const row of rows) {
       const resource = this.present(row);
       if (!matches(filter, resource)) continue;
       total += 1;
-      if (total >= startIndex && resources.length < count) resources.push(resource);
+      if (total < startIndex || resources.length >= count || bytes > PAGE_BYTES) continue;
+      bytes += Buffer.byteLength(JSON.stringify(resource));
+      if (resources.length === 0 || bytes <= PAGE_BYTES) resources.push(resource);
     }
     return { resources, total };
   }

@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { forProcess } from '../../../platform/current-work/current-work.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { ClaimLoop, POLL_MS } from '../../../platform/jobs/claim-loop.js';
@@ -151,8 +152,8 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
   private async renew(): Promise<void> {
     const byCell = Map.groupBy(this.running, ({ cell }) => cell);
     for (const [cell, runs] of byCell)
-      await this.db
-        .inCell(cell, () => this.queues.renew(runs.map(({ run }) => run.queue)))
-        .catch((error: unknown) => this.logger.warn({ err: error }, 'leases of webhooks are not renewed'));
+      await forProcess(() =>
+        this.db.inCell(cell, () => this.queues.renew(runs.map(({ run }) => run.queue))),
+      ).catch((error: unknown) => this.logger.warn({ err: error }, 'leases of webhooks are not renewed'));
   }
 }

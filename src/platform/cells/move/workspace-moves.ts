@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { forProcess } from '../../current-work/current-work.js';
 import { mayHaveCommitted } from '../../database/database-errors.js';
 import { Db, MAIN } from '../../database/db.js';
 import { asTx, openSession, replicate } from '../../database/long-session.js';
@@ -81,11 +82,9 @@ export class WorkspaceMoves implements OnModuleInit {
       throw new CellError('The workspace is being moved. An abandoned move ends within two minutes.');
     const move: Move = { tenant_id: tenantId, source, target, state: 'copying' };
     const renewal = setInterval(() => {
-      this.moves
-        .renew(tenantId)
-        .catch((error: unknown) =>
-          this.logger.warn({ err: error }, 'the lease of a move could not be renewed'),
-        );
+      forProcess(() => this.moves.renew(tenantId)).catch((error: unknown) =>
+        this.logger.warn({ err: error }, 'the lease of a move could not be renewed'),
+      );
     }, RENEW_MS);
     const started = performance.now();
     const reportPhase = (phase: MoveProgress['phase'], rows?: number) =>

@@ -1,13 +1,20 @@
 import pg, { type Client, type PoolClient, type PoolConfig } from 'pg';
-import { currentWork, type CurrentWork } from '../../current-work/current-work.js';
+import {
+  currentUse,
+  currentWork,
+  type CurrentWork,
+  forProcess,
+  outsideRequests,
+  type Use,
+} from '../../current-work/current-work.js';
 import { ConcurrencyLimiter, type Lease, QueueFullError } from '../../workers/concurrency-limiter.js';
 import { DatabaseBusyError } from '../database-errors.js';
 import type { PrimaryClientConfig } from './primary-client.js';
+import { holdsConnection } from './open-transactions.js';
 import { receivedBy } from './received-bytes.js';
+import { type Shares, undivided } from './shares.js';
 import { TIMEOUTS } from './timeouts.js';
 
-/** Share of the connections that requests leave to jobs, to the delivery of events, and to the process itself. */
-const OWN = 0.3;
 /** Requests and statements that may wait for each connection; further ones are rejected with 503. */
 const MAX_WAITING_PER_CONNECTION = 50;
 
@@ -26,30 +33,53 @@ interface Checkout {
   received: number;
 }
 
-/** Connections that requests use at the same time. */
-const ofRequests = (max: number): number => Math.max(1, max - Math.round(max * OWN));
+export type FairPoolConfig = PoolConfig & Pick<PrimaryClientConfig, 'session'> & { shares?: Shares };
+
+/** The connections of a use, and the work that waits for one. */
+export interface UseState {
+  busy: number;
+  max: number;
+  waiting: number;
+}
 
 /** Requests and statements that may wait for so many connections. */
 export const queueOf = (max: number): number => max * MAX_WAITING_PER_CONNECTION;
 
+const limiterOf = (count: number, maxWaitMs: number | undefined): ConcurrencyLimiter =>
+  new ConcurrencyLimiter(count, queueOf(Math.max(1, count)), maxWaitMs);
+
 /**
- * A pool whose connections requests share by user and workspace (`ConcurrencyLimiter`). Work without a request uses all connections
- * that requests leave, and at least three tenths of them. A connection has the time limit of statements for the work that takes it.
+ * A pool whose connections are divided by their use (`Shares`), so that work of one use never waits for that of another. Requests
+ * share theirs by user and workspace (`ConcurrencyLimiter`). A connection has the time limit of statements for the work that takes it.
+ *
+ * Work with an open transaction needs a further connection to end it, and would wait for itself where all such work holds the
+ * connections of its use. It takes a free one of its use, or one of the two of the process.
  */
 export class FairPool extends pg.Pool {
-  private readonly requests: ConcurrencyLimiter;
-  private readonly leases = new WeakMap<Client, Lease>();
+  private shares: Shares;
+  private readonly limiters: Readonly<Record<Use, ConcurrencyLimiter>>;
+  /** Of the connections of the process, those that transactions use. */
+  private readonly further: ConcurrencyLimiter;
+  private readonly leases = new WeakMap<Client, Pick<Lease, 'release'>>();
   /** Time limit of the statements of each connection; missing: that of its start. */
   private readonly limits = new WeakMap<Client, number>();
   private readonly startLimit: number | undefined;
   private readonly checkouts = new WeakMap<Client, Checkout>();
 
-  constructor(config: PoolConfig & Pick<PrimaryClientConfig, 'session'>) {
+  /** @param config.shares default: requests and jobs each use all `max` connections */
+  constructor(config: FairPoolConfig) {
     super(config);
-    const { max = 10, connectionTimeoutMillis, session } = config;
+    const { max = 10, connectionTimeoutMillis, session, shares = undivided(max) } = config;
     const limit = session?.['statement_timeout'];
     this.startLimit = limit === undefined ? undefined : Number(limit);
-    this.requests = new ConcurrencyLimiter(ofRequests(max), queueOf(max), connectionTimeoutMillis);
+    this.shares = shares;
+    this.limiters = {
+      requests: limiterOf(shares.requests, connectionTimeoutMillis),
+      // Nobody waits for a job: it waits as long as a statement of another one may take.
+      jobs: limiterOf(shares.jobs, TIMEOUTS.statement),
+      process: limiterOf(shares.process, connectionTimeoutMillis),
+    };
+    this.further = limiterOf(1, connectionTimeoutMillis);
     this.on('release', (_error: Error, client: PoolClient) => {
       this.leases.get(client)?.release();
       this.leases.delete(client);
@@ -59,15 +89,24 @@ export class FairPool extends pg.Pool {
     });
   }
 
-  /** Number of requests that wait for their share, and of work that waits for a connection. */
+  /** Number of requests and other work that wait for a connection. */
   get waiting(): number {
-    return this.waitingCount + this.requests.pending;
+    const { requests, jobs, process } = this.limiters;
+    return this.waitingCount + requests.pending + jobs.pending + process.pending + this.further.pending;
   }
 
-  /** Changes the maximum number of connections. */
-  resize(max: number): void {
+  /** The state of the connections of a use. Work that waits for a new connection counts for its use. */
+  stateOf(use: Use): UseState {
+    const { active, pending } = this.limiters[use];
+    return { busy: active, max: this.shares[use], waiting: pending };
+  }
+
+  /** @param max of all uses together */
+  resize(max: number, shares: Shares): void {
     this.options.max = max;
-    this.requests.resize(ofRequests(max), queueOf(max));
+    this.shares = shares;
+    for (const use of ['requests', 'jobs', 'process'] as const)
+      this.limiters[use].resize(shares[use], queueOf(Math.max(1, shares[use])));
   }
 
   /** Closes idle connections: the pool closes a connection that is released with an error. */
@@ -81,36 +120,56 @@ export class FairPool extends pg.Pool {
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<PoolClient> | undefined {
     const work = currentWork();
-    const connection = this.connection(work).then((client) => this.limited(client, work));
+    const connection = this.connection().then((client) => this.limited(client, work));
     if (!callback) return connection;
     void report(connection, callback);
     return undefined;
   }
 
-  /** A connection beyond the shares, for statements that the process itself depends on. */
+  /** A connection of the process itself. */
   connectAlways(): Promise<PoolClient> {
-    return super.connect().then((client) => this.limited(client, undefined));
+    return forProcess(() => this.connect());
   }
 
-  private async connection(work: CurrentWork | undefined): Promise<PoolClient> {
-    // A request with a transaction ends sooner with a further connection, and would otherwise wait for itself.
-    if (!work || work.transactions > 0) return super.connect();
-    const lease = await this.lease();
+  private async connection(): Promise<PoolClient> {
+    const lease = await this.lease(currentUse());
     try {
       const client = await super.connect();
-      this.leases.set(client, lease);
+      if (lease) this.leases.set(client, lease);
       return client;
     } catch (error) {
-      lease.release();
+      lease?.release();
       throw error;
     }
   }
 
-  private async lease(): Promise<Lease> {
+  /** @returns undefined: the pool itself makes it wait. @throws DatabaseBusyError */
+  private async lease(use: Use): Promise<Pick<Lease, 'release'> | undefined> {
+    const limiter = this.limiters[use];
+    const isFurther = use !== 'process' && holdsConnection();
+    const free = isFurther ? limiter.takeFree() : undefined;
+    if (free) return free;
+    if ((isFurther || use === 'process') && this.shares.process === 0) return undefined;
     try {
-      return await this.requests.take();
+      return await (isFurther ? this.furtherLease() : limiter.take());
     } catch (error) {
       throw error instanceof QueueFullError ? new DatabaseBusyError() : error;
+    }
+  }
+
+  /** One connection of the process at a time, so that the other one remains. */
+  private async furtherLease(): Promise<Pick<Lease, 'release'>> {
+    const place = await this.further.take();
+    try {
+      const lease = await outsideRequests(() => this.limiters.process.take());
+      const release = (): void => {
+        lease.release();
+        place.release();
+      };
+      return { release };
+    } catch (error) {
+      place.release();
+      throw error;
     }
   }
 
