@@ -74,7 +74,7 @@ interface ClockChange {
   event?: { id: string; type: string; payload: Record<string, unknown> };
 }
 
-// Each event occurs once, because the transaction that appends it sets the next moment.
+// Each event occurs once, because the statement that appends it sets the next moment, in the database that has the task.
 const move = workspace.statement<never>(
   'tasks.move_clock',
   `WITH changes AS (
@@ -84,10 +84,10 @@ const move = workspace.statement<never>(
      UPDATE tasks task SET overdue_at = following.overdue_at, next_due_at = following.next_due_at,
             due_stage = following.due_stage, next_reminder_at = following.next_reminder_at
        FROM changes CROSS JOIN LATERAL jsonb_populate_record(NULL::tasks, changes.moments) following
-      WHERE task.tenant_id = changes.tenant_id AND task.id = changes.id)
+      WHERE task.tenant_id = changes.tenant_id AND task.id = changes.id RETURNING task.tenant_id, task.id)
    INSERT INTO outbox (tenant_id, id, type, payload)
    SELECT changes.tenant_id, (changes.event->>'id')::uuid, changes.event->>'type', changes.event->'payload'
-     FROM changes WHERE changes.event IS NOT NULL`,
+     FROM changes JOIN moved ON moved.tenant_id = changes.tenant_id AND moved.id = changes.id WHERE changes.event IS NOT NULL`,
   { reach: 'cell' },
 );
 
