@@ -1,4 +1,22 @@
 // Made by `npm run example` from examples/notes-web and sdk.
+// sdk/dist/sync/item-error.js
+var ItemError = class extends Error {
+  code;
+  name = "ItemError";
+  constructor(code) {
+    super(code === "deleted" ? "The object is in the trash: restore it first." : "There is no such object.");
+    this.code = code;
+  }
+};
+
+// sdk/dist/sync/store.js
+var StoreFullError = class extends Error {
+  name = "StoreFullError";
+  constructor(cause) {
+    super("The storage of this device is full.", { cause });
+  }
+};
+
 // sdk/dist/sync/equal.js
 function isEqual(a, b) {
   if (Object.is(a, b))
@@ -557,13 +575,34 @@ function without(object, ...names) {
   return copy;
 }
 
-// sdk/dist/sync/item-error.js
-var ItemError = class extends Error {
-  code;
-  name = "ItemError";
-  constructor(code) {
-    super(code === "deleted" ? "The object is in the trash: restore it first." : "There is no such object.");
-    this.code = code;
+// sdk/dist/sync/tabs/channel.js
+var Channel = class {
+  listeners = /* @__PURE__ */ new Set();
+  others;
+  /** @param name of the store; undefined: no other tab uses it */
+  constructor(name) {
+    if (name === void 0 || typeof BroadcastChannel !== "function")
+      return;
+    this.others = new BroadcastChannel(`workspace-sync ${name}`);
+    this.others.addEventListener("message", ({ data }) => this.deliver(data));
+    this.others.unref?.();
+  }
+  /** @returns a function that removes the listener */
+  on(listener) {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+  send(message) {
+    this.others?.postMessage(message);
+    this.deliver(message);
+  }
+  close() {
+    this.listeners.clear();
+    this.others?.close();
+  }
+  deliver(message) {
+    for (const listener of this.listeners)
+      listener(message);
   }
 };
 
@@ -706,10 +745,12 @@ var Collection = class {
     this.channel = channel;
     this.feed = feed;
   }
+  /** Reads an object. @returns undefined for an unknown or deleted one */
   async get(id) {
     const row = await this.rows.read((tx) => tx.get(this.feed, id));
     return row && visible(row, this.rows.rulesOf(this.feed));
   }
+  /** Reads the objects that match, once. */
   list(query = {}) {
     return readItems(this.rows, this.feed, query);
   }
@@ -775,45 +816,6 @@ var Collection = class {
   }
 };
 var plain = (fields) => JSON.parse(JSON.stringify(fields));
-
-// sdk/dist/sync/store.js
-var StoreFullError = class extends Error {
-  name = "StoreFullError";
-  constructor(cause) {
-    super("The storage of this device is full.", { cause });
-  }
-};
-
-// sdk/dist/sync/tabs/channel.js
-var Channel = class {
-  listeners = /* @__PURE__ */ new Set();
-  others;
-  /** @param name of the store; undefined: no other tab uses it */
-  constructor(name) {
-    if (name === void 0 || typeof BroadcastChannel !== "function")
-      return;
-    this.others = new BroadcastChannel(`workspace-sync ${name}`);
-    this.others.addEventListener("message", ({ data }) => this.deliver(data));
-    this.others.unref?.();
-  }
-  /** @returns a function that removes the listener */
-  on(listener) {
-    this.listeners.add(listener);
-    return () => void this.listeners.delete(listener);
-  }
-  send(message) {
-    this.others?.postMessage(message);
-    this.deliver(message);
-  }
-  close() {
-    this.listeners.clear();
-    this.others?.close();
-  }
-  deliver(message) {
-    for (const listener of this.listeners)
-      listener(message);
-  }
-};
 
 // sdk/dist/sync/collections.js
 var ORDINARY = {

@@ -11,6 +11,7 @@ import { transportOf } from './transport.js';
 const METHODS = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'] as const;
 const KEY_HEADER = 'Idempotency-Key';
 
+/** How a client reaches the service. */
 export interface WorkspaceClientOptions {
   /** Origin of the service, such as `https://workspace.example`. */
   url: string;
@@ -35,6 +36,7 @@ export interface WorkspaceClient extends Calls {
   download: Download;
 }
 
+/** Creates a client. Nothing is sent until its first call. */
 export function createClient(options: WorkspaceClientOptions): WorkspaceClient {
   const url = options.url.replace(/\/+$/, '');
   const send = transportOf(options.fetch);

@@ -6,3 +6,4 @@ export type { Progress, ProgressListener } from './files/progress.js';
 export type { Upload, UploadOptions } from './files/upload.js';
 export type { components, ErrorCode, paths } from './generated/api.js';
 export type { RetryOptions, TokenSource } from './sender.js';
+export type { Transport } from './transport.js';

@@ -8,6 +8,7 @@ import type { Transport } from './transport.js';
  */
 export type TokenSource = (rejected?: string) => Promise<string | undefined> | string | undefined;
 
+/** How often and how long a call repeats its request. */
 export interface RetryOptions {
   /** Attempts of a call, the first one included. */
   attempts: number;

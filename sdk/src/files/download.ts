@@ -3,6 +3,7 @@ import type { paths } from '../generated/api.js';
 import type { AnyMedia, PathsWith } from './paths.js';
 import { counted, type ProgressListener } from './progress.js';
 
+/** Options of a download, besides the parameters of its path. */
 export interface DownloadOptions {
   /** Stops the download, also while the stream is read. */
   signal?: AbortSignal;

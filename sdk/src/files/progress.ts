@@ -1,6 +1,7 @@
 /** Called after each part of a file. An upload that is repeated begins again at 0. */
 export type ProgressListener = (progress: Progress) => void;
 
+/** How much of a file has been sent or read. */
 export interface Progress {
   /** Bytes of the file so far. */
   loaded: number;

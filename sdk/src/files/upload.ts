@@ -7,6 +7,7 @@ import type { AnyMedia, UploadPath } from './paths.js';
 import { counted, type ProgressListener } from './progress.js';
 import { sendByXhr } from './xhr.js';
 
+/** Options of an upload, besides the parameters of its path. */
 export interface UploadOptions {
   /** A `File`, or another `Blob` with `name`. Node: `openAsBlob(path)` of `node:fs`, which reads the file while it is sent. */
   file: Blob;

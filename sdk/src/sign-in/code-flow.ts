@@ -5,6 +5,7 @@ import type { TokenStorage } from './storage.js';
 /** Sign-ins that were started and not completed; older ones are dropped. */
 const MAX_STARTED = 5;
 
+/** The request of a sign-in in the browser. */
 export interface StartOptions {
   /** One of the registered addresses of the client. */
   redirectUri: string;

@@ -16,6 +16,7 @@ export interface DeviceCode {
   expiresIn: number;
 }
 
+/** The request of a sign-in by a code that the user enters elsewhere. */
 export interface DeviceOptions {
   /** Shows the code. The first request for tokens follows its result. */
   onCode: (code: DeviceCode) => unknown;

@@ -4,6 +4,7 @@ import { type Transport, transportOf } from '../transport.js';
 /** Milliseconds for a request. One that hangs would keep the lock that all tabs wait for. */
 const TIMEOUT_MS = 30_000;
 
+/** The OpenID provider and the client that signs in there. */
 export interface ProviderOptions {
   /** Origin of the service, such as `https://workspace.example`; it is `PUBLIC_URL` of the service. */
   url: string;

@@ -13,11 +13,13 @@ const RENEW_BEFORE_MS = 30_000;
 /** Milliseconds in which the message of another tab arrives, and between two looks whether it has. */
 const [MESSAGE_MS, LOOK_MS] = [2_000, 20];
 
+/** The provider, and where the sign-in is kept. */
 export interface SignInOptions extends ProviderOptions {
   /** Keeps the refresh token, and started sign-ins. All tabs of an origin share it. */
   storage: TokenStorage;
 }
 
+/** Whether there is a refresh token. It changes in all tabs. */
 export type SignInState = 'signed-in' | 'signed-out';
 
 /** What the storage keeps. */

@@ -1,7 +1,10 @@
 /** Where the application keeps the refresh token: `localStorage`, `sessionStorage`, a key chain, an encrypted file. */
 export interface TokenStorage {
+  /** @returns null or undefined for an unknown key */
   getItem(key: string): string | null | undefined | Promise<string | null | undefined>;
+  /** Stores a value, before the returned promise resolves if there is one. */
   setItem(key: string, value: string): unknown;
+  /** Removes a value; an unknown key is no error. */
   removeItem(key: string): unknown;
 }
 

@@ -1,5 +1,6 @@
 import type { components, ServerEvents } from '../generated/events.js';
 
+/** A chat message, as the service returns it. */
 export type Message = components['schemas']['ChatMessageResponse'];
 
 /** Messages of a room that changed, in the order of their changes. */

@@ -7,6 +7,7 @@ import { Polling } from './polling.js';
 import { Positions, type RoomChanges } from './rooms.js';
 import { SocketError, UNACKNOWLEDGED } from './socket-error.js';
 
+/** The state of the connection. `polling`: there is no socket, and changes are read over HTTP. */
 export type SocketState = 'closed' | 'connecting' | 'connected' | 'polling';
 
 /** The events of the server, and those that this library derives from them. */
@@ -17,6 +18,7 @@ export type SocketEvents = ServerEvents & {
   state: SocketState;
 };
 
+/** When and how often a client without a socket polls. */
 export interface SocketOptions {
   /** Milliseconds without a socket after which polling begins. */
   pollAfterMs?: number;
@@ -68,6 +70,7 @@ export class WorkspaceSocket {
     return this.emitter.on(name, listener);
   }
 
+  /** Connects, and reconnects after each failure until `close`. */
   open(): void {
     if (this.current !== 'closed') return;
     this.enter('connecting');
@@ -75,6 +78,7 @@ export class WorkspaceSocket {
     this.connection.open();
   }
 
+  /** Ends the connection and polling. Tracked rooms stay for the next `open`. */
   close(): void {
     this.enter('closed');
     clearTimeout(this.pollTimer);
@@ -109,6 +113,7 @@ export class WorkspaceSocket {
     if (this.current === 'connected') this.resume();
   }
 
+  /** Ends `track`. */
   untrack(roomId: string): void {
     this.positions.remove(roomId);
   }
@@ -126,6 +131,7 @@ export class WorkspaceSocket {
     if (this.current === 'connected') void patiently(() => this.request('room.open', { room_id: roomId }));
   }
 
+  /** Reports that this device shows the room no longer. */
   closeRoom(roomId: string): void {
     this.openRooms.delete(roomId);
     if (this.current === 'connected') void patiently(() => this.request('room.close', { room_id: roomId }));

@@ -18,11 +18,13 @@ export class Collection<Name extends CollectionName> {
     private readonly feed: string,
   ) {}
 
+  /** Reads an object. @returns undefined for an unknown or deleted one */
   async get(id: string): Promise<LocalItem<Name> | undefined> {
     const row = await this.rows.read((tx) => tx.get(this.feed, id));
     return row && (visible(row, this.rows.rulesOf(this.feed)) as LocalItem<Name> | undefined);
   }
 
+  /** Reads the objects that match, once. */
   list(query: Query<LocalItem<Name>> = {}): Promise<LocalItem<Name>[]> {
     return readItems(this.rows, this.feed, query);
   }

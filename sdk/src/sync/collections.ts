@@ -46,6 +46,7 @@ export interface Collections {
   contacts: Types<Schemas['ContactResponse'], Schemas['CreateContact'], Schemas['UpdateContact']>;
 }
 
+/** The name of a collection that is kept on the device. */
 export type CollectionName = keyof Collections;
 /** Collections with a feed for each containing object, which is named with the collection. */
 export type ScopedName = 'events' | 'contacts';

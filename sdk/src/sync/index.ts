@@ -1,9 +1,9 @@
-export { Collection } from './collection.js';
+export type { Collection } from './collection.js';
 export type { CollectionName, Collections, LocalItem, ScopedName } from './collections.js';
 export { ItemError } from './item-error.js';
 export type { Query } from './live.js';
 export type { Conflict, Resolve } from './merge/fields.js';
-export type { Item, Problem, Row } from './rows/row.js';
+export type { Change, Item, Problem, Row, Sent } from './rows/row.js';
 export { type Store, StoreFullError, type StoreTransaction } from './store.js';
 export { memoryStore } from './stores/memory.js';
 export type { SyncPhase, SyncState } from './sync-state.js';

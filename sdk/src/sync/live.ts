@@ -5,7 +5,9 @@ import { eachRow } from './rows/each-row.js';
 import type { Item } from './rows/row.js';
 import type { Rows } from './rows/rows.js';
 
+/** Which objects of a collection are read, and in which order. */
 export interface Query<T> {
+  /** Whether an object belongs to the result. Default: all do. */
   where?: (item: T) => boolean;
   /** Default: by id. */
   sort?: (a: T, b: T) => number;

@@ -11,20 +11,25 @@ export interface Store {
    * @throws StoreFullError if there is no space left
    */
   transaction<T>(mode: 'read' | 'write', work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
+  /** Releases the storage, after the running transaction. */
   close(): Promise<void>;
 }
 
 /** Rows are copies: a change of a row that was read changes nothing in the store. */
 export interface StoreTransaction {
+  /** Reads a row. */
   get(feed: string, id: string): Promise<Row | undefined>;
+  /** Adds a row, or replaces the one of its feed and id. */
   put(row: Row): Promise<void>;
+  /** Deletes a row; an unknown one is no error. */
   delete(feed: string, id: string): Promise<void>;
   /** The first rows of a feed with a greater id, by id. */
   rows(feed: string, after: string, limit: number): Promise<Row[]>;
   /** The first rows with a greater place, by place. */
   pending(after: number, limit: number): Promise<Row[]>;
+  /** Reads a value of the store itself, such as the name of the device. */
   readMeta(key: string): Promise<unknown>;
-  /** @param value undefined deletes it */
+  /** Stores a value of the store itself. @param value undefined deletes it */
   writeMeta(key: string, value: unknown): Promise<void>;
 }
 

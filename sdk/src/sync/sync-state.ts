@@ -12,6 +12,7 @@ export type SyncPhase =
   | 'storage-full'
   | 'failed';
 
+/** The state of the synchronisation of a workspace, in all tabs. */
 export interface SyncState {
   phase: SyncPhase;
   /** Why the last attempt has ended early. */

@@ -27,6 +27,7 @@ import type { SyncState } from './sync-state.js';
 /** Changes that a list has at most. */
 const MAX_PENDING = 1_000;
 
+/** The user, the store, and what is synchronised. */
 export interface WorkspaceOptions {
   client: WorkspaceClient;
   store: Store;
@@ -77,6 +78,7 @@ async function identify({ store, user, device }: WorkspaceOptions): Promise<stri
   });
 }
 
+/** The objects of a user on this device. Reads and saves need no connection. */
 export class Workspace {
   private readonly channel: Channel;
   private readonly rows: Rows;
@@ -111,11 +113,12 @@ export class Workspace {
     return this.current;
   }
 
+  /** @throws Error if the workspace does not synchronise the collection */
+  collection<Name extends Exclude<CollectionName, ScopedName>>(name: Name): Collection<Name>;
   /**
    * @param scope id of the calendar, or of the address book
    * @throws Error if the workspace does not synchronise the collection
    */
-  collection<Name extends Exclude<CollectionName, ScopedName>>(name: Name): Collection<Name>;
   collection<Name extends ScopedName>(name: Name, scope: string): Collection<Name>;
   collection<Name extends CollectionName>(name: Name, scope?: string): Collection<Name> {
     if (!this.names.has(name)) throw new Error(`${name} is not among the collections of this workspace.`);

@@ -6,12 +6,18 @@ type Value = string | number | null;
 
 /** What the store uses of a database: `DatabaseSync` of `node:sqlite` has it, and so has `better-sqlite3`. */
 export interface SqliteDatabase {
+  /** Runs statements without values. */
   exec(sql: string): unknown;
+  /** Compiles a statement with positional values. */
   prepare(sql: string): {
+    /** Writes. */
     run(...values: Value[]): unknown;
+    /** @returns the first row, with its columns as properties; undefined if there is none */
     get(...values: Value[]): unknown;
+    /** @returns all rows */
     all(...values: Value[]): unknown[];
   };
+  /** Closes the file. */
   close(): unknown;
 }
 
