@@ -775,7 +775,7 @@ var Collection = class {
     return id;
   }
   /**
-   * @param seen the item that the fields were made from, such as the one that a form was filled with. What has changed since then is merged.
+   * @param seen the item that the caller edited, such as the one that a form was filled with. Later changes of the item are merged.
    *   Default: the item as it is now
    * @throws ItemError
    */
@@ -1163,7 +1163,7 @@ var Puller = class {
   /**
    * Reads each feed that has changed, or that must show the result of a write, to its end.
    * @param heads read before
-   * @throws ApiError, Error if there is no response: what was read is stored
+   * @throws ApiError, Error if there is no response; the pages before it are stored
    */
   async pull(heads, signal2) {
     const own = [...this.names].filter((name) => !COLLECTIONS[name].container);
@@ -4614,7 +4614,7 @@ var Editor = class {
   get id() {
     return this.seen?.id;
   }
-  /** Opens a note, or the form of a new one. What was typed before is saved. */
+  /** Opens a note, or the form of a new one, and saves the unsaved fields of the note before it. */
   async open(id) {
     await this.leave();
     const note = id === void 0 ? void 0 : await this.device.notes.get(id);
@@ -4624,7 +4624,7 @@ var Editor = class {
     this.opened(note?.id, true);
     this.title.focus();
   }
-  /** Saves what was typed, and closes the form. */
+  /** Saves the unsaved fields, and closes the form. */
   async leave() {
     if (this.typed.size > 0) await this.save();
     this.close();
@@ -4701,7 +4701,7 @@ var Editor = class {
     this.panel.show(versions);
     setText(byId("save"), versions ? "Save the merge" : "Save");
   }
-  /** The note is deleted, or no longer shared. What was typed becomes a new note. */
+  /** The note is deleted, or no longer shared. The fields that the user has typed become a new note. */
   lose() {
     if (this.typed.size === 0) return this.close();
     const text = { title: this.title.value, content: readContent(this.content) };
@@ -4739,7 +4739,7 @@ var NoteList = class {
   notes = [];
   marks = { pending: /* @__PURE__ */ new Map(), hasConflict: () => false };
   current;
-  /** Leaves out what is undefined. */
+  /** Shows the notes and their marks. A missing parameter leaves the ones before. */
   show(changes2) {
     this.notes = changes2.notes ?? this.notes;
     this.marks = changes2.marks ?? this.marks;

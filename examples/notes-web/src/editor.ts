@@ -45,7 +45,7 @@ export class Editor {
     return this.seen?.id;
   }
 
-  /** Opens a note, or the form of a new one. What was typed before is saved. */
+  /** Opens a note, or the form of a new one, and saves the unsaved fields of the note before it. */
   async open(id: string | undefined): Promise<void> {
     await this.leave();
     const note = id === undefined ? undefined : await this.device.notes.get(id);
@@ -56,7 +56,7 @@ export class Editor {
     this.title.focus();
   }
 
-  /** Saves what was typed, and closes the form. */
+  /** Saves the unsaved fields, and closes the form. */
   async leave(): Promise<void> {
     if (this.typed.size > 0) await this.save();
     this.close();
@@ -142,7 +142,7 @@ export class Editor {
     setText(byId('save'), versions ? 'Save the merge' : 'Save');
   }
 
-  /** The note is deleted, or no longer shared. What was typed becomes a new note. */
+  /** The note is deleted, or no longer shared. The fields that the user has typed become a new note. */
   private lose(): void {
     if (this.typed.size === 0) return this.close();
     const text = { title: this.title.value, content: readContent(this.content) };

@@ -140,7 +140,7 @@ function endSession(device: Device): void {
     }),
   );
   session.onSignInChange((state) => {
-    // With the account, the session has ended by itself: the banner says so, and what was typed stays.
+    // A stored account means that the session has ended by itself: the banner says so, and the form keeps its fields.
     if (state === 'signed-out' && !isLeaving && !session.storedAccount()) location.reload();
   });
 }

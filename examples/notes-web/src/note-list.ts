@@ -35,7 +35,7 @@ export class NoteList {
     this.search.addEventListener('input', () => this.render());
   }
 
-  /** Leaves out what is undefined. */
+  /** Shows the notes and their marks. A missing parameter leaves the ones before. */
   show(changes: { notes?: Note[]; marks?: Marks }): void {
     this.notes = changes.notes ?? this.notes;
     this.marks = changes.marks ?? this.marks;

@@ -55,7 +55,7 @@ export async function readAccount(): Promise<Account> {
   return account;
 }
 
-/** A page whose user is signed out without it has lost the session, and keeps what was saved. */
+/** Removes the stored account. A page that is signed out and still has one has lost its session, and keeps the notes of the device. */
 export const forgetAccount = (): void => localStorage.removeItem(KEY);
 
 /** Ends the sign-in here, and then the session of the browser at the service. */

@@ -55,7 +55,7 @@ export class Collection<Name extends CollectionName> {
   }
 
   /**
-   * @param seen the item that the fields were made from, such as the one that a form was filled with. What has changed since then is merged.
+   * @param seen the item that the caller edited, such as the one that a form was filled with. Later changes of the item are merged.
    *   Default: the item as it is now
    * @throws ItemError
    */

@@ -39,7 +39,7 @@ export class Puller {
   /**
    * Reads each feed that has changed, or that must show the result of a write, to its end.
    * @param heads read before
-   * @throws ApiError, Error if there is no response: what was read is stored
+   * @throws ApiError, Error if there is no response; the pages before it are stored
    */
   async pull(heads: Heads, signal: AbortSignal): Promise<void> {
     const own = [...this.names].filter((name) => !COLLECTIONS[name].container);
