@@ -5,6 +5,7 @@ import { Audit, operator } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TxHooks, TxHook } from '../../platform/events/tx-hooks.js';
+import { inParallel } from '../../platform/jobs/in-parallel.js';
 import { hashPassword } from '../../platform/secrets/password-hash.js';
 import { AccessTokens } from './tokens/access-tokens.js';
 import { CredentialsRepository } from './credentials.repository.js';
@@ -70,12 +71,9 @@ export class IdentityApi {
       .map(({ email, password }) => ({ key: emailKey(email), password }))
       .filter(({ key, password }) => password && !holders.has(key) && holders.add(key));
     const hashes = new Map<string, string>();
-    const work = async (): Promise<void> => {
-      for (let account = queue.pop(); account; account = queue.pop()) {
-        hashes.set(account.key, await hashPassword(account.password as string));
-      }
-    };
-    await Promise.all(Array.from({ length: HASHERS }, work));
+    await inParallel(queue, HASHERS, async ({ key, password }) => {
+      hashes.set(key, await hashPassword(password as string));
+    });
     return hashes;
   }
 

@@ -4,6 +4,7 @@ export { CreateTaskFolder, UpdateTaskFolder } from './folders/task-folders.dto.j
 export { TaskFoldersService } from './folders/task-folders.service.js';
 export { TaskResources } from './resources/task-resources.js';
 export { TaskResourceWrites, TaskUidConflict } from './resources/task-resource-writes.js';
+export { mayWrite } from './model/rules/task-roles.js';
 export { TODO_PROBLEMS } from './model/single-todo.js';
 export * from './tasks.events.js';
 export { TasksApi } from './tasks.api.js';

@@ -3,6 +3,7 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
+import { TaskErrors } from './tasks.errors.js';
 
 interface LinkedTask {
   id: string;
@@ -10,6 +11,13 @@ interface LinkedTask {
   created_at: Date;
   linked_notes: string[];
   users: string[];
+}
+
+/** A task as the caller sees it after a write; `json` is the task without its references. */
+export interface StoredTask {
+  revision: number;
+  json: string;
+  refs: string | null;
 }
 
 interface ReadTask {
@@ -86,6 +94,13 @@ export class TasksRepository {
   /** The task as the caller sees it; null without access. */
   async read(reader: Reader, ctx: RequestContext, id: string): Promise<ReadTask | null> {
     return (await reader.query(read, [ctx.tenantId, ctx.userId, id]))[0] ?? null;
+  }
+
+  /** The task as a write that changes nothing returns it. @throws ApiError 404 `not_found` without access */
+  async stored(reader: Reader, ctx: RequestContext, id: string): Promise<StoredTask> {
+    const found = await this.read(reader, ctx, id);
+    if (!found) throw TaskErrors.notFound.with();
+    return { revision: found.revision, json: found.task, refs: found.refs };
   }
 
   /** The tasks that the caller can read. */

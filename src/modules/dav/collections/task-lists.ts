@@ -7,6 +7,7 @@ import { ApiError } from '../../../platform/http/api-error.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
 import { Checked, validated } from '../../../platform/http/input.pipe.js';
 import {
+  mayWrite,
   CreateTaskFolder,
   type TaskFolderResponse,
   TaskFoldersService,
@@ -85,7 +86,7 @@ export class TaskCollections implements Collections {
     const role = await this.tasks.roleIfAny(ctx, id);
     if (role === null) return null;
     const path = paths.collection('calendars', ctx.userId, segment);
-    const rest = { properties: new Map(), isWritable: role !== 'viewer', isDefault: false };
+    const rest = { properties: new Map(), isWritable: mayWrite(role), isDefault: false };
     return { id, kind: 'tasks', contentType: TASK_TYPE, segment, path, ...rest };
   }
 

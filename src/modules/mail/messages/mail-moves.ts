@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
+import { inParallel } from '../../../platform/jobs/in-parallel.js';
 import { type Fields, isFields, isObjectId } from '../input/fields.js';
 import { type MailCall, mailboxPath, messagesPath } from '../mail-call.js';
 import { forwarded, MailClient, type MailReply, type MailSession } from '../mail-client.js';
@@ -146,17 +147,13 @@ class BulkRequests {
 
   /** Deletes single messages, several at a time. */
   async deleteEach(ids: readonly number[]): Promise<void> {
-    const rest = ids.values();
     let deleted = 0;
-    const work = async (): Promise<void> => {
-      for (const id of rest) {
-        if (this.error !== null) return;
-        const response = await this.session.json({ method: 'DELETE', path: [...this.path, id] });
-        if (response.status < 300) deleted += 1;
-        else this.add(response);
-      }
-    };
-    await Promise.all(Array.from({ length: CONCURRENT_DELETES }, work));
+    await inParallel(ids, CONCURRENT_DELETES, async (id) => {
+      if (this.error !== null) return;
+      const response = await this.session.json({ method: 'DELETE', path: [...this.path, id] });
+      if (response.status < 300) deleted += 1;
+      else this.add(response);
+    });
     if (deleted > 0) {
       const value = { success: true, deleted };
       this.done.push(new JsonResponse(200, JSON.stringify(value), value));

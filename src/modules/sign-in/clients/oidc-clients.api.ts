@@ -202,6 +202,15 @@ function builtInClients(config: Config): ClientRow[] {
     firstParty: true,
   };
   const docs = `${config.publicUrl}/apis/v1/docs`;
+  const page = [`${docs}/example`];
+  const example: ClientRow = {
+    ...none,
+    id: EXAMPLE_CLIENT,
+    kind: 'public',
+    name: 'Notes',
+    redirectUris: page,
+    logoutUris: page,
+  };
   return [
     {
       ...none,
@@ -212,18 +221,7 @@ function builtInClients(config: Config): ClientRow[] {
       logoutUris: [docs],
     },
     { ...none, id: DEVICE_CLIENT, kind: 'device', name: 'Command line', redirectUris: [] },
-    ...(config.demo
-      ? [
-          {
-            ...none,
-            id: EXAMPLE_CLIENT,
-            kind: 'public' as const,
-            name: 'Notes',
-            redirectUris: [`${docs}/example`],
-            logoutUris: [`${docs}/example`],
-          },
-        ]
-      : []),
+    ...(config.demo ? [example] : []),
   ];
 }
 

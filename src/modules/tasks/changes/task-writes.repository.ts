@@ -13,13 +13,7 @@ import type { TaskRow } from '../model/rules/task-row.js';
 import { timestampText } from '../model/rules/timestamp-text.js';
 import { TaskFolderRoles } from './task-folder-roles.js';
 import type { TaskRole } from '../task.entity.js';
-
-/** A task as the caller sees it after a write; `json` is the task without its references. */
-export interface StoredTask {
-  revision: number;
-  json: string;
-  refs: string | null;
-}
+import type { StoredTask } from '../tasks.repository.js';
 
 /** The task after a write. `isConflict`: nothing was written, because the client read an earlier revision. */
 export interface TaskWritten extends StoredTask {

@@ -57,7 +57,7 @@ export class TaskWrites {
   async writeAlone(ctx: RequestContext, command: TaskCommand): Promise<TaskWritten> {
     const decided = await this.decide(this.db, ctx, command);
     const { decision, read } = decided;
-    if (typeof decision === 'string') return this.current(this.db, ctx, command.id, decision);
+    if (typeof decision === 'string') return this.unwritten(this.db, ctx, command.id, decision);
     if (decision instanceof ApiError) throw decision;
     if (decision.links === null && decision.next === null) {
       const stored = await this.db.single(async (tx) => {
@@ -74,7 +74,7 @@ export class TaskWrites {
     this.outbox.notice(tx);
     await this.lock(tx, ctx, command);
     const { decision, old } = await this.decide(tx, ctx, command);
-    if (typeof decision === 'string') return this.current(tx, ctx, command.id, decision);
+    if (typeof decision === 'string') return this.unwritten(tx, ctx, command.id, decision);
     if (decision instanceof ApiError) throw decision;
     const { task, links, next } = decision;
     if (links || next) {
@@ -150,16 +150,13 @@ export class TaskWrites {
     await this.rows.copySubtasks(tx, ctx, task, next);
   }
 
-  private async current(
+  private async unwritten(
     reader: Reader,
     ctx: RequestContext,
     id: string,
     decision: 'unchanged' | 'conflict',
   ): Promise<TaskWritten> {
-    const found = await this.tasks.read(reader, ctx, id);
-    if (!found) throw TaskErrors.notFound.with();
-    const { revision, task: json, refs } = found;
-    return { revision, json, refs, isConflict: decision === 'conflict' };
+    return { ...(await this.tasks.stored(reader, ctx, id)), isConflict: decision === 'conflict' };
   }
 }
 

@@ -31,10 +31,6 @@ export interface PartWritten {
   more: (task: string) => Promise<Record<string, string>>;
 }
 
-const lock = workspace.statement<never>(
-  'task_parts.lock',
-  `SELECT FROM tasks WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
-);
 const open = workspace.statement<OpenTask>(
   'task_parts.open',
   `SELECT member.role, task.revision, rfc3339(task.deleted_at) AS deleted_at, task.subtasks_count AS subtasks,
@@ -75,13 +71,13 @@ export class TaskPartWrites {
     { role, ...options }: Pick<ReplyOptions, 'status' | 'location'> & { role?: WritingRole } = {},
   ): Promise<JsonReply> {
     return this.writes.runTx(ctx, key, async (tx) => {
-      await tx.query(lock, [ctx.tenantId, taskId]);
+      await this.rows.lock(tx, ctx, taskId);
       const task = await this.open(tx, ctx, taskId);
       if (role) assertWritable(task, role);
       const { change, more } = await write(tx, task);
       const result = change
         ? await this.store(tx, ctx, taskId, task, change)
-        : await this.current(tx, ctx, taskId);
+        : { ...(await this.tasks.stored(tx, ctx, taskId)), isConflict: false };
       this.outbox.notice(tx);
       const members = await more(result.json);
       return this.results.reply(tx, ctx, taskId, result, { ...options, more: members });
@@ -118,12 +114,6 @@ export class TaskPartWrites {
     const stored = await this.rows.store(tx, ctx, taskId, write);
     if (typeof stored === 'string') throw new Error(`a locked task was not stored: ${stored}`);
     return { ...stored, isConflict: false };
-  }
-
-  private async current(tx: Tx, ctx: RequestContext, taskId: string): Promise<TaskWritten> {
-    const found = await this.tasks.read(tx, ctx, taskId);
-    if (!found) throw TaskErrors.notFound.with();
-    return { revision: found.revision, json: found.task, refs: found.refs, isConflict: false };
   }
 }
 

@@ -1,3 +1,5 @@
+import { generateKeyBetween } from 'fractional-indexing';
+
 /** Keys for the end of a list in manual order, in the form of the library `fractional-indexing`. */
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -6,6 +8,8 @@ const BASE = DIGITS.length;
 const TIME_DIGITS = 8;
 /** Digits with which the fraction counts behind the largest whole number. */
 const COUNT_DIGITS = 8;
+/** The largest whole number of a key. */
+const LARGEST_NUMBER = 'z'.repeat(27);
 
 /**
  * A key for the end of a list: the time in base 62, so that tasks added at the same moment do not wait for one another; two random
@@ -27,33 +31,18 @@ export function positionAfter(last: string | null, now: Date, random: () => numb
 }
 
 /**
- * A key after another one, which is not longer than it has to be, so that a list does not get longer keys with each task. After the
- * largest whole number, the fraction counts in eight digits behind its leading `z`.
- * @param last begins with a letter from `a` to `z`, which announces 1 to 26 digits before the fraction
+ * A key after another one: the next whole number. After the largest one, the fraction counts in eight digits behind its leading `z`; the
+ * library would lengthen it every few tasks.
+ * @param last a key of the library from `a0` on
  */
 export function positionBeyond(last: string): string {
-  const length = last.charCodeAt(0) - 'a'.charCodeAt(0) + 2;
-  const head = last.slice(0, 1);
-  const whole = last.slice(1, length);
-  if (/[^z]/.test(whole)) return head + nextNumber(whole);
-  if (head !== 'z') return String.fromCharCode(last.charCodeAt(0) + 1) + '0'.repeat(length);
-  const fraction = last.slice(length);
+  if (!last.startsWith(LARGEST_NUMBER)) return generateKeyBetween(last, null);
+  const fraction = last.slice(LARGEST_NUMBER.length);
   const rest = fraction.replace(/^z+/, '');
-  const count =
-    rest === '' ? '0'.repeat(COUNT_DIGITS) : rest.slice(0, COUNT_DIGITS).padEnd(COUNT_DIGITS, '0');
-  // The last digit of a fraction is not `0`.
-  const next = nextNumber(count).replace(/0$/, '1');
-  return last.slice(0, length) + 'z'.repeat(fraction.length - rest.length) + next;
-}
-
-/** The next number of the same length. @param digits has a digit other than `z` */
-function nextNumber(digits: string): string {
-  const counted = digits.replace(/z+$/, '');
-  return (
-    counted.slice(0, -1) +
-    digitOf(DIGITS.indexOf(counted.slice(-1)) + 1) +
-    '0'.repeat(digits.length - counted.length)
-  );
+  const count = rest.slice(0, COUNT_DIGITS).padEnd(COUNT_DIGITS, '0');
+  // The library counts numbers of eight digits behind an `h`. The last digit of a fraction is not `0`.
+  const next = generateKeyBetween(`h${count}`, null).slice(1).replace(/0$/, '1');
+  return LARGEST_NUMBER + 'z'.repeat(fraction.length - rest.length) + next;
 }
 
 const digitOf = (value: number): string => DIGITS.charAt(value);
