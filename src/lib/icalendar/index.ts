@@ -27,6 +27,7 @@ export {
   unescapeText,
 } from './values.js';
 export { ZoneRules } from './zone-rules.js';
+export { vtimezoneText, zonesIn } from './zone-texts.js';
 export { vtimezoneOf } from './zone-writer.js';
 export { CalendarZones, type ResolvedZone, zoneOfName } from './zones.js';
 export { isUnnamedZone } from './zone-titles.js';

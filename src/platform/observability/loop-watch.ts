@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import type { Response } from 'express';
 import type { Logger } from 'pino';
 import { Counter } from 'prom-client';
@@ -9,6 +10,17 @@ const EVERY_MS = 50;
 /** A hold: the sample is late by this time, and the thread computed for this time. Milliseconds. */
 const HOLD_MS = 100;
 const MAX_ROUTES = 5;
+
+/** A computation that held the event loop, as the channel {@link HOLDS} tells it to diagnostic tools and to the tests. */
+export interface LoopHold {
+  /** Processor time of this thread, milliseconds. */
+  ms: number;
+  /** Methods and patterns of the requests that were open, one of which computed. */
+  routes: string[];
+}
+
+/** `workspace:event-loop-held` has a message of {@link LoopHold} for each hold. */
+const HOLDS = channel('workspace:event-loop-held');
 
 /** Time of the clock, and processor time of this thread, milliseconds. */
 interface Sample {
@@ -77,6 +89,7 @@ export class LoopWatch {
     const routes = [...new Set([...ended, ...this.open].map(routeOf))];
     const [route = 'none'] = routes.length > 1 ? ['several'] : routes;
     this.held.inc({ route }, used / 1_000);
+    HOLDS.publish({ ms: used, routes } satisfies LoopHold);
     const fields = { ms: Math.round(late), cpu_ms: Math.round(used), routes: routes.slice(0, MAX_ROUTES) };
     this.logger.warn(fields, 'the event loop was held');
   }

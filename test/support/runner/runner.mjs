@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { recordOrCheck } from '../cells/check-uses.ts';
 import { clearUses } from '../cells/uses.ts';
 import { runs } from '../property-runs.ts';
+import { takeHolds } from './holds.mjs';
 import { startTimes } from './times.mjs';
 import { registerTypeScript, sourceMaps } from './typescript-hooks.mjs';
 
@@ -41,6 +42,7 @@ export default async function run(globalConfig, config, environment, runtime, te
       : recordOrCheck(file, result, (performance.now() - started) / 1e3);
   } finally {
     writeTimes();
+    takeHolds(file);
   }
 }
 

@@ -6,7 +6,7 @@ import {
   formatComponent,
   linesOf,
   property,
-  vtimezoneOf,
+  vtimezoneText,
 } from '../../../lib/icalendar/index.js';
 import { recordIn } from '../model/attendance.js';
 import type { CalendarContext, Visibility } from '../model/event-record.js';
@@ -45,7 +45,7 @@ export class IcsExport {
   ): AsyncGenerator<string> {
     yield heading(calendar);
     for (const { zone, first_year: year } of await this.repository.zones(tenantId, calendar.id))
-      if (zone !== 'UTC') yield formatComponent(vtimezoneOf(zone, year, null));
+      if (zone !== 'UTC') yield vtimezoneText(zone, year);
     let after: string | null = null;
     for (;;) {
       const { events, hasMore } = await this.repository.page(tenantId, calendar.id, after, PAGE);

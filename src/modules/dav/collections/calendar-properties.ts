@@ -1,4 +1,4 @@
-import { formatComponent, vtimezoneOf } from '../../../lib/icalendar/index.js';
+import { vtimezoneText } from '../../../lib/icalendar/index.js';
 import { xmlText } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { CalendarResponse } from '../../calendar/index.js';
@@ -87,6 +87,7 @@ export function shown(ctx: RequestContext, calendar: CalendarResponse, segment: 
 }
 
 const timeZone = (name: string): string =>
-  `BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Workspace//Calendar//EN\r\n${formatComponent(
-    vtimezoneOf(name, new Date().getUTCFullYear(), null),
+  `BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Workspace//Calendar//EN\r\n${vtimezoneText(
+    name,
+    new Date().getUTCFullYear(),
   )}END:VCALENDAR\r\n`;

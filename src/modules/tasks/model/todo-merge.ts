@@ -4,7 +4,6 @@ import {
   type Component,
   escapeText,
   ICalendarError,
-  parameterOf,
   type Property,
   property,
   propertiesOf,
@@ -149,17 +148,4 @@ export function keptOf(
 function isKept(other: Component): boolean {
   if (other.name !== 'VTIMEZONE') return true;
   return canonicalZone(propertyOf(other, 'TZID')?.value.trim() ?? '') === null;
-}
-
-/** The zones that the times of components name. */
-export function zonesIn(components: readonly Component[]): Set<string> {
-  const names = new Set<string>();
-  for (const { properties, components: inner } of components) {
-    for (const each of properties) {
-      const name = parameterOf(each, 'TZID');
-      if (name !== undefined) names.add(name);
-    }
-    for (const name of zonesIn(inner)) names.add(name);
-  }
-  return names;
 }

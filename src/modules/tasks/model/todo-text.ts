@@ -1,23 +1,15 @@
-import { LRUCache } from 'lru-cache';
-import { type Component, formatComponent, propertyOf, vtimezoneOf } from '../../../lib/icalendar/index.js';
+import {
+  type Component,
+  formatComponent,
+  propertyOf,
+  vtimezoneText,
+  zonesIn,
+} from '../../../lib/icalendar/index.js';
 import { canonicalZone } from '../../../lib/recurrence/index.js';
-import { type TodoText, zonesIn } from './todo-merge.js';
+import type { TodoText } from './todo-merge.js';
 
 const HEAD = 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Workspace//Tasks//EN\r\nCALSCALE:GREGORIAN\r\n';
 const END = 'END:VCALENDAR\r\n';
-
-/** Texts of VTIMEZONEs by zone and first year. */
-const zones = new LRUCache<string, string>({ max: 1_000 });
-
-function zoneText(name: string, year: number): string {
-  const key = `${name} ${year}`;
-  let text = zones.get(key);
-  if (text === undefined) {
-    text = formatComponent(vtimezoneOf(name, year, null));
-    zones.set(key, text);
-  }
-  return text;
-}
 
 /** A task as a whole VCALENDAR. @param withZones false: without VTIMEZONEs of the IANA database (RFC 7809) */
 export function textOfTodo({ todo, others }: TodoText, withZones: boolean): string {
@@ -31,7 +23,7 @@ export function textOfTodo({ todo, others }: TodoText, withZones: boolean): stri
   }
   if (withZones) {
     const year = yearOf(todo);
-    for (const name of used) if (canonicalZone(name) !== null) text += zoneText(name, year);
+    for (const name of used) if (canonicalZone(name) !== null) text += vtimezoneText(name, year);
   }
   for (const each of [todo, ...instances]) text += formatComponent(each);
   return text + END;

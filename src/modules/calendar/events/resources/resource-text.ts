@@ -1,11 +1,10 @@
-import { LRUCache } from 'lru-cache';
 import {
   component,
   type Component,
   formatComponent,
-  parameterOf,
   property,
-  vtimezoneOf,
+  vtimezoneText,
+  zonesIn,
 } from '../../../../lib/icalendar/index.js';
 import { recordIn } from '../../model/attendance.js';
 import type { CalendarContext, EventRecord, Visibility } from '../../model/event-record.js';
@@ -20,26 +19,6 @@ const END = 'END:VCALENDAR\r\n';
 
 /** Instances of one event that an expansion writes. */
 const MAX_INSTANCES = 2_000;
-
-/** Texts of VTIMEZONEs by zone and first year. */
-const zones = new LRUCache<string, string>({ max: 1_000 });
-
-function zoneText(name: string, year: number): string {
-  const key = `${name} ${year}`;
-  let text = zones.get(key);
-  if (text === undefined) {
-    text = formatComponent(vtimezoneOf(name, year, null));
-    zones.set(key, text);
-  }
-  return text;
-}
-
-function zonesOf(components: readonly Component[]): Set<string> {
-  const names = components.flatMap(({ properties }) =>
-    properties.flatMap((each) => parameterOf(each, 'TZID') ?? []),
-  );
-  return new Set(names);
-}
 
 export interface TextOptions {
   /** False: times with IANA names only, without VTIMEZONE (RFC 7809). */
@@ -77,7 +56,7 @@ export function resourceText(
   let text = HEAD;
   if (options.zones && !options.expand) {
     const year = Number(record.starts.slice(0, 4));
-    for (const name of zonesOf(events)) text += zoneText(name, year);
+    for (const name of zonesIn(events)) text += vtimezoneText(name, year);
   }
   for (const event of events) text += formatComponent(event);
   return text + END;
