@@ -1,16 +1,9 @@
 import { appendFileSync } from 'node:fs';
+import { addFailure, type FileResult } from '../runner/add-failure.ts';
 import { differences } from './selection.ts';
 import { currentUses } from './uses.ts';
 
 const TITLE = 'the selection of files that run with workspaces in several databases is right';
-
-/** The part of the result of a test file that this module reads and changes. */
-interface FileResult {
-  numFailingTests: number;
-  testExecError?: unknown;
-  testResults: object[];
-  failureMessage?: string | null;
-}
 
 /**
  * Compares what a test file that has passed has executed with the selection. Where TEST_USES is set (`npm run test:record`), it
@@ -27,23 +20,5 @@ export function recordOrCheck(file: string, result: FileResult, seconds: number)
   const sentences = process.env['TEST_CELLS'] ? [] : differences(file, currentUses());
   if (sentences.length === 0) return result;
   const message = `${sentences.join('\n')}\nWrite it down: npm run test:record -- ${file}`;
-  const failed = {
-    ancestorTitles: [],
-    title: TITLE,
-    fullName: TITLE,
-    status: 'failed',
-    failureMessages: [message],
-    failureDetails: [],
-    duration: 0,
-    invocations: 1,
-    location: null,
-    numPassingAsserts: 0,
-    retryReasons: [],
-  };
-  return {
-    ...result,
-    numFailingTests: 1,
-    testResults: [...result.testResults, failed],
-    failureMessage: `  ● ${TITLE}\n\n${message.replaceAll(/^/gm, '    ')}\n`,
-  };
+  return addFailure(result, TITLE, message);
 }

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { recordOrCheck } from '../cells/check-uses.ts';
 import { clearUses } from '../cells/uses.ts';
 import { runs } from '../property-runs.ts';
-import { takeHolds } from './holds.mjs';
+import { checkHolds } from './holds.mjs';
 import { startTimes } from './times.mjs';
 import { registerTypeScript, sourceMaps } from './typescript-hooks.mjs';
 
@@ -37,12 +37,12 @@ export default async function run(globalConfig, config, environment, runtime, te
       testPath,
       sendMessageToJest,
     );
+    const held = checkHolds(file, result);
     return globalConfig.testNamePattern
-      ? result
-      : recordOrCheck(file, result, (performance.now() - started) / 1e3);
+      ? held
+      : recordOrCheck(file, held, (performance.now() - started) / 1e3);
   } finally {
     writeTimes();
-    takeHolds(file);
   }
 }
 
