@@ -3,6 +3,7 @@ import type { Component } from './component.js';
 import { ICalendarError } from './errors.js';
 import { LineReader } from './line-reader.js';
 import { parseProperty, type Property } from './property.js';
+import { isVCalendar, upgradeItem } from './vcalendar.js';
 
 /** Limits of a text. `componentBytes` counts an event with its alarms, `zones` the VTIMEZONEs of a calendar. */
 export const READ_LIMITS = {
@@ -57,20 +58,31 @@ export async function* readCalendar(
   yield* ready;
 }
 
+const QUOTED = 'QUOTED-PRINTABLE';
 /** Properties whose values may have line breaks. */
 const TEXT = /^(?:SUMMARY|DESCRIPTION|LOCATION|COMMENT|CONTACT|RESOURCES|CATEGORIES|X-.*)$/;
 
 const valueOf = ({ parameters }: Property, name: string): string | undefined =>
   parameters.find((each) => each.name === name)?.values[0];
 
-const isQuotedPrintable = (property: Property): boolean =>
-  valueOf(property, 'ENCODING')?.toUpperCase() === 'QUOTED-PRINTABLE';
+/** The encoding of a value, also of one whose parameter lacks its name (vCalendar 1.0), in upper case. */
+const encodingOf = (property: Property): string | undefined =>
+  (
+    valueOf(property, 'ENCODING') ?? property.parameters.find(({ name }) => ENCODINGS.has(name))?.name
+  )?.toUpperCase();
 
-/** Decodes a value of vCalendar 1.0 into one of iCalendar, which has neither encoding nor charset. */
-function decodeQuoted(property: Property): void {
-  const text = decodeText(decodeQuotedPrintable(property.value), valueOf(property, 'CHARSET'));
-  property.value = text.replaceAll(/\r\n?|\n/g, '\\n');
-  property.parameters = property.parameters.filter(({ name }) => name !== 'ENCODING' && name !== 'CHARSET');
+const ENCODINGS: ReadonlySet<string> = new Set(['QUOTED-PRINTABLE', 'BASE64', '8BIT', '7BIT']);
+
+/** Decodes a text of vCalendar 1.0 into one of iCalendar, which has neither encoding nor charset. */
+function decode(property: Property, encoding: string): void {
+  const bytes =
+    encoding === 'QUOTED-PRINTABLE'
+      ? decodeQuotedPrintable(property.value)
+      : Buffer.from(property.value, 'base64').toString('latin1');
+  property.value = decodeText(bytes, valueOf(property, 'CHARSET')).replaceAll(/\r\n?|\n/g, '\\n');
+  property.parameters = property.parameters.filter(
+    ({ name }) => name !== 'ENCODING' && name !== 'CHARSET' && !ENCODINGS.has(name),
+  );
 }
 
 /** Builds components from content lines. */
@@ -97,7 +109,7 @@ class Builder {
 
   end(): Component[] {
     // Without END:VCALENDAR, or with a misspelled one, all components are complete.
-    if (this.quoted) decodeQuoted(this.quoted);
+    if (this.quoted) decode(this.quoted, QUOTED);
     if (this.open.length > 1)
       throw new ICalendarError('truncated', `The text ends inside ${this.open.at(-1)?.name}`);
     if (this.calendars.length === 0) throw new ICalendarError('no_calendar', 'The text has no VCALENDAR');
@@ -142,7 +154,7 @@ class Builder {
         throw new ICalendarError('too_large', `A calendar has at most ${READ_LIMITS.zones} time zones`);
       parent.components.push(item);
     }
-    this.visit({ item, calendar: parent });
+    this.visit({ item: isVCalendar(parent) ? upgradeItem(item, parent) : item, calendar: parent });
   }
 
   private addProperty(property: Property, length: number): void {
@@ -151,7 +163,11 @@ class Builder {
     this.count(length);
     parent.properties.push(property);
     this.last = property;
-    if (isQuotedPrintable(property)) this.finishQuoted(property);
+    const encoding = encodingOf(property);
+    if (encoding === QUOTED) this.finishQuoted(property);
+    // Files and pictures, which may be in X- properties, stay as they are.
+    else if (encoding === 'BASE64' && TEXT.test(property.name) && !property.name.startsWith('X-'))
+      decode(property, encoding);
   }
 
   /** A soft line break of quoted-printable (RFC 2045, 6.7). The next line may look like a property. */
@@ -164,7 +180,7 @@ class Builder {
 
   private finishQuoted(property: Property): void {
     this.quoted = property.value.endsWith('=') ? property : null;
-    if (!this.quoted) decodeQuoted(property);
+    if (!this.quoted) decode(property, QUOTED);
   }
 
   /**

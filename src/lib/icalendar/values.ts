@@ -31,13 +31,24 @@ export interface TimeValue {
   wall: number;
 }
 
-/** @throws ICalendarError `invalid_value` */
+/** A time with its offset, which RFC 5545 does not have. */
+const WITH_OFFSET = /^(.*T.*)([+-]\d\d:?\d\d)$/;
+/** The end of a day (ISO 8601). */
+const END_OF_DAY = /T24(?=:?00(?::?00)?$)/;
+
+/**
+ * Some programs write the offset of a time, or the end of a day as 24:00.
+ * @throws ICalendarError `invalid_value`
+ */
 export function parseTime(value: string, property = 'DTSTART'): TimeValue {
   const text = value.trim().toUpperCase();
-  const isUtc = text.endsWith('Z');
-  const wall = parseWallTime(isUtc ? text.slice(0, -1) : text);
+  const [, local, offset] = WITH_OFFSET.exec(text) ?? [];
+  const isUtc = text.endsWith('Z') || offset !== undefined;
+  const time = local ?? (isUtc ? text.slice(0, -1) : text);
+  const wall = parseWallTime(time.replace(END_OF_DAY, 'T00'));
   if (wall === null) throw new ICalendarError('invalid_value', `${property} is not a date or time`, property);
-  return { kind: text.includes('T') ? (isUtc ? 'utc' : 'local') : 'date', wall };
+  const seconds = wall + (END_OF_DAY.test(time) ? DAY : 0) - (offset ? parseOffset(offset, property) : 0);
+  return { kind: text.includes('T') ? (isUtc ? 'utc' : 'local') : 'date', wall: seconds };
 }
 
 /** The times of a property: one for DTSTART, several for EXDATE and RDATE; the start of a period. */

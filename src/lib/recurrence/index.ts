@@ -9,6 +9,7 @@ export {
   weekdayOf,
 } from './civil.js';
 export { RecurrenceError, type RecurrenceErrorCode } from './errors.js';
+export { repairRule } from './repaired-rule.js';
 export { formatRule, parseRule, type Rule, RULE_LIMITS, WEEKDAYS, withWallUntil } from './rule.js';
 export { type Instance, instancesOf, lastInstance, nextInstance, type Series } from './series.js';
 export { describeRule, textLocaleOf } from './text/describe.js';

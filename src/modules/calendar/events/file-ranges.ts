@@ -16,7 +16,7 @@ import type { FileEvent } from './ics-file.js';
 
 /** Changes of more instances than this are not stored one by one. */
 const MAX_CHANGED = 999;
-const COPIED = new Set(['UID', 'RECURRENCE-ID', 'RRULE', 'RDATE', 'EXDATE']);
+const COPIED = new Set(['UID', 'RECURRENCE-ID', 'RRULE', 'RDATE', 'EXDATE', 'EXRULE']);
 
 /**
  * Splits a series before an instance from which on it changes (RFC 5545, 3.2.13, RANGE=THISANDFUTURE), if the change covers too many

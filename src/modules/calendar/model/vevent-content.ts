@@ -126,6 +126,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   'RRULE',
   'RDATE',
   'EXDATE',
+  'EXRULE',
   'SUMMARY',
   'DESCRIPTION',
   'LOCATION',

@@ -133,7 +133,7 @@ export function readOrphans(given: readonly Component[], clock: EventClock): Rea
   };
 }
 
-const RECURRING: ReadonlySet<string> = new Set(['RECURRENCE-ID', 'RRULE', 'RDATE', 'EXDATE']);
+const RECURRING: ReadonlySet<string> = new Set(['RECURRENCE-ID', 'RRULE', 'RDATE', 'EXDATE', 'EXRULE']);
 
 /** Instances with times of their own that have no component in the file. */
 function withTimes(

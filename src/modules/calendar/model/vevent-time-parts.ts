@@ -10,9 +10,9 @@ import {
   timesOf as valuesOf,
   type ZoneRules,
 } from '../../../lib/icalendar/index.js';
-import { DAY, formatRule, instancesOf, parseRule, withWallUntil } from '../../../lib/recurrence/index.js';
+import { DAY } from '../../../lib/recurrence/index.js';
 import type { EventTimes } from './event-record.js';
-import { checkedWall, instantOf, parseDuration as durationOf, wallIn, wallText } from './event-times.js';
+import { checkedWall, instantOf, parseDuration as durationOf, wallText } from './event-times.js';
 
 /** Maximum number of dates of RDATE and EXDATE in one event. */
 export const MAX_DATES = 1_000;
@@ -36,36 +36,27 @@ export interface Start {
 
 /** What a file states and the stored event lacks, or what was assumed. */
 export interface ReadWarning {
-  code: 'time_zone_assumed' | 'time_zone_replaced' | 'invalid_duration';
+  code: (typeof WARNINGS)[number];
   message: string;
 }
+
+export const WARNINGS = [
+  'time_zone_assumed',
+  'time_zone_replaced',
+  'invalid_duration',
+  'rule_repaired',
+  'exceptions_cut',
+  'value_too_large',
+] as const;
+
+/** Notes a warning. Of one code the last one counts. */
+export type Warn = (code: ReadWarning['code'], message: string) => void;
 
 /** A time with its TZID. */
 export type Dated = TimeValue & { tzid: string | null };
 
 export const invalid = (property: string, message: string): ICalendarError =>
   new ICalendarError('invalid_value', `${property} ${message}`, property);
-
-/**
- * Canonical spelling.
- * @param clock with days that the file writes as times: UNTIL becomes a day on it
- * @throws RecurrenceError
- */
-export const rulesOf = (event: Component, clock?: Start['clock']): string[] =>
-  propertiesOf(event, 'RRULE').map(({ value }) => {
-    const rule = parseRule(value);
-    if (rule.until?.kind !== 'utc' || !clock) return formatRule(rule);
-    const { until } = withWallUntil(rule, (at) => offsetIn(clock, at));
-    return formatRule({
-      ...rule,
-      until: until && { kind: 'date', time: Math.floor(until.time / DAY) * DAY },
-    });
-  });
-
-function offsetIn({ zone, rules }: Pick<Start, 'zone' | 'rules'>, instant: number): number {
-  if (rules) return rules.offsetAt(instant);
-  return zone === null ? 0 : wallIn(zone, instant) - instant;
-}
 
 /**
  * The dates of the properties of this name, each once. Some clients write one without a value.
@@ -118,14 +109,6 @@ export function stored(
     end_time_zone: endZone,
     exact_duration: exact,
   };
-}
-
-/** Whether a series in a zone that no IANA zone equals has too many instances to store each of them. */
-export function isLong(event: Component, { wall }: Start, zone: ZoneRules): boolean {
-  const rules = rulesOf(event).map((text) => withWallUntil(parseRule(text), (at) => zone.offsetAt(at)));
-  const series = { start: wall, zone: null, isDate: false, rules };
-  const window = { from: wall, to: Number.POSITIVE_INFINITY, limit: MAX_DATES + 1 };
-  return instancesOf(series, window).length > MAX_DATES;
 }
 
 /** Times from midnight to midnight as days. */

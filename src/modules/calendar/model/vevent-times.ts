@@ -21,15 +21,15 @@ import {
   datesOf,
   instantIn,
   invalid,
-  isLong,
   isWholeDays,
   lasting,
   MAX_DATES,
   type ReadWarning,
-  rulesOf,
   type Start,
+  type Warn,
   stored,
 } from './vevent-time-parts.js';
+import { excludedByRules, isLong, rulesOf } from './ics/file-rules.js';
 import { EARLIEST, seriesOf } from './event-series.js';
 import { checkedWall, instantOf, timesAt, wallIn, wallOf, wallText } from './event-times.js';
 
@@ -70,7 +70,7 @@ export class EventClock {
     this.found.clear();
     this.isApproximate = false;
     const start = this.start(event);
-    if (!start.rules || !isLong(event, start, start.rules)) return start;
+    if (!start.rules || !isLong(event, start, this.warn)) return start;
     this.isApproximate = true;
     this.warn(
       'time_zone_replaced',
@@ -87,8 +87,9 @@ export class EventClock {
     return isWholeDays(event, placed) ? asDays(placed) : placed;
   }
 
-  private readonly warn = (code: ReadWarning['code'], message: string) =>
+  readonly warn: Warn = (code, message) => {
     this.found.set(code, { code, message });
+  };
 
   /** The times of an event or of an instance. @throws ICalendarError */
   times(event: Component, start = this.start(event)): EventTimes {
@@ -107,12 +108,14 @@ export class EventClock {
 
   /** The recurrence of an event. @throws ICalendarError; RecurrenceError for a rule */
   recurrence(event: Component, start: Start, times: EventTimes): Recurrence {
-    const rules = rulesOf(event, start.clock);
+    const rules = rulesOf(event, start, this.warn);
     if (rules.length > MAX_RULES) throw invalid('RRULE', `occurs at most ${MAX_RULES} times`);
     const added = this.keys(event, 'RDATE', start, times, null);
     if (start.rules) return this.expanded(event, start, start.rules, rules);
-    const excluded = this.keys(event, 'EXDATE', start, times, { rules, added, excluded: [] });
-    return { rules, added, excluded };
+    const excluded = new Set(this.keys(event, 'EXDATE', start, times, { rules, added, excluded: [] }));
+    for (const wall of excludedByRules(event, start, rules, this.warn))
+      excluded.add(checked(wallText(wall, start.isDate)));
+    return { rules, added, excluded: [...excluded].toSorted() };
   }
 
   /** The key of the instance that RECURRENCE-ID names; null for a property without a time. */
@@ -233,7 +236,8 @@ export class EventClock {
       // Some clients write an inclusive end.
       return stored(start, Math.max(day, start.wall + DAY), null, false);
     }
-    if (end.isDate) throw invalid('DTEND', 'must be a time, as DTSTART is');
+    // A day ends an event at its midnight.
+    if (end.isDate) return this.until(start, { ...end, isDate: false, zone: start.zone, rules: start.rules });
     if (start.rules || end.rules) {
       const length = Math.max(0, instantIn(end, end.wall) - instantIn(start, start.wall));
       return stored(start, start.wall + length, null, true);
@@ -279,7 +283,10 @@ export class EventClock {
       rules: rules.map((text) => withWallUntil(parseRule(text), (instant) => zone.offsetAt(instant))),
       added: added.map(clock),
       excluded: {
-        walls: excluded.get(false)?.map(clock),
+        walls: [
+          ...(excluded.get(false)?.map(clock) ?? []),
+          ...excludedByRules(event, start, rules, this.warn),
+        ],
         days: excluded.get(true)?.map(({ wall }) => Math.floor(wall / DAY)),
       },
     };

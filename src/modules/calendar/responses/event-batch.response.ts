@@ -1,6 +1,7 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ErrorResponse } from '../../../platform/http/error.response.js';
 import { orNull } from '../../../platform/field-docs/field-docs.js';
+import { WARNINGS } from '../model/vevent-time-parts.js';
 import { CalendarEventResponse } from './event.response.js';
 
 /** The error of one operation, with the same members as for the single request. */
@@ -15,10 +16,11 @@ export class OperationErrorResponse extends ErrorResponse {
 export class ImportWarningResponse {
   /**
    * `time_zone_assumed`: a zone without a usable name. `time_zone_replaced`: no IANA zone has the rules of the file; the nearest one
-   * stands for them. `invalid_duration`: the duration was ignored.
+   * stands for them. `invalid_duration`: the duration was ignored. `rule_repaired`: a rule was read without a part that RFC 5545 does not
+   * allow. `exceptions_cut`: EXRULE excludes more dates than an event keeps. `value_too_large`: the named properties were shortened, or left out.
    */
   @ApiProperty({
-    enum: ['time_zone_assumed', 'time_zone_replaced', 'invalid_duration'],
+    enum: WARNINGS,
     example: 'time_zone_assumed',
   })
   code!: string;

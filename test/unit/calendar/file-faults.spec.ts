@@ -1,0 +1,85 @@
+import { CalendarZones, parseCalendars } from '../../../src/lib/icalendar/index.js';
+import { readEvent, type ReadEvent } from '../../../src/modules/calendar/model/vevent-reader.js';
+import { EventClock } from '../../../src/modules/calendar/model/vevent-times.js';
+
+const START = 'DTSTART:20260330T100000Z';
+
+function read(...lines: string[]): ReadEvent {
+  const text = ['BEGIN:VCALENDAR', 'BEGIN:VEVENT', 'UID:a', ...lines, 'END:VEVENT', 'END:VCALENDAR', ''];
+  const calendar = parseCalendars(text.join('\r\n'))[0]!;
+  return readEvent(calendar.components[0]!, [], new EventClock(new CalendarZones(calendar), null));
+}
+const codes = ({ warnings }: ReadEvent): string[] => warnings.map(({ code }) => code);
+
+describe('a time that is written otherwise', () => {
+  test.each([
+    [['DTSTART:20260330T100000+0200'], '2026-03-30T08:00:00', '2026-03-30T08:00:00'],
+    [['DTSTART:20260330T100000-05:30'], '2026-03-30T15:30:00', '2026-03-30T15:30:00'],
+    [[START, 'DTEND:20260330T240000Z'], '2026-03-30T10:00:00', '2026-03-31T00:00:00'],
+    [[START, 'DTEND;VALUE=DATE:20260401'], '2026-03-30T10:00:00', '2026-04-01T00:00:00'],
+    [[START, 'DTEND;VALUE=DATE:20260330'], '2026-03-30T10:00:00', '2026-03-30T10:00:00'],
+  ])('%j', (lines, starts, ends) => {
+    expect(read(...lines).times).toMatchObject({ starts, ends });
+  });
+});
+
+describe('a rule with a small fault', () => {
+  test.each([
+    ['FREQ=DAILY;COUNT=3;UNTIL=20260331T100000Z', ['FREQ=DAILY;UNTIL=20260331T100000Z']],
+    ['FREQ=DAILY;COUNT=3;UNTIL=20270331T100000Z', ['FREQ=DAILY;COUNT=3']],
+    ['FREQ=DAILY;COUNT=3;UNTIL=20260401', ['FREQ=DAILY;COUNT=3']],
+    ['', []],
+    ['FREQ=WEEKLY;BYDAY=;COUNT=3', ['FREQ=WEEKLY;COUNT=3']],
+    ['FREQ=WEEKLY;;COUNT=3', ['FREQ=WEEKLY;COUNT=3']],
+    ['FREQ=WEEKLY;X-SHOW=1;COUNT=3', ['FREQ=WEEKLY;COUNT=3']],
+    ['FREQ=WEEKLY;COUNT=3;COUNT=3', ['FREQ=WEEKLY;COUNT=3']],
+    ['FREQ=WEEKLY;INTERVAL=0;COUNT=3', ['FREQ=WEEKLY;COUNT=3']],
+    ['FREQ=WEEKLY;BYDAY=1MO,-1TU;COUNT=3', ['FREQ=WEEKLY;COUNT=3;BYDAY=MO,TU']],
+  ])('%s is read, with a warning', (text, rules) => {
+    const event = read(START, `RRULE:${text}`);
+    expect(event.recurrence.rules).toEqual(rules);
+    expect(codes(event)).toEqual(['rule_repaired']);
+  });
+
+  test.each(['FREQ=NEVER', 'COUNT=3', 'FREQ=DAILY;COUNT=3;COUNT=4', 'FREQ=DAILY;BYHOUR=25'])(
+    '%s has no clear meaning',
+    (text) => {
+      expect(() => read(START, `RRULE:${text}`)).toThrow();
+    },
+  );
+});
+
+describe('EXRULE', () => {
+  test('excludes the dates that both rules have', () => {
+    const event = read(START, 'RRULE:FREQ=DAILY;COUNT=6', 'EXRULE:FREQ=DAILY;INTERVAL=2;COUNT=3');
+    expect(event.recurrence.excluded).toEqual([
+      '2026-03-30T10:00:00',
+      '2026-04-01T10:00:00',
+      '2026-04-03T10:00:00',
+    ]);
+    expect([codes(event), event.content.custom]).toEqual([[], {}]);
+  });
+
+  test('keeps a start that it does not match', () => {
+    const event = read(START, 'RRULE:FREQ=DAILY;COUNT=7', 'EXRULE:FREQ=WEEKLY;BYDAY=SA,SU');
+    expect(event.recurrence.excluded).toEqual(['2026-04-04T10:00:00', '2026-04-05T10:00:00']);
+    const monthly = read(START, 'RRULE:FREQ=DAILY;COUNT=3', 'EXRULE:FREQ=MONTHLY;BYDAY=-1MO,-1TU');
+    expect(monthly.recurrence.excluded).toEqual(['2026-03-30T10:00:00', '2026-03-31T10:00:00']);
+  });
+
+  test('excludes days, and adds to EXDATE', () => {
+    const event = read(
+      'DTSTART;VALUE=DATE:20260330',
+      'RRULE:FREQ=DAILY;COUNT=5',
+      'EXDATE;VALUE=DATE:20260331',
+      'EXRULE:FREQ=DAILY;INTERVAL=3',
+    );
+    expect(event.recurrence.excluded).toEqual(['2026-03-30', '2026-03-31', '2026-04-02']);
+  });
+
+  test('without end excludes the first dates of a series without end, with a warning', () => {
+    const event = read(START, 'RRULE:FREQ=DAILY', 'EXRULE:FREQ=WEEKLY;BYDAY=SU');
+    expect(event.recurrence.excluded.slice(0, 2)).toEqual(['2026-04-05T10:00:00', '2026-04-12T10:00:00']);
+    expect([event.recurrence.excluded.length, codes(event)]).toEqual([714, ['exceptions_cut']]);
+  });
+});
