@@ -1,3 +1,4 @@
+import { TextDecoder } from 'node:util';
 import { ICalendarError } from './errors.js';
 
 const LF = 10;
@@ -6,9 +7,16 @@ const SPACE = 32;
 const TAB = 9;
 const BYTE_ORDER_MARK = '\uFEFF';
 
+/** The decoder of a text in UTF-16 by the byte order mark at its start; null for another text. */
+function utf16Of([first, second]: Uint8Array): TextDecoder | null {
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le');
+  return first === 0xfe && second === 0xff ? new TextDecoder('utf-16be') : null;
+}
+
 /**
  * Turns bytes into unfolded content lines (RFC 5545, 3.1). Lines end with CRLF, LF or CR; a fold may be within a UTF-8
- * sequence, so lines are joined as bytes. Bytes that are not UTF-8 are read as Latin-1. Empty lines are skipped.
+ * sequence, so lines are joined as bytes. Bytes that are not UTF-8 are read as Latin-1; a text in UTF-16 begins with a byte order mark.
+ * Empty lines are skipped.
  */
 export class LineReader {
   /** The line so far. Bytes are copied: a list of parts of chunks would have one entry per byte for a fold after each byte. */
@@ -17,6 +25,9 @@ export class LineReader {
   /** The bytes read so far end with a line end: the next byte decides whether a fold follows. */
   private atLineStart = true;
   private isFirst = true;
+  /** Undefined until the text has two bytes; null for a text that is not in UTF-16. */
+  private utf16: TextDecoder | null | undefined;
+  private head: Uint8Array = new Uint8Array();
 
   /** @param maxBytes bytes of an unfolded line */
   constructor(
@@ -25,7 +36,17 @@ export class LineReader {
   ) {}
 
   /** @throws ICalendarError `too_large` */
-  push(chunk: Uint8Array): void {
+  push(given: Uint8Array): void {
+    const chunk = this.utf16 === undefined ? Buffer.concat([this.head, given]) : given;
+    if (this.utf16 === undefined && chunk.length < 2) {
+      this.head = chunk;
+      return;
+    }
+    this.utf16 ??= this.utf16 === null ? null : utf16Of(chunk);
+    this.read(this.utf16 ? Buffer.from(this.utf16.decode(chunk, { stream: true })) : chunk);
+  }
+
+  private read(chunk: Uint8Array): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let from = 0;
     for (let at = 0; at < bytes.length; at += 1) {
@@ -48,6 +69,7 @@ export class LineReader {
 
   /** Visits the last line. */
   end(): void {
+    if (this.utf16 === undefined) this.read(this.head);
     this.flush();
   }
 

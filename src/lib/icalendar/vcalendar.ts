@@ -7,14 +7,7 @@ import {
   WEEKDAYS,
   weekdayOf,
 } from '../recurrence/index.js';
-import {
-  component,
-  type Component,
-  parameterOf,
-  propertiesOf,
-  property,
-  propertyOf,
-} from './component.js';
+import { component, type Component, parameterOf, propertiesOf, property, propertyOf } from './component.js';
 import { ICalendarError } from './errors.js';
 import type { Property } from './property.js';
 import { escapeText, formatDuration, formatOffset, parseOffset, type TimeValue, timesOf } from './values.js';

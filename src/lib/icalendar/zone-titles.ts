@@ -95,6 +95,26 @@ const PLACES: Readonly<Record<string, string>> = {
   wellington: 'Pacific/Auckland',
   "nuku'alofa": 'Pacific/Tongatapu',
   'international date line west': 'Etc/GMT+12',
+  // Names of Central Europe, where other countries use their own language.
+  'mitteleuropäische zeit': 'Europe/Berlin',
+  'mitteleuropäische normalzeit': 'Europe/Berlin',
+  'mitteleuropäische sommerzeit': 'Europe/Berlin',
+  'osteuropäische zeit': 'Europe/Athens',
+  'westeuropäische zeit': 'Europe/Lisbon',
+  'heure d’europe centrale': 'Europe/Paris',
+  'heure normale d’europe centrale': 'Europe/Paris',
+  'heure d’été d’europe centrale': 'Europe/Paris',
+  'hora de europa central': 'Europe/Madrid',
+  'hora estándar de europa central': 'Europe/Madrid',
+  'hora de verano de europa central': 'Europe/Madrid',
+  'ora dell’europa centrale': 'Europe/Rome',
+  'ora standard dell’europa centrale': 'Europe/Rome',
+  'ora legale dell’europa centrale': 'Europe/Rome',
+  'midden-europese tijd': 'Europe/Amsterdam',
+  'midden-europese standaardtijd': 'Europe/Amsterdam',
+  'midden-europese zomertijd': 'Europe/Amsterdam',
+  'czas środkowoeuropejski': 'Europe/Warsaw',
+  'московское время': 'Europe/Moscow',
   // Names of former versions of Windows.
   'mexico standard time': 'America/Mexico_City',
   'mexico standard time 2': 'America/Chihuahua',
@@ -112,6 +132,7 @@ const ABBREVIATIONS: ReadonlyMap<string, string> = new Map(
     bst: 'Europe/London',
     west: 'Europe/Lisbon',
     cest: 'Europe/Berlin',
+    mest: 'Europe/Berlin',
     mez: 'Europe/Berlin',
     mesz: 'Europe/Berlin',
     eest: 'Europe/Athens',
@@ -167,6 +188,12 @@ function places(): Map<string, string> {
 
 /** `(UTC+01:00)`, `(GMT -5)`, `GMT+0530`: the offset that a title begins with. */
 const OFFSET = /^\(?\s*(?:UTC|GMT)\s*(?:([+\-\u2212\u2013])\s*(\d{1,2})(?:[:.]?([0-5]\d))?)?\s*(?:\)|$)/i;
+/** An offset alone. */
+const PLAIN_OFFSET = /^([+\-\u2212\u2013])(\d{2}):?([0-5]\d)$/;
+/** Two offsets, in winter and in summer: `GMT +0100 (Standard) / GMT +0200 (Daylight)`, `GMT-05:00/-04:00`. */
+const TWO_OFFSETS =
+  /^(?:UTC|GMT)?\s*([+-])(\d{1,2}):?([0-5]\d)?\s*(?:\([^)]*\))?\s*\/\s*(?:UTC|GMT)?\s*([+-])(\d{1,2}):?([0-5]\d)?\s*(?:\([^)]*\))?$/i;
+const TWO_ABBREVIATIONS = /^([a-z]{2,5})\s*\/\s*([a-z]{2,5})$/i;
 const SEPARATORS = /[,;:/]| and | & /;
 
 /**
@@ -175,10 +202,13 @@ const SEPARATORS = /[,;:/]| and | & /;
  * known, the zone of the offset in the brackets. Null for another text.
  */
 export function zoneOfTitle(title: string): string | null {
-  const abbreviated = ABBREVIATIONS.get(title.toLowerCase());
+  const [, winter = title, summer = title] = TWO_ABBREVIATIONS.exec(title) ?? [];
+  const abbreviated = ABBREVIATIONS.get(summer.toLowerCase()) ?? ABBREVIATIONS.get(winter.toLowerCase());
   if (abbreviated !== undefined) return abbreviated;
-  const match = OFFSET.exec(title);
-  const offset = match ? offsetOf(match) : null;
+  const both = TWO_OFFSETS.exec(title);
+  if (both) return zoneOfOffsets(offsetOf(both.slice(1, 4)), offsetOf(both.slice(4)));
+  const match = OFFSET.exec(title) ?? PLAIN_OFFSET.exec(title);
+  const offset = match ? offsetOf(match.slice(1)) : null;
   const rest = title.slice(match?.[0].length ?? 0).trim();
   const known = rest === '' ? [] : knownPlaces(rest);
   // A place whose zone had another offset when the title was written is skipped.
@@ -203,17 +233,34 @@ function knownPlaces(text: string): string[] {
   });
 }
 
-function offsetOf([, sign, hours, minutes = '0']: RegExpExecArray): number | null {
+function offsetOf([sign, hours, minutes = '0']: readonly (string | undefined)[]): number | null {
   if (sign === undefined) return 0;
   const size = Number(hours) * 3600 + Number(minutes) * 60;
   return size > 14 * 3600 ? null : sign === '+' ? size : -size;
 }
 
-/** The smaller offset of this year: that without summer time. */
-function standardOffset(name: string): number {
+/** The offsets of January and July of this year. */
+function offsetsOf(name: string): number[] {
   const year = new Date().getUTCFullYear();
   const zone = Zone.of(name);
-  return Math.min(...[0, 6].map((month) => zone.offsetAt(Date.UTC(year, month, 1) / 1000)));
+  return [0, 6].map((month) => zone.offsetAt(Date.UTC(year, month, 1) / 1000));
+}
+
+/** The smaller offset of this year: that without summer time. */
+const standardOffset = (name: string): number => Math.min(...offsetsOf(name));
+
+/** A large zone with these two offsets. */
+function zoneOfOffsets(winter: number | null, summer: number | null): string | null {
+  if (winter === null || summer === null) return null;
+  if (winter === summer) return zoneOfOffset(winter);
+  const all = LARGE_ZONES.filter(
+    (name) =>
+      offsetsOf(name)
+        .toSorted((a, b) => a - b)
+        .join() === [winter, summer].join(),
+  );
+  // Of the large zones with these offsets those of the northern half come first.
+  return all.find((name) => offsetsOf(name)[0] === winter) ?? all[0] ?? null;
 }
 
 /** A zone that has one offset all year. */

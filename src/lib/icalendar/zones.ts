@@ -24,6 +24,8 @@ const SAMPLED_DAYS = [15, 195];
 /** Changes in the compared years. No zone has as many. */
 const MAX_CHANGES = 24;
 const MAX_MATCHES = 1_000;
+/** Seconds by which changes of law move the offset of a place. */
+const FORMER_RULES = 2 * 3_600;
 const matches = new Map<string, ZoneMatch>();
 
 /** Finds the zone of each TZID of one calendar (RFC 5545, 3.2.19). */
@@ -51,21 +53,23 @@ export class CalendarZones {
 
   private find(tzid: string, around: number): ResolvedZone | null {
     const place = placeOfName(tzid);
-    if (place) return { kind: 'iana', name: place };
-    const name = zoneOfName(tzid);
     const zone = this.calendar.components.find(
       (each) => each.name === 'VTIMEZONE' && idText(propertyOf(each, 'TZID')?.value ?? '') === idText(tzid),
     );
+    // The names of offsets are no places whose law may have changed since the file was written.
+    if (place && (!zone || !isOffsetName(place))) return { kind: 'iana', name: place };
+    const name = zoneOfName(tzid);
     if (!zone) return name === null ? null : { kind: 'iana', name };
     const location = placeOfName(propertyOf(zone, 'X-LIC-LOCATION')?.value ?? '');
-    if (location) return { kind: 'iana', name: location };
     try {
       const rules = new ZoneRules(zone);
+      if (location && isLike(rules, location, around)) return { kind: 'iana', name: location };
       const { nearest, isEqual } = zoneOfRules(rules, around, name);
       return isEqual ? { kind: 'iana', name: nearest } : { kind: 'rules', rules, nearest };
     } catch (error) {
-      if (error instanceof ICalendarError) return name === null ? null : { kind: 'iana', name };
-      throw error;
+      if (!(error instanceof ICalendarError)) throw error;
+      const known = location ?? name;
+      return known === null ? null : { kind: 'iana', name: known };
     }
   }
 }
@@ -76,7 +80,7 @@ const idText = (tzid: string): string => unescapeText(tzid).trim();
 /** Names of UTC. Exchange writes `tzone://Microsoft/Utc`. */
 const UTC = /^(?:gmt|z|(?:\(utc\) )?coordinated universal time|universal coordinated time)$|(?:^|\/)utc$/i;
 
-const plainName = (tzid: string): string => tzid.trim().replaceAll(/^"|"$/g, '');
+const plainName = (tzid: string): string => tzid.trim().replaceAll(/^["']|["']$/g, '');
 
 /** The IANA name of a place, such as `Europe/Berlin`, that a TZID is or ends with; null if there is none. */
 function placeOfName(tzid: string): string | null {
@@ -96,7 +100,19 @@ export function zoneOfName(tzid: string): string | null {
   const named = placeOfName(text) ?? canonicalZone(text);
   if (named) return named;
   if (Object.hasOwn(WINDOWS_ZONES, text)) return canonicalZone(WINDOWS_ZONES[text] as string);
-  return zoneOfTitle(text);
+  // `Europe-Berlin` and `America_New_York` in systems whose names have no slash.
+  return zoneOfTitle(text) ?? canonicalZone(text.replace(/^([a-z]+)[-_]/i, '$1/'));
+}
+
+const isOffsetName = (name: string): boolean => name === 'UTC' || name.startsWith('Etc/');
+
+/** Whether rules are those of a place, or former ones of it: no offset of the year differs by more than two hours. */
+function isLike(rules: ZoneRules, place: string, around: number): boolean {
+  const from = Math.floor(around / YEAR) * YEAR;
+  return SAMPLED_DAYS.every((day) => {
+    const at = from + day * DAY;
+    return Math.abs(Zone.of(place).measure(at) - rules.offsetAt(at)) <= FORMER_RULES;
+  });
 }
 
 let candidates: readonly string[] | undefined;

@@ -12,5 +12,5 @@ export {
   MAX_ATTENDEES,
   uriOfAddress,
 } from './people.js';
-export { compareVersions } from './version.js';
+export { compareVersions, type Version } from './version.js';
 export { composeItipMail } from './mail.js';

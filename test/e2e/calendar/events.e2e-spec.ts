@@ -182,6 +182,28 @@ describe('events', () => {
     }
   });
 
+  test('an instant in the hour that the end of summer time repeats stays this instant', async () => {
+    const own = await newCalendar('Autumn');
+    const times = ({ start_utc, end_utc }: any) => [start_utc, end_utc];
+    const cases: [start: unknown, end: unknown, expected: string[]][] = [
+      ['2027-10-31T01:30:00Z', '2027-10-31T01:45:00Z', ['2027-10-31T01:30:00Z', '2027-10-31T01:45:00Z']],
+      ['2027-10-31T02:30:00+01:00', undefined, ['2027-10-31T01:30:00Z', '2027-10-31T02:30:00Z']],
+      ['2027-10-31T00:30:00Z', '2027-10-31T01:30:00Z', ['2027-10-31T00:30:00Z', '2027-10-31T01:30:00Z']],
+      ['2027-10-31T00:30:00Z', undefined, ['2027-10-31T00:30:00Z', '2027-10-31T01:30:00Z']],
+      [at('2027-10-31T01:30:00Z'), undefined, ['2027-10-31T01:30:00Z', '2027-10-31T02:30:00Z']],
+      // A wall time alone means its first hour (RFC 5545, 3.3.5).
+      [at('2027-10-31T02:30:00'), undefined, ['2027-10-31T00:30:00Z', '2027-10-31T01:30:00Z']],
+    ];
+    for (const [start, end, expected] of cases) {
+      const event = await create({ title: 'x', start, ...(end !== undefined && { end }) }, own);
+      expect([start, end, times(event)]).toEqual([start, end, expected]);
+    }
+    const moved = await create({ title: 'x', start: at('2027-10-30T09:00:00') }, own);
+    const body = { start: '2027-10-31T01:30:00Z', end: '2027-10-31T01:45:00Z' };
+    const { event } = (await ann.api.put(path(moved, own), body)).body;
+    expect(times(event)).toEqual([body.start, body.end]);
+  });
+
   test('a daily series keeps its wall time across the clock change', async () => {
     const own = await newCalendar('DST');
     const series = await create(

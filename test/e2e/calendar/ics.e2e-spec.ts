@@ -467,6 +467,49 @@ describe('iCalendar', () => {
       );
     });
 
+    test('of several events with one UID the newest version is taken, and the result of the others says so', async () => {
+      const version = (uid: string, sequence: number, title: string): string[] =>
+        vevent(`UID:${uid}`, 'DTSTART:20270301T090000Z', `SUMMARY:${title}`, `SEQUENCE:${sequence}`);
+      const file = icsFile(
+        ...version('twice', 5, 'newest'),
+        ...version('twice', 2, 'overtaken'),
+        ...version('once', 0, 'other'),
+      );
+      const { results } = (await importFile(ann, calendar, file)).body;
+      expect(
+        results.map(({ status, warnings }: any) => [status, ...warnings.map(({ code }: any) => code)]),
+      ).toEqual([[201], [200, 'older_version'], [201]]);
+      const titles = (await exported(ann)).found.components.map((each) => textOf(each, 'SUMMARY'));
+      expect(titles).toEqual(expect.arrayContaining(['newest', 'other']));
+      expect(titles).not.toContain('overtaken');
+    });
+
+    test('an event of a file that loses something has a warning that names it', async () => {
+      const event = vevent(
+        'UID:loses',
+        'DTSTART:20270301T090000Z',
+        'SUMMARY:x',
+        `X-ALT-DESC:${'x'.repeat(100_000)}`,
+      );
+      const { body } = await importFile(ann, calendar, icsFile(...event));
+      expect(body.results).toMatchObject([
+        {
+          status: 201,
+          warnings: [
+            { code: 'value_too_large', message: 'These values are shortened or left out: X-ALT-DESC.' },
+          ],
+        },
+      ]);
+    });
+
+    test('an event with a class of its own is private', async () => {
+      const event = vevent('UID:secret', 'DTSTART:20270401T090000Z', 'SUMMARY:Secret plan', 'CLASS:X-SECRET');
+      const { event_id: id } = (await importFile(ann, calendar, icsFile(...event))).body.results[0];
+      const { body } = await ann.api.get(`/calendar/${calendar}/events/${id}`);
+      expect(body.event).toMatchObject({ title: 'Secret plan', visibility: 'private' });
+      expect((await exported(ann)).text).toContain('CLASS:X-SECRET');
+    });
+
     test('an invitation of another organizer is one to respond to; a copy of a foreign meeting is an own event', async () => {
       const made = (await ann.api.post('/calendar', { name: 'Foreign', ...BERLIN })).body.calendar;
       const times = [

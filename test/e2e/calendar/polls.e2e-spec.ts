@@ -85,6 +85,14 @@ describe('polls', () => {
     });
   });
 
+  test('in the hour that the end of summer time repeats become events at this hour', async () => {
+    const option = { start: '2027-10-31T01:30:00Z', end: '2027-10-31T02:15:00Z' };
+    const poll = await create({ options: [option, { start: '2027-11-01T09:00:00Z' }] });
+    expect(poll.options[0]).toMatchObject(option);
+    const { event } = (await finalize(ann, poll, 0)).body;
+    expect([event.start_utc, event.end_utc]).toEqual([option.start, option.end]);
+  });
+
   test('count votes, which a participant replaces as a whole', async () => {
     const poll = await create();
     await vote(ann, poll, 'yes', 'if_needed');

@@ -180,6 +180,15 @@ describe('scheduling messages', () => {
     expect((await subjects()).at(-1)).toBe(`${YAN}: Invitation: M`);
   });
 
+  test('a change that attendees do not see sends no message', async () => {
+    const event = await meeting({ attendees: [ZOE] });
+    for (const fields of [{ color: '#ff0000' }, { categories: ['mine'] }, { show_as: 'free' }])
+      await change(event, fields);
+    expect(await sent(event)).toHaveLength(1);
+    await change(event, { color: '#00ff00', location: 'Room 3' });
+    expect(await sent(event)).toHaveLength(2);
+  });
+
   test('CANCEL to a removed attendee has a higher SEQUENCE, of an event and of an instance', async () => {
     const event = await meeting({ rrule: 'FREQ=WEEKLY;COUNT=4' });
     const versions = async () =>

@@ -83,3 +83,45 @@ describe('EXRULE', () => {
     expect([event.recurrence.excluded.length, codes(event)]).toEqual([714, ['exceptions_cut']]);
   });
 });
+
+describe('a value beyond a limit', () => {
+  const long = 'x'.repeat(100_000);
+  const repeated = (count: number, make: (n: number) => string): string[] =>
+    Array.from({ length: count }, (_, n) => make(n));
+
+  test.each([
+    ['X-ALT-DESC', [`X-ALT-DESC;FMTTYPE=text/html:${long}`]],
+    ['ATTACH', [`ATTACH;ENCODING=BASE64;VALUE=BINARY:${long}`]],
+    ['ATTACH', repeated(60, (n) => `ATTACH:https://example.com/${n}`)],
+    ['COMMENT', repeated(40, () => `COMMENT:${'x'.repeat(5_000)}`)],
+    ['SUMMARY', [`SUMMARY:${long}`]],
+    ['LOCATION', [`LOCATION:${long}`]],
+    ['DESCRIPTION', [`DESCRIPTION:${long}`]],
+    ['DESCRIPTION', ['DESCRIPTION:one', 'DESCRIPTION:two']],
+    ['CATEGORIES', [`CATEGORIES:${repeated(60, (n) => `c${n}`).join()}`]],
+    ['CATEGORIES', [`CATEGORIES:${'x'.repeat(500)}`]],
+    ['ATTENDEE', repeated(600, (n) => `ATTENDEE:mailto:a${n}@example.com`)],
+    ['VLOCATION', ['BEGIN:VLOCATION', `DESCRIPTION:${long}`, 'END:VLOCATION']],
+  ])('of %s is named by a warning', (name, lines) => {
+    expect(read(START, ...lines).warnings).toEqual([
+      { code: 'value_too_large', message: `These values are shortened or left out: ${name}.` },
+    ]);
+  });
+
+  test('is no value within the limits, or one that is repeated', () => {
+    const event = read(START, 'SUMMARY:x', 'LOCATION:a', 'LOCATION:a', `X-ALT-DESC:${'x'.repeat(60_000)}`);
+    expect(event.warnings).toEqual([]);
+  });
+});
+
+test.each([
+  ['PUBLIC', 'default'],
+  ['PRIVATE', 'private'],
+  ['CONFIDENTIAL', 'private'],
+  ['X-SECRET', 'private'],
+])('CLASS:%s is %s', (value, visibility) => {
+  const { content } = read(START, `CLASS:${value}`);
+  expect(content.visibility).toBe(visibility);
+  const isKept = value === 'CONFIDENTIAL' || value === 'X-SECRET';
+  expect(content.custom).toEqual(isKept ? { ics: [{ name: 'CLASS', parameters: [], value }] } : {});
+});

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import {
   component,
@@ -34,6 +35,22 @@ describe('a text', () => {
     expect(textOf(readEvent(text), 'SUMMARY')).toBe('Stand-up');
     expect(textOf(readEvent(text), 'DESCRIPTION')).toBe('a long line');
   });
+
+  test.each(['utf16le', 'utf-16be'])(
+    'may be in %s, with a byte order mark, in chunks of any length',
+    async (charset) => {
+      const bytes = Buffer.from(`\uFEFF${event('SUMMARY:Bücher – 日本 🎉')}`, 'utf16le');
+      if (charset === 'utf-16be') bytes.swap16();
+      expect(textOf(readEvent(bytes), 'SUMMARY')).toBe('Bücher – 日本 🎉');
+      for (const size of [1, 2, 3, 7]) {
+        const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+          bytes.subarray(n * size, (n + 1) * size),
+        );
+        const { value } = await readCalendar(Readable.from(chunks)).next();
+        expect(textOf(value!.item, 'SUMMARY')).toBe('Bücher – 日本 🎉');
+      }
+    },
+  );
 
   test('may be folded inside a UTF-8 sequence, and begin with a byte order mark', () => {
     const bytes = Buffer.from(event('SUMMARY:Bücher – 日本 🎉'));

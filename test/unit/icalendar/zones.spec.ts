@@ -46,6 +46,23 @@ describe('a TZID', () => {
     ['(UTC+08:00) Beijing, Chongqing, Hong Kong, Urumqi', 'Asia/Shanghai'],
     ['(UTC+10:00) Canberra, Melbourne, Sydney', 'Australia/Sydney'],
     ['Western/Central Europe', 'Europe/Berlin'],
+    ['Mitteleuropäische Zeit', 'Europe/Berlin'],
+    ['Mitteleuropäische Sommerzeit', 'Europe/Berlin'],
+    ['GMT +0100 (Standard) / GMT +0200 (Daylight)', 'Europe/Berlin'],
+    ['GMT-05:00/-04:00', 'America/New_York'],
+    ['+1000/+1100', 'Australia/Sydney'],
+    ['EST/EDT', 'America/New_York'],
+    ['CET/CEST', 'Europe/Berlin'],
+    ['MEST', 'Europe/Berlin'],
+    ['US-Eastern', 'America/New_York'],
+    ['America-New_York', 'America/New_York'],
+    ['America_New_York', 'America/New_York'],
+    ['Europe-Berlin', 'Europe/Berlin'],
+    ["'Europe/Berlin'", 'Europe/Berlin'],
+    ['+0200', 'Etc/GMT-2'],
+    ['-05:30', null],
+    ['+05:30', 'Asia/Kolkata'],
+    ['Standard-Time', null],
     ['Romance', 'Europe/Paris'],
     ['(GMT +01:00)', 'Etc/GMT-1'],
     ['GMT+0530', 'Asia/Kolkata'],
@@ -95,6 +112,28 @@ describe('a TZID', () => {
     const zone = Zone.of((found as { name: string }).name);
     for (const month of [0, 3, 6, 9, 11])
       expect(zone.offsetAt(Date.UTC(2026, month, 5) / 1000)).toBe(month > 2 && month < 10 ? 7200 : 3600);
+  });
+
+  const london = [
+    observance('STANDARD', '19701025T020000', '+0100', '+0000', 'FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10'),
+    observance('DAYLIGHT', '19700329T010000', '+0000', '+0100', 'FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3'),
+  ];
+
+  test.each(['Etc/GMT', 'Etc/UTC', 'Etc/GMT-1', 'GMT'])(
+    '%s with summer time is what the file defines',
+    (tzid) => {
+      expect(resolve(custom(tzid, ...london), tzid)).toEqual({ kind: 'iana', name: 'Europe/London' });
+    },
+  );
+
+  test('is the place that its VTIMEZONE names, unless the rules are those of another place', () => {
+    const located = (place: string): Component => {
+      const calendar = custom('My zone', ...london);
+      calendar.components[0]!.properties.push(property('X-LIC-LOCATION', place));
+      return calendar;
+    };
+    expect(resolve(located('Europe/Lisbon'), 'My zone')).toEqual({ kind: 'iana', name: 'Europe/Lisbon' });
+    expect(resolve(located('America/New_York'), 'My zone')).toEqual({ kind: 'iana', name: 'Europe/London' });
   });
 
   test('of a custom zone without an IANA zone keeps its own rules', () => {

@@ -25,6 +25,9 @@ import { changedWholeField, changesFor, changesForOne, wholeTimes } from './requ
 import { split } from './series-split.js';
 import { EventsRepository, type LockedEvent } from '../events.repository.js';
 
+/** Fields by which the organizer arranges the own calendar: a change of them alone is no update for attendees (RFC 5546, 2.1.4). */
+const OWN_FIELDS: ReadonlySet<string> = new Set(['color', 'categories', 'show_as']);
+
 /** Updates of events, for requests, batches, synchronisation and other domains. */
 @Injectable()
 export class EventUpdates {
@@ -200,7 +203,10 @@ export class EventUpdates {
     placements: Pick<EventChange, 'entries' | 'removed' | 'key'>,
   ): Promise<EventChange> {
     const before = locked.record;
-    const messages = messagesFor(before, record, placements.key ?? '', fields.send_updates);
+    const concernsOthers = names.some((name) => !OWN_FIELDS.has(name));
+    const messages = concernsOthers
+      ? messagesFor(before, record, placements.key ?? '', fields.send_updates)
+      : [];
     const change: EventChange = { before, record, ...placements, action: 'updated', fields: names, messages };
     return this.writer.commitOne(tx, ctx, change, now);
   }

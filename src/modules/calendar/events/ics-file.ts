@@ -8,7 +8,8 @@ import {
   readCalendar,
   zoneOfName,
 } from '../../../lib/icalendar/index.js';
-import { uidText } from '../model/vevent-reader.js';
+import { compareVersions, type Version } from '../../../lib/itip/index.js';
+import { uidText, versionOf as statedVersion } from '../model/vevent-reader.js';
 import { EventClock } from '../model/vevent-times.js';
 
 /** Maximum number of VEVENTs in a file. */
@@ -26,6 +27,13 @@ export interface FileEvent {
   master: Component | null;
   instances: Component[];
   clock: EventClock;
+  /** The file has a newer version of the event, or this one again: RFC 5545 has one component without RECURRENCE-ID for each UID. */
+  isReplaced: boolean;
+}
+
+/** The newest version of the event of a UID, and its position. */
+interface Newest extends Version {
+  index: number;
 }
 
 /**
@@ -40,6 +48,7 @@ export class IcsFile {
   readonly kinds = new Set<string>();
   /** Instances that differ from their series, by UID. */
   private readonly instances = new Map<string, Component[]>();
+  private readonly newest = new Map<string, Newest>();
 
   private constructor(private readonly open: () => Promise<AsyncIterable<Uint8Array>>) {}
 
@@ -57,8 +66,11 @@ export class IcsFile {
       if (item.name !== 'VEVENT') continue;
       count += 1;
       if (count > MAX_FILE_EVENTS) throw new TooManyEventsError();
-      if (!isInstance(item)) continue;
       const uid = nameOf(item);
+      if (!isInstance(item)) {
+        file.addVersion(uid, { index: count - 1, ...versionOf(item) });
+        continue;
+      }
       const others = file.instances.get(uid);
       if (others) others.push(item);
       else file.instances.set(uid, [item]);
@@ -80,18 +92,29 @@ export class IcsFile {
       index += 1;
       if (isInstance(item)) continue;
       const uid = nameOf(item);
-      const instances = left.get(uid) ?? [];
-      left.delete(uid);
-      yield { index, uid, master: named(item, uid), instances, clock: this.clock(calendars - 1) };
+      const isReplaced = this.newest.get(uid)?.index !== index;
+      const instances = (isReplaced ? undefined : left.get(uid)) ?? [];
+      if (!isReplaced) left.delete(uid);
+      yield { index, uid, master: named(item, uid), instances, clock: this.clock(calendars - 1), isReplaced };
     }
     for (const [uid, instances] of left)
-      yield { index: (index += 1), uid, master: null, instances, clock: this.clock(0) };
+      yield { index: (index += 1), uid, master: null, instances, clock: this.clock(0), isReplaced: false };
+  }
+
+  private addVersion(uid: string, version: Newest): void {
+    const known = this.newest.get(uid);
+    if (!known || compareVersions(version, known) !== 'older') this.newest.set(uid, version);
   }
 
   private clock(at: number): EventClock {
     return this.clocks[at] as EventClock;
   }
 }
+
+const versionOf = (event: Component): Version => {
+  const { sequence, dtstamp } = statedVersion(event);
+  return { sequence, dtstamp: new Date(dtstamp).getTime() / 1_000 };
+};
 
 const isInstance = (event: Component): boolean => propertyOf(event, 'RECURRENCE-ID') !== undefined;
 

@@ -93,6 +93,17 @@ export class IcsImport {
     calendarId: string,
     events: readonly FileEvent[],
   ): Promise<ImportResult[]> {
+    const replaced = events.filter(({ isReplaced }) => isReplaced).map(replacedResult);
+    const current = events.filter(({ isReplaced }) => !isReplaced);
+    return inOrder([...replaced, ...(await this.writeEvents(tx, ctx, calendarId, current))]);
+  }
+
+  private async writeEvents(
+    tx: Tx,
+    ctx: RequestContext,
+    calendarId: string,
+    events: readonly FileEvent[],
+  ): Promise<ImportResult[]> {
     const uids = events.map(({ uid }) => uid);
     const eventIds = await this.events.idsOfUids(tx, ctx.tenantId, calendarId, uids);
     // Access is checked again: it may have changed during the upload.
@@ -206,6 +217,23 @@ async function opened(open: () => Promise<AsyncIterable<Uint8Array>>, zone: stri
     throw error;
   }
 }
+
+const inOrder = (results: ImportResult[]): ImportResult[] => results.toSorted((a, b) => a.index - b.index);
+
+const replacedResult = ({ index, uid }: FileEvent): ImportResult => ({
+  index,
+  client_id: uid,
+  event_id: null,
+  event: null,
+  status: 200,
+  error: null,
+  warnings: [
+    {
+      code: 'older_version',
+      message: 'The file has another event with this UID, which is newer or comes later.',
+    },
+  ],
+});
 
 function resultOf(
   { index, uid }: FileEvent,

@@ -6,7 +6,7 @@ import {
   isDay,
   parseDuration,
   parseInstant,
-  wallIn,
+  placeIn,
   wallText,
   zoneNamed,
 } from '../model/event-times.js';
@@ -47,7 +47,8 @@ const isTimeText = (text: string): boolean =>
 
 /**
  * Reads a time that `isTimeInput` has accepted.
- * @param defaultZone zone of times without a zone, which are floating if it is null. Instants are converted to it
+ * @param defaultZone zone of times without a zone, which are floating if it is null. Instants are converted to it, except those that it cannot
+ *   express
  */
 export function readTime(input: TimeInput, defaultZone: string | null): ReadTime {
   const value = typeof input === 'string' ? (isDay(input) ? { date: input } : { date_time: input }) : input;
@@ -56,9 +57,7 @@ export function readTime(input: TimeInput, defaultZone: string | null): ReadTime
   const { date_time: text, time_zone } = value;
   const zone = time_zone === undefined ? defaultZone : time_zone === null ? null : zoneNamed(time_zone);
   if (!hasOffset(text)) return { wall: checkedWall(text) as number, isDate: false, zone };
-  const instant = parseInstant(text) as number;
-  const fixed = zone ?? 'UTC';
-  return { wall: wallIn(fixed, instant), isDate: false, zone: fixed };
+  return { ...placeIn(zone ?? 'UTC', parseInstant(text) as number), isDate: false };
 }
 
 /** Times of a request: a new end or a duration goes with a start. */
@@ -123,8 +122,13 @@ function withDuration(from: ReadTime, { days, seconds }: { days: number; seconds
 }
 
 function withLengthOf(from: ReadTime, current: EventTimes | undefined): EventTimes {
-  if (!current || isDay(current.starts) !== from.isDate)
-    return made(from, from.wall + (from.isDate ? DAY : DEFAULT_LENGTH), null, false);
+  if (!current || isDay(current.starts) !== from.isDate) {
+    const end = from.wall + (from.isDate ? DAY : DEFAULT_LENGTH);
+    // At the end of summer time, the wall time after the default length may be an hour later.
+    const isExact =
+      !from.isDate && instantOf(end, from.zone) - instantOf(from.wall, from.zone) !== DEFAULT_LENGTH;
+    return made(from, end, null, isExact);
+  }
   const length = (checkedWall(current.ends) as number) - (checkedWall(current.starts) as number);
   const endZone = current.end_time_zone !== null && from.zone !== null ? current.end_time_zone : null;
   return made(from, from.wall + length, endZone, current.exact_duration);

@@ -13,6 +13,7 @@ const KEY = timeSchema({ date_time: '2026-03-09T09:00:00', time_zone: 'Europe/Be
 export class SendUpdatesField {
   /**
    * none: no mail. external, all: mail to the attendees outside the workspace, from the mailbox of the organizer. Default: all.
+   * A change of `color`, `categories` and `show_as` alone sends no mail.
    * `scheduling/messages` shows the delivery.
    */
   @Optional() @OneOf(SEND_UPDATES, { example: 'all' }) send_updates?: SendUpdates;

@@ -57,6 +57,15 @@ export function instantOf(wall: number, zone: string | null, readerZone = 'UTC')
 export const wallIn = (zone: string, instant: number): number =>
   zone === 'UTC' ? instant : Zone.of(zone).toWall(instant);
 
+/**
+ * The wall time of an instant with its zone: UTC if the given zone has this wall time twice, at the end of summer time, and means the other
+ * instant.
+ */
+export function placeIn(zone: string, instant: number): { wall: number; zone: string } {
+  const wall = wallIn(zone, instant);
+  return instantOf(wall, zone) === instant ? { wall, zone } : { wall: instant, zone: 'UTC' };
+}
+
 /** The canonical name of a zone, or null. */
 export const zoneNamed = (name: string): string | null => (name === 'Z' ? 'UTC' : canonicalZone(name));
 

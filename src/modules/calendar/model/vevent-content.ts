@@ -6,7 +6,9 @@ import {
   propertyOf,
   textList,
   textOf,
+  unescapeText,
 } from '../../../lib/icalendar/index.js';
+import { MAX_ATTENDEES } from '../../../lib/itip/index.js';
 import {
   type EventContent,
   type EventLink,
@@ -39,7 +41,7 @@ export function contentOfVevent(event: Component): Omit<EventContent, keyof Even
   const geo = geoOf(event);
   const color = /^#[0-9a-f]{6}/i.exec(propertyOf(event, 'X-APPLE-CALENDAR-COLOR')?.value ?? '')?.[0];
   const url = conferenceOf(event);
-  const unknown = unknownOf(event);
+  const { kept: unknown } = unknownOf(event);
   const people = peopleParameters(event);
   const components = storableComponents(event.components.filter(({ name }) => name !== 'VALARM'));
   return {
@@ -49,7 +51,8 @@ export function contentOfVevent(event: Component): Omit<EventContent, keyof Even
     locations: geo ? [{ name: line(location, 500), address: '', geo }] : [],
     status: statusOf(event),
     show_as: showAsOf(event),
-    visibility: ['PRIVATE', 'CONFIDENTIAL'].includes(upper(event, 'CLASS')) ? 'private' : 'default',
+    // An unknown class is as private as PRIVATE (RFC 5545, 3.8.1.3).
+    visibility: ['', 'PUBLIC'].includes(upper(event, 'CLASS')) ? 'default' : 'private',
     color: color?.toLowerCase() ?? null,
     categories: categoriesOf(event),
     conference: url === null ? null : { kind: 'link', url, room_id: null },
@@ -140,11 +143,34 @@ const KNOWN: ReadonlySet<string> = new Set([
   'ATTENDEE',
 ]);
 
+/**
+ * The names of the properties and components of which an event keeps less than its file states, because they exceed a limit, or because an event
+ * has one of them only.
+ */
+export function lostNamesOf(event: Component): string[] {
+  const lost = new Set(unknownOf(event).dropped);
+  for (const [name, max] of Object.entries(TEXTS)) {
+    const [text, ...others] = propertiesOf(event, name).map(({ value }) => unescapeText(value).trim());
+    if ((text ?? '').length > max || others.some((other) => other !== text)) lost.add(name);
+  }
+  const categories = new Set(propertiesOf(event, 'CATEGORIES').flatMap(({ value }) => textList(value)));
+  if (categories.size > MAX.categories || [...categories].some((text) => text.length > MAX.category))
+    lost.add('CATEGORIES');
+  const links = propertiesOf(event, 'ATTACH').filter(({ value }) => httpUrl(value) !== null);
+  if (links.length > MAX.links) lost.add('ATTACH');
+  if (propertiesOf(event, 'ATTENDEE').length > MAX_ATTENDEES) lost.add('ATTENDEE');
+  const components = event.components.filter(({ name }) => name !== 'VALARM');
+  const kept = storableComponents(components).length;
+  for (const { name } of kept < components.length ? components : []) lost.add(name);
+  return [...lost].toSorted();
+}
+
 /** Properties without a field, up to 64 KiB: attached files are dropped first. */
-function unknownOf(event: Component): Property[] {
+function unknownOf(event: Component): { kept: Property[]; dropped: string[] } {
   const conference = propertiesOf(event, 'CONFERENCE').find(({ value }) => httpUrl(value) !== null);
   const hasGeo = geoOf(event) !== null;
   const kept: Property[] = [];
+  const dropped: string[] = [];
   let bytes = 0;
   for (const each of event.properties) {
     const { name, value } = each;
@@ -156,11 +182,14 @@ function unknownOf(event: Component): Property[] {
       (each === conference && !hasOther(each, ['VALUE', ...(hasOwnFeatures(each) ? ['FEATURE'] : [])]));
     if (isRead) continue;
     const size = JSON.stringify(each).length;
-    if (bytes + size > KEPT_BYTES) continue;
+    if (bytes + size > KEPT_BYTES) {
+      dropped.push(name);
+      continue;
+    }
     bytes += size;
     kept.push(storableProperty(each));
   }
-  return kept;
+  return { kept, dropped };
 }
 
 /** Characters of the fields of texts. */
@@ -170,12 +199,12 @@ const TEXTS: Readonly<Record<string, number>> = {
   LOCATION: MAX.location,
 };
 
-/** Whether a property says more than its field: CLASS:CONFIDENTIAL, a title with line breaks, and parameters such as ALTREP and LANGUAGE. */
+/** Whether a property says more than its field: a CLASS such as CONFIDENTIAL, a title with line breaks, and parameters such as ALTREP and LANGUAGE. */
 function statesMore(event: Component, each: Property): boolean {
   if (each.name === 'CATEGORIES')
     return propertiesOf(event, each.name).some(({ parameters }) => parameters.length > 0);
   if (each !== propertyOf(event, each.name)) return false;
-  if (each.name === 'CLASS') return upper(event, 'CLASS') === 'CONFIDENTIAL';
+  if (each.name === 'CLASS') return !['', 'PUBLIC', 'PRIVATE'].includes(upper(event, 'CLASS'));
   const text = (textOf(event, each.name) ?? '').trim();
   if (text === '' || text.length > (TEXTS[each.name] ?? 0)) return false;
   return each.parameters.length > 0 || (each.name === 'SUMMARY' && /[\r\n]/.test(text));

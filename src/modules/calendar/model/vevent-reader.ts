@@ -22,7 +22,7 @@ import { isDay, nominalLength, timesAt, wallOf, wallText } from './event-times.j
 import { laterKeys } from './following.js';
 import { type AlarmedInstance, alarmsOf, withInstanceAlarms } from './ics/alarms.js';
 import { line } from './ics/storable.js';
-import { contentOfVevent } from './vevent-content.js';
+import { contentOfVevent, lostNamesOf } from './vevent-content.js';
 import { participantsOf, peopleOf, withInstanceRows } from './vevent-people.js';
 import type { ReadWarning, Start } from './vevent-time-parts.js';
 import { EventClock, type Recurrence } from './vevent-times.js';
@@ -90,7 +90,7 @@ export function readEvent(master: Component, instances: readonly Component[], cl
     reminders: withInstanceAlarms(alarms.reminders, read.alarmed),
     alarms: alarms.others,
     proposals_allowed: propertyOf(master, 'X-MICROSOFT-DISALLOW-COUNTER')?.value.toUpperCase() !== 'TRUE',
-    warnings: clock.warnings,
+    warnings: [...clock.warnings, ...lossesOf([master, ...instances])],
   };
 }
 
@@ -131,6 +131,19 @@ export function readOrphans(given: readonly Component[], clock: EventClock): Rea
     reminders: withInstanceAlarms(read.reminders, alarmed),
     participants: withInstanceRows(read.participants, participants, read.organizer?.email),
   };
+}
+
+/** The warning that values of an event or of its instances exceed a limit. */
+function lossesOf(events: readonly Component[]): ReadWarning[] {
+  const names = [...new Set(events.slice(0, MAX_OVERRIDES).flatMap(lostNamesOf))];
+  return names.length === 0
+    ? []
+    : [
+        {
+          code: 'value_too_large',
+          message: `These values are shortened or left out: ${names.join(', ').slice(0, 500)}.`,
+        },
+      ];
 }
 
 const RECURRING: ReadonlySet<string> = new Set(['RECURRENCE-ID', 'RRULE', 'RDATE', 'EXDATE', 'EXRULE']);
@@ -249,7 +262,8 @@ function differences(
   return Object.fromEntries([...new Set([...changed, ...moved])].map((name) => [name, own[name]]));
 }
 
-function versionOf(event: Component): Pick<OverrideRow, 'sequence' | 'dtstamp'> {
+/** SEQUENCE, and DTSTAMP or the beginning of time. */
+export function versionOf(event: Component): Pick<OverrideRow, 'sequence' | 'dtstamp'> {
   const sequence = Number.parseInt(propertyOf(event, 'SEQUENCE')?.value ?? '0', 10);
   return {
     sequence: Number.isFinite(sequence) ? Math.min(Math.max(sequence, 0), 2_000_000_000) : 0,

@@ -47,6 +47,7 @@ export const WARNINGS = [
   'rule_repaired',
   'exceptions_cut',
   'value_too_large',
+  'older_version',
 ] as const;
 
 /** Notes a warning. Of one code the last one counts. */

@@ -15,7 +15,7 @@ import { EventWriter } from '../changes/event-writer.js';
 import { EventsRepository, visible } from '../events.repository.js';
 import { CreateEvent, DeleteEvent } from '../input/event.dto.js';
 import type { CalendarContext } from '../model/event-record.js';
-import { isDay, parseInstant, wallIn, wallOf, wallText } from '../model/event-times.js';
+import { isDay, parseInstant, placeIn, wallOf, wallText } from '../model/event-times.js';
 import type { OptionRow, PollRow } from './poll-record.js';
 
 interface Place {
@@ -104,9 +104,9 @@ export class PollHolds {
 /** The times of an option as times of an event, in the zone of the poll. The end of days is exclusive. */
 export function timesOfOption({ starts, ends }: OptionRow, zone: string) {
   if (isDay(starts)) return { start: { date: starts }, end: { date: wallText(wallOf(ends) + DAY, true) } };
-  const time = (text: string) => ({
-    date_time: wallText(wallIn(zone, parseInstant(text) as number), false),
-    time_zone: zone,
-  });
+  const time = (text: string) => {
+    const place = placeIn(zone, parseInstant(text) as number);
+    return { date_time: wallText(place.wall, false), time_zone: place.zone };
+  };
   return { start: time(starts), end: time(ends) };
 }
