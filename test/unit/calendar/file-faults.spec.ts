@@ -1,4 +1,5 @@
-import { CalendarZones, parseCalendars } from '../../../src/lib/icalendar/index.js';
+import { CalendarZones, parseCalendars, propertiesOf } from '../../../src/lib/icalendar/index.js';
+import { alarmVcomponent } from '../../../src/modules/calendar/model/ics/alarms.js';
 import { readEvent, type ReadEvent } from '../../../src/modules/calendar/model/vevent-reader.js';
 import { EventClock } from '../../../src/modules/calendar/model/vevent-times.js';
 
@@ -124,4 +125,16 @@ test.each([
   expect(content.visibility).toBe(visibility);
   const isKept = value === 'CONFIDENTIAL' || value === 'X-SECRET';
   expect(content.custom).toEqual(isKept ? { ics: [{ name: 'CLASS', parameters: [], value }] } : {});
+});
+
+test.each([
+  ['-P2D', 2 * 24 * 60],
+  ['-P1W', 7 * 24 * 60],
+  ['-PT90S', 2],
+  ['-PT15M', 15],
+])('an alarm at %s is written as it was', (trigger, minutes) => {
+  const { reminders } = read(START, 'BEGIN:VALARM', 'ACTION:DISPLAY', `TRIGGER:${trigger}`, 'END:VALARM');
+  expect(reminders).toMatchObject([{ method: 'popup', minutes }]);
+  const alarm = alarmVcomponent(reminders![0]!, undefined, null);
+  expect(propertiesOf(alarm, 'TRIGGER').map(({ value }) => value)).toEqual([trigger]);
 });

@@ -90,7 +90,10 @@ export function alarmVcomponent(
 ): Component {
   const alarm = (key === null ? undefined : instances?.[key]) ?? whole;
   const trigger = property('TRIGGER', formatDuration({ days: 0, seconds: -minutes * 60 }));
-  if (alarm) return component('VALARM', [...alarm.properties, trigger], alarm.components);
+  if (alarm) {
+    const own = propertyOf(alarm, 'TRIGGER') ? [] : [trigger];
+    return component('VALARM', [...alarm.properties, ...own], alarm.components);
+  }
   return component('VALARM', [
     ...(method === 'email' && ownerEmail !== undefined
       ? [
@@ -110,9 +113,20 @@ const MADE: ReadonlySet<string> = new Set([
   'ACTION:EMAIL ATTENDEE DESCRIPTION:Reminder SUMMARY:Reminder',
 ]);
 
-/** The alarm without its time, such as its UID, text, sound and ACKNOWLEDGED (RFC 9074); null where it states only method and time. */
+/** Whether a time before the start is written otherwise than `alarmVcomponent` does, as `-P1D`, which is no `-PT24H` where clocks change. */
+function hasOwnSpelling(trigger: Property): boolean {
+  const text = trigger.value.trim();
+  if (!/^[+-]?P/i.test(text) || parameterOf(trigger, 'RELATED')?.toUpperCase() === 'END') return false;
+  const { days, seconds } = parseDuration(text, 'TRIGGER');
+  return formatDuration({ days: 0, seconds: days * DAY + seconds }) !== text;
+}
+
+/**
+ * The alarm without its time, such as its UID, text, sound and ACKNOWLEDGED (RFC 9074), with a time of its own spelling; null where it states
+ * only method and time.
+ */
 function keptAlarm({ properties, components }: Component): Component | null {
-  const kept = properties.filter(({ name }) => name !== 'TRIGGER');
+  const kept = properties.filter((each) => each.name !== 'TRIGGER' || hasOwnSpelling(each));
   const stated = kept.map(({ name, value }) => (name === 'ATTENDEE' ? name : `${name}:${value}`));
   const isMade =
     components.length === 0 &&
