@@ -6,6 +6,7 @@ import {
   type Question,
   questionsOf,
 } from './definition.js';
+import { hasVisibleCharacter } from '../text/index.js';
 import { isObject } from './fields.js';
 import { isAnswerable, kindOf } from './kinds/index.js';
 import { LogicPlan } from './logic.js';
@@ -18,6 +19,17 @@ export interface CheckedAnswers {
   discarded: string[];
   /** `path` is the id of a question. */
   problems: Problem[];
+}
+
+/** Levels of an answer. */
+const MAX_DEPTH = 3;
+
+/** Whether a page sent an input that was left empty: no text, no choice, or fields that are all empty. */
+function isBlank(value: unknown, depth = MAX_DEPTH): boolean {
+  if (value === undefined || value === null) return true;
+  if (typeof value === 'string') return !hasVisibleCharacter(value);
+  if (Array.isArray(value)) return value.length === 0;
+  return isObject(value) && depth > 0 && Object.values(value).every((each) => isBlank(each, depth - 1));
 }
 
 /** A version of a form, prepared for checking answers. */
@@ -75,9 +87,8 @@ export class AnswerChecker {
       if (given.has(id)) hidden.add(id);
       return;
     }
-    const checked = given.has(id)
-      ? kindOf(question).check(question, given.get(id))
-      : { empty: true as const };
+    const value = given.get(id);
+    const checked = isBlank(value) ? { empty: true as const } : kindOf(question).check(question, value);
     if ('problem' in checked) problems.push({ path: id, ...checked.problem });
     else if ('answer' in checked) accepted.set(id, checked.answer);
     else if (this.plan.isRequired(question, accepted))

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Attribute, byName, invalidValue, isObject, type Json } from './attributes.js';
 import type { Filter, PatchPath } from './filter.js';
 import { comparable, matches } from './match.js';
@@ -60,9 +61,23 @@ export class PatchedValues {
     const isAbsent = value === undefined || value === null;
     if (op === 'replace' || (op === 'remove' && isAbsent)) this.clear();
     const given = (readValue(this.attribute, value, this.attribute.name) ?? []) as Json[];
-    // `keyOf` compares entries by their `value` if they have one.
-    if (op === 'remove') for (const each of given) this.delete(keyOf(each));
+    if (op === 'remove') for (const each of given) this.remove(each);
     else this.add(given);
+  }
+
+  /** Removes the entry with this key, or else those that have all given members: providers often name the `value` alone. */
+  private remove(given: Json): void {
+    // `keyOf` compares entries by their `value` if they have one.
+    const key = keyOf(given);
+    if (this.byKey.has(key)) return this.delete(key);
+    const value = this.comparableValue(given);
+    const candidates = value === undefined ? [...this.byKey.keys()] : [...(this.byValue.get(value) ?? [])];
+    this.comparisons.take(candidates.length);
+    for (const each of candidates) {
+      const entry = this.byKey.get(each) as Json;
+      const others = Object.entries(given).filter(([name]) => name !== 'value' || value === undefined);
+      if (others.every(([name, member]) => isDeepStrictEqual(entry[name], member))) this.delete(each);
+    }
   }
 
   private changeMatching(op: Operation, sub: Attribute | undefined, filter: Filter, value: unknown): void {

@@ -252,6 +252,55 @@ describe('phone synchronisation', () => {
     expect(await contacts()).toMatchObject([{ full_name: 'Only', job_title: null, emails: [] }]);
   });
 
+  test('another card of the same person is joined with the contact, and does not replace it', async () => {
+    const first = card(
+      'UID:ina-1',
+      'FN:Ina Holm',
+      'TEL:+420601000001',
+      'EMAIL:a@home.example',
+      'NOTE:n1',
+      'X-FOO:1',
+    );
+    const all = { full_name: 'Ina Holm', notes: 'n1' };
+    const emails = async () =>
+      (await contacts()).map(({ emails: list }) => list.map(({ value }: any) => value).toSorted());
+    for (const uid of [['UID:ina-2'], []]) {
+      const { body } = await alice.api.post('/contact/addressbooks', {
+        name: 'Other',
+        default_country: 'CZ',
+      });
+      bookId = body.addressbook.id;
+      expect(counts(await send(first))).toEqual({ ...NONE, created: 1 });
+      const second = card(...uid, 'FN:Ina Holm', 'TEL:+420601000001', 'EMAIL:x@work.example');
+      expect(counts(await send(second))).toEqual({ ...NONE, merged: 1 });
+      expect(await contacts()).toMatchObject([all]);
+      expect(await emails()).toEqual([['a@home.example', 'x@work.example']]);
+    }
+  });
+
+  test('cards without UID of one name and number stay apart when one of them changes', async () => {
+    const one = card('FN:Ina Holm', 'TEL:+420601000001', 'EMAIL:a@home.example', 'NOTE:n1', 'ORG:O1');
+    const other = (address: string): string => card('FN:Ina Holm', 'TEL:+420601000001', `EMAIL:${address}`);
+    const shown = async () =>
+      (await contacts()).map(({ emails: [email], notes }) => `${email.value} ${notes}`).toSorted();
+    expect(counts(await send(`${one}${other('x@work.example')}`))).toEqual({ ...NONE, created: 2 });
+    for (const address of ['y@work.example', 'z@work.example']) {
+      expect(counts(await send(`${other(address)}${one}`))).toEqual({ ...NONE, merged: 1, unchanged: 1 });
+      expect(await shown()).toEqual(['a@home.example n1', `${address} null`]);
+    }
+  });
+
+  test('without a device, a card without UID is joined with the contact', async () => {
+    const json = (fields: object) =>
+      alice.api.post(`${IMPORT}?addressbook_id=${bookId}`, {
+        contacts: [{ full_name: 'Ina Holm', ...fields }],
+      });
+    const phones = [{ value: '+420601000001' }];
+    expect(counts(await json({ phones, notes: 'n1' }))).toEqual({ ...NONE, created: 1 });
+    expect(counts(await json({ phones, job_title: 'Smith' }))).toEqual({ ...NONE, merged: 1 });
+    expect(await contacts()).toMatchObject([{ notes: 'n1', job_title: 'Smith' }]);
+  });
+
   test('an undo removes and restores the contacts of the import, except those that changed afterwards', async () => {
     await send(IVO);
     const [ivo] = await contacts();

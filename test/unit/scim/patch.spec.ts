@@ -62,6 +62,19 @@ describe('PATCH', () => {
     ]);
   });
 
+  test('removes entries that have the given members', () => {
+    const phoneNumbers = [
+      { value: '+47 1', type: 'work' },
+      { value: '+47 1', type: 'home' },
+      { value: '+47 2', type: 'work' },
+    ];
+    const removed = (value: object[]) =>
+      patch({ ...BASE, phoneNumbers }, { op: 'remove', path: 'phoneNumbers', value })['phoneNumbers'];
+    expect(removed([{ value: '+47 1' }])).toEqual([phoneNumbers[2]]);
+    expect(removed([{ value: '+47 1', type: 'home' }])).toEqual([phoneNumbers[0], phoneNumbers[2]]);
+    expect(removed([{ value: '+47 3' }])).toEqual(phoneNumbers);
+  });
+
   test('removes a value, a list and a sub-attribute', () => {
     const emails = [...BASE.emails, { value: 'b@x', type: 'home' }];
     const user = { ...BASE, emails, name: { givenName: 'A', familyName: 'B' } };

@@ -15,7 +15,7 @@ import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import type { ImportCounts } from './import.entity.js';
 import type { ImportProblemResponse } from './phone.response.js';
-import { cardHash, type ImportedCard } from './import-cards.js';
+import { cardHash, type ImportedCard, isDerivedUid } from './import-cards.js';
 import { type ImportItem, ImportsRepository } from './imports.repository.js';
 import type { OnImportedDuplicate } from './phone.dto.js';
 
@@ -27,8 +27,8 @@ export interface ImportRun {
   bookId: string;
   deviceId: string;
   onDuplicate: OnImportedDuplicate;
-  /** Ids of the contacts that this import has created: other cards are not merged into them. */
-  created: Set<string>;
+  /** Ids of the contacts that this import has created or found: they are those of other cards. */
+  taken: Set<string>;
   /** Counts of the written batches. */
   counts: ImportCounts;
   problems: ImportProblemResponse[];
@@ -38,8 +38,8 @@ export interface ImportRun {
 interface BatchResult {
   outcomes: Exclude<keyof ImportCounts, 'total' | 'failed'>[];
   exceeding: ImportedCard[];
-  /** Ids of contacts. */
-  created: string[];
+  /** Ids of the contacts that were created or found. */
+  taken: Set<string>;
 }
 
 interface Known {
@@ -71,15 +71,17 @@ export class ImportBatch {
     capacity: number,
   ): Promise<BatchResult> {
     const known = await this.known(tx, ctx, run, cards);
-    const result: BatchResult = { outcomes: [], exceeding: [], created: [] };
+    const exact = new Map(cards.map((card) => [card, rowOf(card, known)]));
+    const taken = new Set([...run.taken, ...[...exact.values()].flatMap((row) => row?.id ?? [])]);
+    const result: BatchResult = { outcomes: [], exceeding: [], taken };
     const items: ImportItem[] = [];
     const inserts: { contact: ContactInsert; source_hash: string }[] = [];
     const updates = new Map<string, ContactUpdate>();
     for (const imported of cards) {
       const { card, hash: source_hash, uid, externalId } = imported;
-      const same =
-        known.byUid.get(uid) ?? (externalId === undefined ? undefined : known.byExternalId.get(externalId));
-      const row = same ?? similarTo(card, known, run);
+      const same = exact.get(imported);
+      const similar = same ? [] : similarTo(card, known, taken);
+      const row = same ?? similar[0];
       const photoId = (imported.photo && photoIds.get(imported.photo.hash)) ?? null;
       if (!row) {
         if (inserts.length >= capacity) {
@@ -97,7 +99,10 @@ export class ImportBatch {
         continue;
       }
       const before = cardOf(row);
-      const lastHash = known.hashes.get(row.id);
+      const sentHash = known.hashes.get(row.id);
+      const isSame = same !== undefined || (similar.length === 1 && isSameCard(imported, row, run));
+      const lastHash = isSame ? sentHash : undefined;
+      if (isSame) taken.add(row.id);
       const after = isAsSent(row, imported, lastHash)
         ? card
         : merged(before, imported, lastHash, run.onDuplicate);
@@ -105,7 +110,7 @@ export class ImportBatch {
       const changed = differences(before, after);
       if (changed.length === 0 && photoAfter === row.photo_id) {
         result.outcomes.push('unchanged');
-        if (lastHash !== source_hash)
+        if (sentHash !== source_hash)
           items.push({
             contact_id: row.id,
             action: 'unchanged',
@@ -138,7 +143,7 @@ export class ImportBatch {
         ...NO_ORIGINAL,
       });
     await this.imports.addItems(tx, ctx, run.id, items);
-    result.created = contacts.map(({ id }) => id);
+    for (const { id } of contacts) taken.add(id);
     return result;
   }
 
@@ -188,13 +193,32 @@ const isName = (key: string): boolean => key.startsWith('=');
 const reachKeys = (card: ContactCard): string[] => identityKeys(card).filter((key) => !isName(key));
 const nameKeyOf = (card: ContactCard): string | undefined => identityKeys(card).find(isName);
 
-/** A contact with the same name and a common address or number. Families share numbers: the name must be the same. */
-function similarTo(card: ContactCard, { byKey }: Known, { created }: ImportRun): ContactRow | undefined {
+/** Contacts with the same name and a common address or number. Families share numbers: the name must be the same. */
+function namesakesOf(card: ContactCard, { byKey }: Known): ContactRow[] {
   const rows = byKey.size === 0 ? [] : reachKeys(card).flatMap((key) => byKey.get(key) ?? []);
-  if (rows.length === 0) return undefined;
+  if (rows.length === 0) return [];
   const name = nameKeyOf(card);
-  return rows.find((row) => !created.has(row.id) && nameKeyOf(cardOf(row)) === name);
+  return [...new Set(rows)].filter((row) => nameKeyOf(cardOf(row)) === name);
 }
+
+/** The contact of a card: that with its uid or external_id, or the one whose last card it was. */
+function rowOf(imported: ImportedCard, known: Known): ContactRow | undefined {
+  const { uid, externalId, card, hash } = imported;
+  const named =
+    known.byUid.get(uid) ?? (externalId === undefined ? undefined : known.byExternalId.get(externalId));
+  return named ?? namesakesOf(card, known).find(({ id }) => known.hashes.get(id) === hash);
+}
+
+/** Contacts that may be those of a card, and of no other card of the import. */
+const similarTo = (card: ContactCard, known: Known, taken: ReadonlySet<string>): ContactRow[] =>
+  namesakesOf(card, known).filter(({ id }) => !taken.has(id));
+
+/**
+ * Whether a card and the last card of a similar contact are one card of the device, which changed there: telephones write cards without UID. A card
+ * with a UID of its own is another card of the same person.
+ */
+const isSameCard = (card: ImportedCard, row: ContactRow, { deviceId }: ImportRun): boolean =>
+  deviceId !== '' && card.externalId === undefined && isDerivedUid(card.uid) && isDerivedUid(row.uid);
 
 /** True for a contact that is the last card of the device: nothing was changed here, so the device's changes are the only ones. */
 function isAsSent({ card }: ContactRow, { photo }: ImportedCard, lastHash: string | undefined): boolean {

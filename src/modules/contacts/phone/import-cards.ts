@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { parse, stringify } from 'uuid';
+import { parse, stringify, validate, version } from 'uuid';
 import {
   type Card,
   type CardFields,
@@ -108,6 +108,9 @@ function storedUid(uid: string | null, content: string): string {
   if (uid === null) return nameBased(content);
   return uid.length <= MAX_UID && isStorable(uid) ? uid : nameBased(uid);
 }
+
+/** Whether a uid was derived from a card without one. */
+export const isDerivedUid = (uid: string): boolean => validate(uid) && version(uid) === 5;
 
 /** A UUID of version 5 (RFC 9562, 5.5). The function of `uuid` computes SHA-1 in JavaScript, which takes longer than reading a card. */
 function nameBased(name: string): string {

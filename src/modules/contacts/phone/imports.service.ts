@@ -116,7 +116,7 @@ export class ImportsService implements OnModuleInit {
       bookId: book.id,
       deviceId: device_id,
       onDuplicate,
-      created: new Set(),
+      taken: new Set(),
       counts: { total: 0, created: 0, updated: 0, merged: 0, unchanged: 0, skipped: 0, failed: 0 },
       problems: [],
     };
@@ -145,7 +145,7 @@ export class ImportsService implements OnModuleInit {
     if (!batch) return false;
     const photoIds = await this.photos.store(ctx.tenantId, batch.cards);
     // The transaction may be repeated, so `run` is changed after it.
-    const { counts, problems, created } = await this.db.tx(async (tx) => {
+    const { counts, problems, taken } = await this.db.tx(async (tx) => {
       const count = await this.contacts.lockBook(tx, ctx, run.bookId);
       if (count === undefined || !(await this.imports.save(tx, ctx, { ...run, problems: [] })))
         throw ContactErrors.bookNotFound.with();
@@ -159,11 +159,11 @@ export class ImportsService implements OnModuleInit {
         problems: [...run.problems, ...failed, ...omissions].slice(0, MAX_PROBLEMS),
       };
       await this.imports.save(tx, ctx, { ...run, ...written });
-      return { ...written, created: result.created };
+      return { ...written, taken: result.taken };
     });
     run.counts = counts;
     run.problems = problems;
-    for (const id of created) run.created.add(id);
+    run.taken = taken;
     return true;
   }
 }
