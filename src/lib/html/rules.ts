@@ -7,12 +7,14 @@ export type AttributeRule = 'any' | 'present' | RegExp;
 
 /**
  * Schemes of links. Besides the web: those that the HTML standard lets web sites register (8.3.1.1, safelisted schemes) except for `ssh`
- * and `wtai`, their encrypted variants, and those of widespread programs for calls and messages. None of them executes code.
+ * and `wtai`, their encrypted variants, and those of widespread programs for calls, messages, mails, notes and maps. None of them executes
+ * code; `file` does, and sends the name of the user to other machines.
  */
 const SCHEMES =
   'https?|mailto|tel|cid|mid|' +
   'bitcoin|ftps?|sftp|geo|im|ircs?|magnet|matrix|mms|news|nntp|openpgp4fpr|sips?|sms|smsto|urn|webcals?|xmpp|' +
-  'callto|facetime|facetime-audio|msteams|skype|tg|whatsapp|zoommtg';
+  'callto|facetime|facetime-audio|msteams|signal|skype|slack|tg|viber|webex|whatsapp|zoommtg|' +
+  'evernote|git|ldaps?|maps|message|notion|obsidian|onenote|things';
 
 /**
  * Links. Absolute ones need a known scheme. Relative ones (`#heading`, `/files/1`, `page`) are allowed, because editors use them
@@ -28,6 +30,7 @@ const INTEGER = /^-?\d{1,9}$/;
 const SPAN = /^\d{1,4}$/;
 const SIZE = /^\d{1,5}(?:\.\d{1,6})?(?:px|%)?$/;
 const CHECKBOX = /^checkbox$/i;
+const AMOUNT = /^-?\d{1,9}(?:\.\d{1,9})?$/;
 
 const rules = (entries: Record<string, AttributeRule>): ReadonlyMap<string, AttributeRule> =>
   new Map(Object.entries(entries));
@@ -118,6 +121,8 @@ export const TAGS: ReadonlyMap<string, ReadonlyMap<string, AttributeRule>> = new
     }),
   ],
   ['details', rules({ open: 'present' })],
+  ['progress', rules({ value: AMOUNT, max: AMOUNT })],
+  ['meter', rules({ value: AMOUNT, min: AMOUNT, max: AMOUNT, low: AMOUNT, high: AMOUNT, optimum: AMOUNT })],
   ['label', rules({ for: 'any' })],
   ['input', rules({ type: CHECKBOX, checked: 'present', disabled: 'present' })],
 ]);
@@ -144,7 +149,10 @@ export const GLOBAL_ATTRIBUTES: ReadonlyMap<string, AttributeRule> = rules({
 /** Attributes in which editors store their state. */
 export const DATA_ATTRIBUTE = /^data-[a-z0-9_.:-]{1,100}$/;
 
-/** Elements that are removed with their content: code, embedded documents, foreign content and raw text. */
+/**
+ * Elements that are removed with their content: code, embedded documents, pictures and raw text. Of formulas (MathML) the text stays, without the
+ * annotations that repeat it.
+ */
 const REMOVED_WITH_CONTENT = [
   'script',
   'style',
@@ -160,7 +168,8 @@ const REMOVED_WITH_CONTENT = [
   'noframes',
   'title',
   'svg',
-  'math',
+  'annotation',
+  'annotation-xml',
 ];
 
 /** `prefixIds` checks ids after the sanitizer. */

@@ -4,7 +4,9 @@ const NUMBER = String.raw`(?:\d{1,4}(?:\.\d{1,6})?|\.\d{1,6})`;
 const LENGTH = `${NUMBER}(?:px|pt|pc|em|rem|ex|ch|cm|mm|in|%)|0`;
 /** Lengths that may be negative are short: a line that begins far outside is invisible. */
 const SHIFT = String.raw`-?\d{1,3}(?:\.\d{1,6})?(?:px|pt|pc|em|rem|ex|ch|cm|mm|in)|0`;
-const SIZE = `auto|(?:min|max|fit)-content|${LENGTH}`;
+/** Two lengths, so that a sum has the bounds of both. */
+const CALCULATION = `calc\\((?:${LENGTH}) [+-] (?:${LENGTH})\\)`;
+const SIZE = `auto|(?:min|max|fit)-content|${LENGTH}|${CALCULATION}`;
 const WORDS = String.raw`[a-z-]{3,20}(?: [a-z-]{3,20}){0,3}`;
 const LINE_STYLE = 'none|hidden|solid|dashed|dotted|double|groove|ridge|inset|outset';
 const LINE_WIDTH = `thin|medium|thick|${LENGTH}`;
@@ -24,22 +26,34 @@ const eachSide = (before: string, after: string, values: string): [string, strin
     `${before}-${side}${after}`,
     values,
   ]);
+const SHADOW = `none|${list(`${SHIFT}|${COLOR}`, ' ', 4)}`;
 const BORDER = list(`${LINE_WIDTH}|${LINE_STYLE}|${COLOR}`, ' ', 3);
+
+const FONT_SIZE = `${LENGTH}|(?:xx?-)?small|medium|(?:x{1,3}-)?large|smaller|larger`;
+const LINE_HEIGHT = `normal|${NUMBER}|${LENGTH}`;
 
 /** Properties that change the appearance of text, but not its position on the page of the application. */
 const VALUES: [property: string, values: string][] = [
   ['color', COLOR],
   ['background-color', COLOR],
   ['background', COLOR],
-  ['text-align', 'left|right|center|justify|start|end'],
+  ['opacity', String.raw`[01]|0?\.\d{1,6}|\d{1,3}%`],
+  [
+    'text-align',
+    'left|right|center|justify|start|end|match-parent|-(?:webkit|moz|khtml)-(?:left|right|center)',
+  ],
   ['text-align-last', 'auto|left|right|center|justify|start|end'],
   ['font-family', list(FONT, ', ?', 12)],
+  [
+    'font',
+    `(?:(?:normal|italic|oblique|small-caps|bold|bolder|lighter|[1-9]00) ){0,4}(?:${FONT_SIZE})(?: ?/ ?(?:${LINE_HEIGHT}))? ${list(FONT, ', ?', 12)}`,
+  ],
   ['font-weight', String.raw`normal|bold|bolder|lighter|\d{1,4}`],
   ['font-style', 'normal|italic|oblique'],
   ['font-variant', WORDS],
   ['font-stretch', '[a-z-]{6,15}'],
-  ['font-size', `${LENGTH}|(?:xx?-)?small|medium|(?:x{1,3}-)?large|smaller|larger`],
-  ['line-height', `normal|${NUMBER}|${LENGTH}`],
+  ['font-size', FONT_SIZE],
+  ['line-height', LINE_HEIGHT],
   ['letter-spacing', `normal|${SHIFT}`],
   ['word-spacing', `normal|${SHIFT}`],
   ['text-indent', SHIFT],
@@ -50,6 +64,8 @@ const VALUES: [property: string, values: string][] = [
   ['text-decoration-color', COLOR],
   ['text-decoration-thickness', `auto|from-font|${LENGTH}`],
   ['text-underline-offset', `auto|${LENGTH}`],
+  ['text-shadow', SHADOW],
+  ['box-shadow', SHADOW],
   ['white-space', 'normal|nowrap|pre|pre-wrap|pre-line|break-spaces'],
   ['word-break', 'normal|break-all|keep-all|break-word'],
   ['overflow-wrap', 'normal|break-word|anywhere'],
@@ -80,6 +96,13 @@ const VALUES: [property: string, values: string][] = [
   ['border-radius', sides(LENGTH)],
   ['border-collapse', 'collapse|separate'],
   ['border-spacing', list(LENGTH, ' ', 2)],
+  ['float', 'none|left|right|inline-start|inline-end'],
+  ['clear', 'none|left|right|both|inline-start|inline-end'],
+  ['columns', list(String.raw`auto|\d{1,2}|${LENGTH}`, ' ', 2)],
+  ['column-count', String.raw`auto|\d{1,2}`],
+  ['column-width', `auto|${LENGTH}`],
+  ['column-gap', `normal|${LENGTH}`],
+  ['column-rule', BORDER],
   ['table-layout', 'auto|fixed'],
   ['caption-side', 'top|bottom'],
   ['empty-cells', 'show|hide'],
@@ -103,7 +126,8 @@ const DECLARATIONS: ReadonlyMap<string, RegExp> = new Map(
 /** Text between quotes that cannot end a declaration or an attribute: names of fonts. */
 const QUOTED = /"[\p{L}\p{N} _.-]*"|'[\p{L}\p{N} _.-]*'/gu;
 /** CSS beyond flat `name: value` pairs: escapes, comments, strings, at-rules, blocks. It is rejected, not parsed. */
-const NOT_FLAT = /[\\@"'<>{}!\0]|\/\*/;
+const NOT_FLAT = /[\\@"'<>{}\0]|\/\*/;
+const IMPORTANT = /^\s*important$/i;
 
 /**
  * Returns the allowed declarations of a `style` attribute in their order: the input itself when all are allowed, `''` when none
@@ -116,15 +140,33 @@ export function safeStyle(style: string): string {
   for (const declaration of style.split(';')) {
     const text = declaration.trim();
     if (text === '') continue;
-    if (isAllowed(text)) kept.push(text);
-    else dropped = true;
+    const plain = withoutPriority(text);
+    const isKept = isAllowed(plain);
+    if (isKept) kept.push(plain);
+    dropped ||= !isKept || plain !== text;
   }
   return dropped ? kept.join('; ') : style;
+}
+
+/** The declaration without `!important`, by which it would win over the styles of the application. */
+function withoutPriority(declaration: string): string {
+  const mark = declaration.lastIndexOf('!');
+  return mark >= 0 && IMPORTANT.test(declaration.slice(mark + 1))
+    ? declaration.slice(0, mark).trimEnd()
+    : declaration;
 }
 
 function isAllowed(declaration: string): boolean {
   const colon = declaration.indexOf(':');
   if (colon < 0) return false;
   const values = DECLARATIONS.get(declaration.slice(0, colon).trimEnd().toLowerCase());
-  return values !== undefined && values.test(declaration.slice(colon + 1).trimStart());
+  return (
+    values !== undefined &&
+    values.test(
+      declaration
+        .slice(colon + 1)
+        .trimStart()
+        .replace(IMPORTANT, ''),
+    )
+  );
 }

@@ -69,7 +69,8 @@ const VECTORS: [attack: string, left: string][] = [
   ['<p style="-moz-binding:url(//x.test)">a</p>', '<p>a</p>'],
   ['<p style="color:red;&quot;;position:fixed">a</p>', '<p>a</p>'],
   ['<p style="margin-left:-9999px">a</p>', '<p>a</p>'],
-  ['<p style="color:red !important">a</p>', '<p>a</p>'],
+  ['<p style="color:red !important">a</p>', '<p style="color:red">a</p>'],
+  ['<p style="color:red !important; position:fixed ! important">a</p>', '<p style="color:red">a</p>'],
   // DOM clobbering.
   [
     '<a id="config" name="config" href="#x">a</a>',
@@ -102,8 +103,14 @@ const VECTORS: [attack: string, left: string][] = [
   ['<svg></p><style><a id="</style><img src=1 onerror=alert(1)>">', '<p></p><img src="1">"&gt;'],
   [
     '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=alert(1)&gt;">',
-    '',
+    '<img title="--><img src=1 onerror=alert(1)>"><table></table>',
   ],
+  ['<math><mrow><mi>x</mi><mo>=</mo><mn>2</mn></mrow></math>y', 'x=2y'],
+  [
+    '<math><semantics><mi>x</mi><annotation encoding="application/x-tex">x</annotation></semantics></math>',
+    'x',
+  ],
+  ['<a href="file://host/x">y</a>', '<a>y</a>'],
   ['<math><annotation-xml encoding="text/html"><p>x</p></annotation-xml></math>y', 'y'],
   ['<svg><foreignObject><b>x</b></foreignObject></svg>y', 'y'],
   ['<noscript><p title="</noscript><img src=x onerror=alert(1)>">', '<img src="x">"&gt;'],
