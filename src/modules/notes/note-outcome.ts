@@ -9,10 +9,7 @@ const REJECTIONS: Partial<Record<NoteOutcome['outcome'], ErrorKind>> = {
   forbidden: Errors.forbidden,
   no_changes: NoteErrors.noChanges,
   already_exists: NoteErrors.alreadyExists,
-  not_in_trash: NoteErrors.notInTrash,
-  not_shared: NoteErrors.notShared,
   too_many_links: NoteErrors.tooManyLinks,
-  unknown_user: NoteErrors.unknownUser,
 };
 
 /**

@@ -3,7 +3,7 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { errorCode } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
-import type { Tx } from '../../platform/database/tx.js';
+import type { Reader, Tx } from '../../platform/database/tx.js';
 import { fitsPage, PAGE_BYTES } from '../../platform/bounded-pages/page-bytes.js';
 import { throwQuotaError } from '../../platform/quotas/quota-error.js';
 import { unpackBody } from './history/revision-pack.js';
@@ -21,16 +21,14 @@ export interface NoteOutcome {
     | 'conflict'
     | 'no_changes'
     | 'unknown_folder'
-    | 'unknown_user'
     | 'already_exists'
-    | 'not_in_trash'
-    | 'not_shared'
     | 'too_many_links';
   revision: number | null;
   json: string | null;
 }
 
-interface NoteRead {
+/** A note as a user sees it. */
+export interface NoteRead {
   revision: number;
   role: NoteRole;
   note: string;
@@ -77,9 +75,6 @@ const writeStatement = (name: string, parameters: number) => {
 
 const create = writeStatement('create', 6);
 const update = writeStatement('update', 8);
-const trash = writeStatement('trash', 7);
-const restore = writeStatement('restore', 5);
-const purge = writeStatement('purge', 4);
 
 const REVISIONS = `
   FROM note_revisions entry
@@ -144,12 +139,17 @@ export class NotesRepository {
    * The note as the caller sees it; null where they cannot read it.
    * @param link token of a share link, which may give a higher role than the caller's membership
    */
-  async read(ctx: RequestContext, id: string, link?: string): Promise<NoteRead | null> {
+  async read(
+    ctx: RequestContext,
+    id: string,
+    link?: string,
+    reader: Reader = this.db,
+  ): Promise<NoteRead | null> {
     const values = [ctx.tenantId, ctx.userId, id];
     const rows =
       link === undefined
-        ? await this.db.query(read, values)
-        : await this.db.query(readWithLink, [...values, link]);
+        ? await reader.query(read, values)
+        : await reader.query(readWithLink, [...values, link]);
     return rows[0] ?? null;
   }
 
@@ -185,33 +185,6 @@ export class NotesRepository {
     const { content = null, ...others } = patch;
     const values = [ctx.tenantId, ctx.userId, id, base, JSON.stringify(others), content, event, link ?? null];
     return orUnknownFolder(tx.query(update, values));
-  }
-
-  /** @param keepDays days until the note is purged; 0: never */
-  async trash(
-    tx: Tx,
-    ctx: RequestContext,
-    event: string,
-    id: string,
-    base: number | null,
-    keepDays: number,
-    device: string | undefined,
-  ): Promise<NoteOutcome> {
-    return one(await tx.query(trash, [ctx.tenantId, ctx.userId, id, base, keepDays, device ?? null, event]));
-  }
-
-  async restore(
-    tx: Tx,
-    ctx: RequestContext,
-    event: string,
-    id: string,
-    device: string | undefined,
-  ): Promise<NoteOutcome> {
-    return one(await tx.query(restore, [ctx.tenantId, ctx.userId, id, device ?? null, event]));
-  }
-
-  async purge(tx: Tx, ctx: RequestContext, event: string, id: string): Promise<NoteOutcome> {
-    return one(await tx.query(purge, [ctx.tenantId, ctx.userId, id, event]));
   }
 
   /** Revisions below `before`, newest first, those beyond the bytes of the page without content; null where the caller cannot read the note. */

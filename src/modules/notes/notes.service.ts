@@ -12,6 +12,8 @@ import type { ApiError } from '../../platform/http/api-error.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
 import { cleanHtmlField } from '../../platform/resources/html-field.js';
+import { NoteWrites } from './changes/note-writes.js';
+import { restoreNote, type TrashCommand, trashNote } from './model/note-rules.js';
 import { written } from './note-outcome.js';
 import { noteReply, noteWithRole, purgedReply } from './note.presenter.js';
 import type { CreateNote, DeleteNote, NoteFields, RestoreNote, UpdateNote } from './notes.dto.js';
@@ -25,6 +27,7 @@ const NOTES_PATH = '/apis/v1/notes';
 export class NotesService {
   constructor(
     private readonly notes: NotesRepository,
+    private readonly changes: NoteWrites,
     private readonly writes: IdempotentWrites,
     private readonly db: Db,
     private readonly html: HtmlPolicy,
@@ -77,12 +80,24 @@ export class NotesService {
     expected: ExpectedRevision,
     body: Checked<DeleteNote>,
   ): Promise<JsonReply> {
-    const invalid = expected.error ?? body.error;
-    const keepDays = this.config.TRASH_RETENTION_DAYS;
+    const error = expected.error ?? body.error;
+    const command: TrashCommand = {
+      userId: ctx.userId,
+      error,
+      base: error ? null : expected.value,
+      keepDays: this.config.TRASH_RETENTION_DAYS,
+    };
     const device = body.error ? undefined : body.value.device_id;
-    return this.write(id, invalid, (tx) =>
-      this.notes.trash(tx, ctx, uuidv7(), id, invalid ? null : expected.value, keepDays, device),
-    );
+    return this.db.tx(async (tx) => {
+      const { revision, note } = await this.changes.write(
+        tx,
+        ctx,
+        id,
+        (found) => trashNote(found, command),
+        device,
+      );
+      return noteReply(id, revision, note);
+    });
   }
 
   /** Takes the note out of the trash. A note outside the trash stays as it is. */
@@ -92,20 +107,21 @@ export class NotesService {
     key: IdempotencyKey | null,
     input: RestoreNote,
   ): Promise<JsonReply> {
-    return this.writes.run(ctx, key, async (tx) => {
-      const result = await this.notes.restore(tx, ctx, uuidv7(), id, input.device_id);
-      this.outbox.notice(tx);
-      return noteReply(id, result.revision ?? 0, written(result, id));
+    return this.writes.runTx(ctx, key, async (tx) => {
+      const { revision, note } = await this.changes.write(
+        tx,
+        ctx,
+        id,
+        (found) => restoreNote(found, ctx),
+        input.device_id,
+      );
+      return noteReply(id, revision, note);
     });
   }
 
   /** Removes a trashed note with its history permanently. */
   async purge(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
-    return this.writes.run(ctx, key, async (tx) => {
-      const result = await this.notes.purge(tx, ctx, uuidv7(), id);
-      this.outbox.notice(tx);
-      return purgedReply(written(result, id));
-    });
+    return this.writes.runTx(ctx, key, async (tx) => purgedReply(await this.changes.purge(tx, ctx, id)));
   }
 
   private async write(

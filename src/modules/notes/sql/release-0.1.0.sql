@@ -11,6 +11,311 @@ BEGIN
   PERFORM notes_move_batch(p_tenant, p_user, p_from, p_to, NULL);
 END $$;
 
+-- Files the notes of one folder in another one, at most p_max (NULL: all); p_to NULL: in none. The caller's head is locked.
+-- @returns whether the folder is empty
+CREATE FUNCTION notes_move_batch(p_tenant uuid, p_user uuid, p_from uuid, p_to uuid, p_max int) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  v_ids constant uuid[] := ARRAY(
+    SELECT note_id FROM note_members WHERE tenant_id = p_tenant AND user_id = p_user AND folder_id = p_from ORDER BY seq LIMIT p_max);
+  v_count constant int := cardinality(v_ids);
+  v_head bigint;
+BEGIN
+  IF v_count = 0 THEN RETURN true; END IF;
+  UPDATE sync_heads SET head = head + v_count WHERE tenant_id = p_tenant AND user_id = p_user RETURNING head INTO v_head;
+  UPDATE note_members member SET folder_id = p_to, seq = v_head - v_count + placed.position, device_id = NULL
+    FROM unnest(v_ids) WITH ORDINALITY AS placed (note_id, position)
+   WHERE member.tenant_id = p_tenant AND member.user_id = p_user AND member.note_id = placed.note_id;
+  RETURN coalesce(v_count < p_max, true);
+END $$;
+
+-- Moves the caller's own notes in these folders to the trash, at most p_max (NULL: all), then takes other notes out of the folders.
+-- Note rows are locked first, in the order of ids, then the heads of all their members, in the order of user ids.
+-- @returns whether the folders are empty
+CREATE FUNCTION notes_trash_batch(p_tenant uuid, p_user uuid, p_folders uuid[], p_keep_days int, p_max int) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_ids uuid[];
+  v_is_last boolean;
+  v_now timestamptz(3) := clock_timestamp();
+BEGIN
+  v_ids := ARRAY(SELECT note_id FROM note_members
+                  WHERE tenant_id = p_tenant AND user_id = p_user AND role = 'owner' AND NOT trashed
+                    AND folder_id = ANY (p_folders)
+                  ORDER BY note_id LIMIT p_max);
+  v_is_last := coalesce(cardinality(v_ids) < p_max, true);
+  PERFORM FROM notes WHERE tenant_id = p_tenant AND id = ANY (v_ids) ORDER BY id FOR UPDATE;
+  -- Reads the ids again under the lock, which an owner who moves the note takes too: a note that has left the folder is not trashed.
+  v_ids := ARRAY(SELECT note.id FROM notes note
+                   JOIN note_members member
+                     ON member.tenant_id = p_tenant AND member.note_id = note.id AND member.user_id = p_user
+                  WHERE note.tenant_id = p_tenant AND note.id = ANY (v_ids) AND note.deleted_at IS NULL
+                    AND member.folder_id = ANY (p_folders));
+  UPDATE notes SET deleted_at = v_now, deleted_by = p_user,
+         purge_at = CASE WHEN p_keep_days > 0 THEN v_now + make_interval(days => p_keep_days) END
+   WHERE tenant_id = p_tenant AND id = ANY (v_ids);
+
+  -- One number for each member of each trashed note; the caller's other placements are numbered below.
+  WITH touched AS (
+    SELECT note.id AS note_id, member_id, note.updated_at,
+           row_number() OVER (PARTITION BY member_id ORDER BY note.id) AS position
+      FROM notes note, unnest(note.member_ids) AS member_id WHERE note.tenant_id = p_tenant AND note.id = ANY (v_ids)),
+  counts AS (SELECT member_id, count(*) AS count FROM touched GROUP BY member_id),
+  heads AS (
+    INSERT INTO sync_heads AS known (tenant_id, user_id, head)
+    SELECT p_tenant, member_id, count FROM counts ORDER BY member_id
+    ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = known.head + excluded.head
+    RETURNING known.user_id, known.head)
+  UPDATE note_members member
+     SET seq = heads.head - counts.count + touched.position, listed_at = touched.updated_at, trashed = true, device_id = NULL,
+         folder_id = CASE WHEN member.user_id = p_user THEN NULL ELSE member.folder_id END
+    FROM touched
+    JOIN heads ON heads.user_id = touched.member_id
+    JOIN counts ON counts.member_id = touched.member_id
+   WHERE member.tenant_id = p_tenant AND member.note_id = touched.note_id AND member.user_id = touched.member_id;
+  INSERT INTO outbox (tenant_id, id, type, payload)
+  SELECT p_tenant, gen_random_uuid(), 'note.trashed',
+         jsonb_build_object('note_id', id, 'revision', revision, 'actor_id', p_user)
+    FROM notes WHERE tenant_id = p_tenant AND id = ANY (v_ids);
+
+  IF NOT v_is_last THEN RETURN false; END IF;
+  -- The lock of the caller's counter is the lock of the folder tree.
+  PERFORM lock_heads(p_tenant, ARRAY[p_user]);
+  IF EXISTS (SELECT FROM note_members WHERE tenant_id = p_tenant AND user_id = p_user AND role = 'owner' AND NOT trashed
+                AND folder_id = ANY (p_folders)) THEN
+    RAISE EXCEPTION 'a note was filed here meanwhile' USING ERRCODE = 'serialization_failure';
+  END IF;
+  FOR i IN 1 .. cardinality(p_folders) LOOP
+    IF NOT notes_move_batch(p_tenant, p_user, p_folders[i], NULL, p_max) THEN RETURN false; END IF;
+  END LOOP;
+  RETURN true;
+END $$;
+
+-- p_action: `set` (a new link, or other terms for the existing one), `regenerate`, `revoke`, or `invalid_request` for an
+-- invalid body. p_terms: `role` and `expires_at` of `set`. p_token: the new token.
+CREATE FUNCTION note_share(
+  p_tenant uuid, p_user uuid, p_id uuid, p_action text, p_terms jsonb, p_token text, p_event uuid)
+RETURNS note_outcome LANGUAGE plpgsql AS $$
+DECLARE
+  v_note notes;
+  v_outcome note_outcome;
+BEGIN
+  SELECT * INTO v_note FROM notes WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
+  v_outcome := note_access(v_note, p_user, 'owner');
+  IF v_outcome.outcome <> 'ok' THEN RETURN v_outcome; END IF;
+  IF p_action = 'invalid_request' THEN RETURN note_rejected('invalid_request'); END IF;
+  IF p_action = 'regenerate' AND v_note.share_token IS NULL THEN RETURN note_rejected('not_shared'); END IF;
+  IF p_action = 'revoke' AND v_note.share_token IS NULL THEN RETURN note_written(v_note, p_user); END IF;
+  IF p_action = 'revoke' THEN
+    UPDATE notes SET share_token = NULL, share_role = NULL, share_expires_at = NULL, share_created_at = NULL
+     WHERE tenant_id = p_tenant AND id = p_id RETURNING * INTO v_note;
+  ELSIF p_action = 'regenerate' THEN
+    UPDATE notes SET share_token = p_token, share_created_at = clock_timestamp()
+     WHERE tenant_id = p_tenant AND id = p_id RETURNING * INTO v_note;
+  ELSE
+    UPDATE notes SET share_token = coalesce(share_token, p_token), share_role = (p_terms->>'role')::note_role,
+           share_expires_at = (p_terms->>'expires_at')::timestamptz,
+           share_created_at = coalesce(share_created_at, clock_timestamp())
+     WHERE tenant_id = p_tenant AND id = p_id RETURNING * INTO v_note;
+  END IF;
+  PERFORM note_advance(v_note, NULL);
+  PERFORM note_event(v_note, p_event, 'note.shared', p_user);
+  RETURN note_written(v_note, p_user);
+END $$;
+
+-- Replaces the members of a note that the caller has locked. p_ids begins with the owner. Removed members get a removal in their feed.
+CREATE FUNCTION note_set_members(v_note notes, p_ids uuid[], p_roles note_role[], p_user uuid, p_event uuid)
+RETURNS notes LANGUAGE plpgsql AS $$
+DECLARE
+  v_before uuid[] := v_note.member_ids;
+BEGIN
+  UPDATE notes SET owner_id = p_ids[1], member_ids = p_ids, member_roles = p_roles
+   WHERE tenant_id = v_note.tenant_id AND id = v_note.id RETURNING * INTO v_note;
+  WITH audience AS (
+    SELECT member_id, max(member_role) AS member_role FROM (
+      SELECT member_id, member_role FROM unnest(p_ids, p_roles) AS after (member_id, member_role)
+      UNION ALL SELECT member_id, NULL FROM unnest(v_before) AS before (member_id)) AS both_lists GROUP BY member_id),
+  heads AS (
+    INSERT INTO sync_heads AS known (tenant_id, user_id, head)
+    SELECT v_note.tenant_id, member_id, 1 FROM audience ORDER BY member_id
+    ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = known.head + 1 RETURNING known.user_id, known.head)
+  INSERT INTO note_members AS known (tenant_id, note_id, user_id, role, seq, listed_at, trashed, since, gone, gone_at)
+  SELECT v_note.tenant_id, v_note.id, heads.user_id, audience.member_role, heads.head, v_note.updated_at,
+         v_note.deleted_at IS NOT NULL AND audience.member_role IS NOT NULL, clock_timestamp(),
+         CASE WHEN audience.member_role IS NULL THEN 'unshared'::note_removal END,
+         CASE WHEN audience.member_role IS NULL THEN clock_timestamp() END
+    FROM heads JOIN audience ON audience.member_id = heads.user_id
+  ON CONFLICT (tenant_id, note_id, user_id) DO UPDATE SET
+    role = excluded.role, seq = excluded.seq, gone = excluded.gone, gone_at = excluded.gone_at, device_id = NULL,
+    folder_id = CASE WHEN excluded.role IS NULL OR known.role IS NULL THEN NULL ELSE known.folder_id END,
+    listed_at = excluded.listed_at, trashed = excluded.trashed,
+    since = CASE WHEN known.role IS NULL THEN excluded.since ELSE known.since END;
+  -- The new owner after a transfer was not invited.
+  PERFORM note_event(v_note, p_event, 'note.shared', p_user, jsonb_build_object(
+    'added', (SELECT coalesce(jsonb_agg(id), '[]') FROM unnest(p_ids) AS id
+               WHERE id <> ALL (v_before) AND id <> v_note.owner_id),
+    'removed', (SELECT coalesce(jsonb_agg(id), '[]') FROM unnest(v_before) AS id WHERE id <> ALL (p_ids))));
+  RETURN v_note;
+END $$;
+
+-- Replaces the list of invited members, in this order; the owner in it is ignored. p_ids NULL: an invalid body. An invited
+-- member may only leave: the list as it is, without this member. New members must be active.
+CREATE FUNCTION note_invite(p_tenant uuid, p_user uuid, p_id uuid, p_ids uuid[], p_roles note_role[], p_event uuid)
+RETURNS note_outcome LANGUAGE plpgsql AS $$
+DECLARE
+  v_note notes;
+  v_role note_role;
+  v_outcome note_outcome;
+  v_inactive json;
+BEGIN
+  SELECT * INTO v_note FROM notes WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
+  v_role := v_note.member_roles[array_position(v_note.member_ids, p_user)];
+  IF v_role IS NULL THEN RETURN note_rejected('not_found'); END IF;
+  IF v_role <> 'owner' AND (p_ids IS NULL OR p_user = ANY (p_ids)
+     OR NOT array_remove(array_remove(v_note.member_ids, p_user), v_note.owner_id) <@ p_ids
+     OR NOT p_ids <@ v_note.member_ids) THEN
+    RETURN note_rejected('forbidden');
+  END IF;
+  IF v_note.deleted_at IS NOT NULL THEN RETURN note_deleted(v_note); END IF;
+  IF p_ids IS NULL THEN RETURN note_rejected('invalid_request'); END IF;
+  v_inactive := inactive_members(p_tenant, p_ids, v_note.member_ids);
+  IF v_inactive IS NOT NULL THEN RETURN ('unknown_user', NULL, v_inactive::text)::note_outcome; END IF;
+  v_outcome := note_written(v_note, p_user);
+  IF v_role = 'owner' THEN
+    SELECT v_note.owner_id || coalesce(array_agg(id ORDER BY position), '{}'),
+           'owner'::note_role || coalesce(array_agg(member_role ORDER BY position), '{}') INTO p_ids, p_roles
+      FROM unnest(p_ids, p_roles) WITH ORDINALITY AS invited (id, member_role, position) WHERE id <> v_note.owner_id;
+  ELSE
+    SELECT array_agg(id ORDER BY position), array_agg(member_role ORDER BY position) INTO p_ids, p_roles
+      FROM unnest(v_note.member_ids, v_note.member_roles) WITH ORDINALITY AS invited (id, member_role, position)
+     WHERE id <> p_user;
+  END IF;
+  IF p_ids = v_note.member_ids AND p_roles = v_note.member_roles THEN RETURN v_outcome; END IF;
+  v_note := note_set_members(v_note, p_ids, p_roles, p_user, p_event);
+  IF v_role = 'owner' THEN v_outcome := note_written(v_note, p_user); END IF;
+  RETURN v_outcome;
+END $$;
+
+-- Gives notes of one owner to another member, at most p_max (NULL: all). The former owner no longer sees them; share links end. The
+-- rows of the notes and the heads of all members are locked, and the folders of the former owner belong to the new one: a note stays
+-- in its folder, unless the new owner has placed it already. Returns the number of notes.
+CREATE FUNCTION notes_transfer_batch(p_tenant uuid, p_from uuid, p_to uuid, p_actor uuid, p_max int) RETURNS int
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_owned notes[];
+  v_note notes;
+  v_folder uuid;
+  v_ids uuid[];
+  v_roles note_role[];
+BEGIN
+  v_owned := ARRAY(SELECT owned FROM notes owned
+                    WHERE owned.tenant_id = p_tenant AND owned.owner_id = p_from ORDER BY owned.id LIMIT p_max);
+  FOREACH v_note IN ARRAY v_owned LOOP
+    SELECT p_to || coalesce(array_agg(id ORDER BY position), '{}'),
+           'owner'::note_role || coalesce(array_agg(member_role ORDER BY position), '{}') INTO v_ids, v_roles
+      FROM unnest(v_note.member_ids, v_note.member_roles) WITH ORDINALITY AS invited (id, member_role, position)
+     WHERE id <> ALL (ARRAY[p_from, p_to]);
+    UPDATE notes SET share_token = NULL, share_role = NULL, share_expires_at = NULL, share_created_at = NULL
+     WHERE tenant_id = p_tenant AND id = v_note.id AND share_token IS NOT NULL;
+    SELECT folder_id INTO v_folder FROM note_members
+     WHERE tenant_id = p_tenant AND note_id = v_note.id AND user_id = p_from;
+    PERFORM note_set_members(v_note, v_ids, v_roles, p_actor, gen_random_uuid());
+    UPDATE note_members SET folder_id = v_folder
+     WHERE tenant_id = p_tenant AND note_id = v_note.id AND user_id = p_to AND folder_id IS NULL;
+  END LOOP;
+  IF cardinality(v_owned) = p_max THEN RETURN p_max; END IF;
+  -- Notes of others, which the former owner had placed in folders that are now those of the new owner.
+  PERFORM notes_move_batch(p_tenant, p_from, placed.folder_id, NULL, NULL) FROM (
+    SELECT DISTINCT folder_id FROM note_members
+     WHERE tenant_id = p_tenant AND user_id = p_from AND folder_id IS NOT NULL) AS placed;
+  RETURN cardinality(v_owned);
+END $$;
+
+-- p_base: as in note_update. p_keep_days: days until the note is purged; 0: never.
+CREATE FUNCTION note_trash(
+  p_tenant uuid, p_user uuid, p_id uuid, p_base int, p_keep_days int, p_device text, p_event uuid)
+RETURNS note_outcome LANGUAGE plpgsql AS $$
+DECLARE
+  v_note notes;
+  v_outcome note_outcome;
+BEGIN
+  SELECT * INTO v_note FROM notes WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
+  v_outcome := note_access(v_note, p_user, 'owner');
+  IF v_outcome.outcome <> 'ok' THEN RETURN v_outcome; END IF;
+  IF p_base IS NULL THEN RETURN note_rejected('invalid_request'); END IF;
+  IF v_note.revision <> p_base THEN RETURN note_conflict(v_note); END IF;
+  UPDATE notes SET deleted_at = clock_timestamp(), deleted_by = p_user,
+         purge_at = CASE WHEN p_keep_days > 0 THEN clock_timestamp() + make_interval(days => p_keep_days) END
+   WHERE tenant_id = p_tenant AND id = p_id RETURNING * INTO v_note;
+  PERFORM note_advance(v_note, p_device);
+  PERFORM note_event(v_note, p_event, 'note.trashed', p_user);
+  RETURN note_written(v_note, p_user);
+END $$;
+
+CREATE FUNCTION note_restore(p_tenant uuid, p_user uuid, p_id uuid, p_device text, p_event uuid)
+RETURNS note_outcome LANGUAGE plpgsql AS $$
+DECLARE
+  v_note notes;
+  v_outcome note_outcome;
+BEGIN
+  SELECT * INTO v_note FROM notes WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
+  v_outcome := note_access(v_note, p_user, 'owner', true);
+  IF v_outcome.outcome <> 'ok' THEN RETURN v_outcome; END IF;
+  IF v_note.deleted_at IS NOT NULL THEN
+    UPDATE notes SET deleted_at = NULL, deleted_by = NULL, purge_at = NULL
+     WHERE tenant_id = p_tenant AND id = p_id RETURNING * INTO v_note;
+    PERFORM note_advance(v_note, p_device);
+    PERFORM note_event(v_note, p_event, 'note.restored', p_user);
+  END IF;
+  RETURN note_written(v_note, p_user);
+END $$;
+
+-- Removes a note that the caller has locked. The feed of each member keeps a removal, the id is never used again, and stored
+-- responses with the content are deleted.
+CREATE FUNCTION note_remove(v_note notes, p_user uuid, p_event uuid) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM note_advance(v_note, NULL);
+  UPDATE note_members SET role = NULL, folder_id = NULL, trashed = false, gone = 'purged', gone_at = clock_timestamp()
+   WHERE tenant_id = v_note.tenant_id AND note_id = v_note.id AND role IS NOT NULL;
+  DELETE FROM notes WHERE tenant_id = v_note.tenant_id AND id = v_note.id;
+  INSERT INTO purged_notes (tenant_id, note_id) VALUES (v_note.tenant_id, v_note.id);
+  PERFORM forget_responses(v_note.tenant_id, v_note.id);
+  PERFORM note_event(v_note, p_event, 'note.purged', p_user);
+END $$;
+
+CREATE FUNCTION note_purge(p_tenant uuid, p_user uuid, p_id uuid, p_event uuid) RETURNS note_outcome LANGUAGE plpgsql AS $$
+DECLARE
+  v_note notes;
+  v_outcome note_outcome;
+BEGIN
+  SELECT * INTO v_note FROM notes WHERE tenant_id = p_tenant AND id = p_id FOR UPDATE;
+  v_outcome := note_access(v_note, p_user, 'owner', true);
+  IF v_outcome.outcome <> 'ok' THEN RETURN v_outcome; END IF;
+  IF v_note.deleted_at IS NULL THEN RETURN note_rejected('not_in_trash'); END IF;
+  v_outcome := note_written(v_note, p_user);
+  PERFORM note_remove(v_note, p_user, p_event);
+  RETURN v_outcome;
+END $$;
+
+-- Purges notes whose time in the trash is over, oldest first; locked notes wait for the next run. Returns their number.
+CREATE FUNCTION notes_purge_due(p_limit int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+  v_due notes[];
+  v_note notes;
+BEGIN
+  v_due := ARRAY(SELECT due FROM notes due WHERE due.purge_at <= now()
+                  ORDER BY due.purge_at LIMIT p_limit FOR UPDATE SKIP LOCKED);
+  -- Locks all heads at once, in the order of user ids. One note after another, a later note could need a head that precedes those
+  -- already locked, while a concurrent writer holds it and waits for one of these: a deadlock.
+  PERFORM FROM sync_heads head
+    WHERE (head.tenant_id, head.user_id) IN (
+      SELECT due.tenant_id, member_id FROM unnest(v_due) AS due, unnest(due.member_ids) AS member_id)
+    ORDER BY head.user_id, head.tenant_id FOR UPDATE;
+  FOREACH v_note IN ARRAY v_due LOOP
+    PERFORM note_remove(v_note, v_note.deleted_by, gen_random_uuid());
+  END LOOP;
+  RETURN cardinality(v_due);
+END $$;
+
 CREATE FUNCTION notes_transfer(p_tenant uuid, p_from uuid, p_to uuid, p_actor uuid) RETURNS int LANGUAGE sql AS $$
   SELECT notes_transfer_batch(p_tenant, p_from, p_to, p_actor, NULL);
 $$;
