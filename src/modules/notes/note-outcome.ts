@@ -9,7 +9,6 @@ const REJECTIONS: Partial<Record<NoteOutcome['outcome'], ErrorKind>> = {
   forbidden: Errors.forbidden,
   no_changes: NoteErrors.noChanges,
   already_exists: NoteErrors.alreadyExists,
-  too_many_links: NoteErrors.tooManyLinks,
 };
 
 /**

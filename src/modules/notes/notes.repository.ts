@@ -21,8 +21,7 @@ export interface NoteOutcome {
     | 'conflict'
     | 'no_changes'
     | 'unknown_folder'
-    | 'already_exists'
-    | 'too_many_links';
+    | 'already_exists';
   revision: number | null;
   json: string | null;
 }

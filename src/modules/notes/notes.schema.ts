@@ -25,7 +25,6 @@ export const notesSchema: SchemaPart = {
     'note-writes',
     'note-fields',
     'note-views',
-    'note-links',
     'note-search',
     'release-0.1.0',
   ),
