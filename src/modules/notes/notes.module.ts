@@ -10,8 +10,10 @@ import { NoteFeedController } from './feed/note-feed.controller.js';
 import { NoteFeedRepository } from './feed/note-feed.repository.js';
 import { NotesOfFolders } from './owners/notes-of-folders.js';
 import { NotesOfMembers } from './owners/notes-of-members.js';
-import { NotePlacementsRepository } from './owners/note-placements.repository.js';
+import { NotePlacementsRepository } from './changes/note-placements.repository.js';
 import { NoteRowsRepository } from './changes/note-rows.repository.js';
+import { NoteEditsRepository } from './changes/note-edits.repository.js';
+import { NoteEdits } from './changes/note-edits.js';
 import { NoteWrites } from './changes/note-writes.js';
 import { NoteRemovalRepository } from './changes/note-removal.repository.js';
 import { TrashPurge } from './trash-purge.js';
@@ -59,6 +61,8 @@ import { NoteEvents } from './feed/note-events.js';
     NoteFeedRepository,
     NoteRowsRepository,
     NoteWrites,
+    NoteEditsRepository,
+    NoteEdits,
     NoteRemovalRepository,
     NotePlacementsRepository,
     NotesOfFolders,

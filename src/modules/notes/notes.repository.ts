@@ -1,30 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
-import { errorCode } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
-import type { Reader, Tx } from '../../platform/database/tx.js';
+import type { Reader } from '../../platform/database/tx.js';
 import { fitsPage, PAGE_BYTES } from '../../platform/bounded-pages/page-bytes.js';
-import { throwQuotaError } from '../../platform/quotas/quota-error.js';
 import { unpackBody } from './history/revision-pack.js';
 import type { NoteRole } from './note.entity.js';
-import type { NoteFields } from './notes.dto.js';
-
-/** Result of a write; `json` is the note, or the further members of the error. */
-export interface NoteOutcome {
-  outcome:
-    | 'ok'
-    | 'not_found'
-    | 'forbidden'
-    | 'deleted'
-    | 'invalid_request'
-    | 'conflict'
-    | 'no_changes'
-    | 'unknown_folder'
-    | 'already_exists';
-  revision: number | null;
-  json: string | null;
-}
 
 /** A note as a user sees it. */
 export interface NoteRead {
@@ -63,24 +44,25 @@ const readWithLink = workspace.statement<NoteRead>(
     ORDER BY role DESC, own DESC LIMIT 1`,
 );
 
-/** A statement that calls a stored function which writes one note. */
-const writeStatement = (name: string, parameters: number) => {
-  const places = Array.from({ length: parameters }, (_, n) => `$${n + 1}`).join(', ');
-  return workspace.statement<NoteOutcome>(
-    `notes.${name}`,
-    `SELECT outcome, revision, json FROM note_${name}(${places})`,
-  );
-};
-
-const create = writeStatement('create', 6);
-const update = writeStatement('update', 8);
-
 const REVISIONS = `
   FROM note_revisions entry
   LEFT JOIN note_revisions previous ON previous.tenant_id = entry.tenant_id AND previous.note_id = entry.note_id
                                    AND previous.revision = entry.revision - 1
   LEFT JOIN member_profiles author ON author.tenant_id = entry.tenant_id AND author.user_id = entry.author_id`;
-const SUMMARY = 'note_revision_summary(entry, previous, author.display_name)';
+
+// JSON of a revision without its content. A new versioned field is added here (docs/add-a-field.md).
+const SUMMARY = `json_build_object(
+    'revision', entry.revision,
+    'title', entry.title,
+    'labels', entry.labels,
+    'author', json_build_object('id', entry.author_id, 'name', author.display_name),
+    'device_id', entry.device_id,
+    'size', entry.bytes,
+    'created_at', rfc3339(entry.created_at),
+    'changed', array_remove(ARRAY[
+      CASE WHEN previous.title IS DISTINCT FROM entry.title THEN 'title' END,
+      CASE WHEN entry.body_rev = entry.revision THEN 'content' END,
+      CASE WHEN previous.labels IS DISTINCT FROM entry.labels THEN 'labels' END], NULL))::text`;
 
 // A viewer reads the revision that was current at the invitation and later ones. Text that was removed before is not shared. OFFSET 0
 // keeps the planner from repeating the search for each revision.
@@ -115,7 +97,7 @@ const listRevisions = workspace.statement<RevisionRow & { fits: boolean }>(
 const readRevision = workspace.statement<RevisionRow & { pack: Buffer | null; place: number }>(
   'notes.read_revision',
   `SELECT found.revision, found.pack, found.place,
-          CASE WHEN found.pack IS NULL THEN note_revision_with_content(found.json, found.content) ELSE found.json END AS json
+          CASE WHEN found.pack IS NULL THEN left(found.json, -1) || ',"content":' || to_json(found.content)::text || '}' ELSE found.json END AS json
      ${READER} LEFT JOIN LATERAL (
      SELECT entry.revision, body.content, pack.bodies AS pack, array_position(pack.revisions, body.revision) AS place,
             ${SUMMARY} AS json ${REVISIONS}
@@ -158,34 +140,6 @@ export class NotesRepository {
     return new Map(rows.map(({ id, note }) => [id, note]));
   }
 
-  /** @param fields with the `id` only where the client chose it */
-  async create(
-    tx: Tx,
-    ctx: RequestContext,
-    event: string,
-    id: string,
-    fields: NoteFields,
-  ): Promise<NoteOutcome> {
-    const { content = '', ...others } = fields;
-    const values = [ctx.tenantId, ctx.userId, id, JSON.stringify(others), content, event];
-    return orUnknownFolder(tx.query(create, values));
-  }
-
-  /** @param base null for an invalid request: outcome `invalid_request`, unless an earlier check fails */
-  async update(
-    tx: Tx,
-    ctx: RequestContext,
-    event: string,
-    id: string,
-    base: number | null,
-    patch: NoteFields,
-    link?: string,
-  ): Promise<NoteOutcome> {
-    const { content = null, ...others } = patch;
-    const values = [ctx.tenantId, ctx.userId, id, base, JSON.stringify(others), content, event, link ?? null];
-    return orUnknownFolder(tx.query(update, values));
-  }
-
   /** Revisions below `before`, newest first, those beyond the bytes of the page without content; null where the caller cannot read the note. */
   async listRevisions(
     ctx: RequestContext,
@@ -205,23 +159,4 @@ export class NotesRepository {
     const content = await unpackBody(row.pack, row.place - 1);
     return { revision: row.revision, json: `${row.json.slice(0, -1)},"content":${JSON.stringify(content)}}` };
   }
-}
-
-/**
- * The functions raise WS001 and write nothing where the folder was deleted while they waited for its lock.
- * @throws ApiError 409 `quota_exceeded`
- */
-async function orUnknownFolder(query: Promise<NoteOutcome[]>): Promise<NoteOutcome> {
-  try {
-    return one(await query);
-  } catch (error) {
-    if (errorCode(error) !== 'WS001') throwQuotaError(error);
-    return { outcome: 'unknown_folder', revision: null, json: null };
-  }
-}
-
-function one<Row>(rows: Row[]): Row {
-  const [row] = rows;
-  if (row === undefined) throw new Error('a function that returns one row returned none');
-  return row;
 }

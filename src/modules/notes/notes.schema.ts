@@ -22,9 +22,9 @@ export const notesSchema: SchemaPart = {
   sql: sqlFiles(
     'workspace',
     import.meta.url,
-    'note-writes',
     'note-fields',
     'note-views',
+    'note-store',
     'note-search',
     'release-0.1.0',
   ),

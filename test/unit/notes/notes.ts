@@ -9,6 +9,7 @@ export const noteWith = (change: Partial<LockedNote> = {}): LockedNote => ({
   id: 'note',
   owner_id: 'alice',
   title: 'Note',
+  labels: ['a'],
   revision: 3,
   body_rev: 2,
   links: [],

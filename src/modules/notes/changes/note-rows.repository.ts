@@ -14,7 +14,7 @@ export interface NoteStore {
 }
 
 // The time is rounded as columns are: it is compared with times that are.
-const COLUMNS = `note.id, note.owner_id, note.title, note.revision, note.body_rev, note.links, note.member_ids,
+const COLUMNS = `note.id, note.owner_id, note.title, note.labels, note.revision, note.body_rev, note.links, note.member_ids,
           note.member_roles::text[] AS member_roles, note.share_role, note.share_expires_at, note.share_created_at, note.share_token,
           note.updated_at, note.updated_by, note.deleted_at, note.deleted_by, note.purge_at, clock_timestamp()::timestamptz(3) AS now`;
 

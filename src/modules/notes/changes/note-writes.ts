@@ -63,7 +63,7 @@ export class NoteWrites {
   }
 
   /** 409 with the note as it is. */
-  private async conflict(reader: Reader, { tenantId }: RequestContext, note: NoteRow): Promise<ApiError> {
+  async conflict(reader: Reader, { tenantId }: RequestContext, note: NoteRow): Promise<ApiError> {
     const { id, revision, title, updated_at, updated_by } = note;
     return NoteErrors.conflict.with({
       body: {

@@ -5,6 +5,7 @@ export interface NoteRow {
   id: string;
   owner_id: string;
   title: string;
+  labels: string[];
   revision: number;
   /** The revision that holds the content. */
   body_rev: number;

@@ -10,7 +10,7 @@ import { lockHead } from '../../../platform/sync/sync-heads.js';
 import { FOLDER_CONTENTS_MOVED, FOLDER_CONTENTS_TRASHED } from '../../note-folders/index.js';
 import { NoteRowsRepository } from '../changes/note-rows.repository.js';
 import { intoTrash } from '../model/note-rules.js';
-import { NotePlacementsRepository } from './note-placements.repository.js';
+import { NotePlacementsRepository } from '../changes/note-placements.repository.js';
 
 /** Notes that one transaction takes out of deleted folders. */
 const BATCH = 1_000;

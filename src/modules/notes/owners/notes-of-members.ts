@@ -9,7 +9,7 @@ import { type ContentTransfer, MemberContent, RegisteredContent } from '../../te
 import { NoteRowsRepository } from '../changes/note-rows.repository.js';
 import { transferNote } from '../model/sharing-rules.js';
 import { Note } from '../note.entity.js';
-import { NotePlacementsRepository } from './note-placements.repository.js';
+import { NotePlacementsRepository } from '../changes/note-placements.repository.js';
 
 const lock = workspace.statement<{ user_id: string }>(
   'notes.lock_owned',

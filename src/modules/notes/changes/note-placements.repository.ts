@@ -51,6 +51,16 @@ const clear = workspace.statement<never>(
   `UPDATE note_members SET folder_id = NULL WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3::uuid[])`,
 );
 
+const isOwn = workspace.statement<{ id: string }>(
+  'notes.own_folder',
+  `SELECT id FROM live_note_folders WHERE tenant_id = $1 AND owner_id = $2 AND id = $3`,
+);
+
+const place = workspace.statement<never>(
+  'notes.place',
+  `UPDATE note_members SET folder_id = $4, seq = $5, device_id = $6 WHERE tenant_id = $1 AND user_id = $2 AND note_id = $3`,
+);
+
 /** The folders in which users file notes. */
 @Injectable()
 export class NotePlacementsRepository {
@@ -107,5 +117,23 @@ export class NotePlacementsRepository {
   /** Takes notes out of their folders, without feed numbers. */
   async clear(tx: Tx, { tenantId, userId }: MemberKey, notes: readonly string[]): Promise<void> {
     await tx.query(clear, [tenantId, userId, notes]);
+  }
+
+  async isOwnFolder(tx: Tx, { tenantId, userId }: MemberKey, folder: string): Promise<boolean> {
+    return (await tx.query(isOwn, [tenantId, userId, folder])).length > 0;
+  }
+
+  /** Files one note in a folder, or in none. @param placement.number of the feed of the user */
+  async place(
+    tx: Tx,
+    { tenantId, userId }: MemberKey,
+    {
+      note,
+      folder,
+      number,
+      device,
+    }: { note: string; folder: string | null; number: number; device?: string | undefined },
+  ): Promise<void> {
+    await tx.query(place, [tenantId, userId, note, folder, number, device ?? null]);
   }
 }
