@@ -183,6 +183,52 @@ describe('a process of release 0.1.0 on the schema of this version', () => {
     });
   });
 
+  test('notes', async () => {
+    const [ann, bob] = await app.tenant(`notes-${randomUUID()}`, 'ann', 'bob');
+    const [id, task] = [randomUUID(), randomUUID()];
+    const folder = ok(await ann.api.post('/note_folders', { name: 'Folder' }), 201).folder.id;
+    const call = async (name: string, ...values: unknown[]) => {
+      const { outcome, json } = await run(`notes.${name}`, [ann.tenantId, ann.id, id, ...values]);
+      return { outcome, note: JSON.parse(json) };
+    };
+    const event = randomUUID;
+    const fields = { title: 'Note', folder_id: folder };
+    expect((await call('create', fields, '<p>a</p>', event())).outcome).toBe('ok');
+    const update = [1, { title: 'New' }, '<p>b</p>', event(), null];
+    expect(await call('update', ...update)).toMatchObject({
+      outcome: 'ok',
+      note: { title: 'New', revision: 2 },
+    });
+    expect((await call('update', ...update)).outcome).toBe('conflict');
+    const shared = await call('share', 'set', { role: 'editor', expires_at: null }, 'token', event());
+    expect(shared.note.share).toMatchObject({ role: 'editor', token: 'token' });
+    const invited = await call('invite', [bob.id], ['viewer'], event());
+    expect(invited.note.invited).toMatchObject([{ id: bob.id, role: 'viewer' }]);
+    expect((await run('notes.open_for_task', [ann.tenantId, ann.id, id, true, [], [], 500])).json).toBe(
+      'New',
+    );
+    expect((await call('link_task', task)).note.links).toMatchObject([{ id: task }]);
+    const change = { note: id, task, created_at: new Date(), present: false };
+    await run('notes.links_change', [ann.tenantId, JSON.stringify([change]), [ann.id]]);
+    expect((await call('trash', 2, 30, null, event())).note).toMatchObject({ deleted: true, links: [] });
+    expect((await call('restore', null, event())).note.deleted).toBe(false);
+    await run('notes.move_folder', [ann.tenantId, ann.id, folder, null]);
+    expect((await run('notes.transfer', [ann.tenantId, ann.id, bob.id, ann.id])).count).toBe(1);
+    expect(ok(await bob.api.get(`/notes/${id}`)).note).toMatchObject({
+      folder_id: null,
+      role: 'owner',
+      share: null,
+    });
+    expect((await run('notes.transfer', [ann.tenantId, bob.id, ann.id, ann.id])).count).toBe(1);
+    expect(
+      ok(await ann.api.patch(`/notes/${id}`, { folder_id: folder, base_revision: 2 })).note.revision,
+    ).toBe(3);
+    await run('notes.trash_folders', [ann.tenantId, ann.id, [folder], 30]);
+    expect((await call('purge', event())).note).toMatchObject({ deleted: true, folder_id: null });
+    expect((await ann.api.get(`/notes/${id}`)).status).toBe(404);
+    expect((await run('notes.purge_due', [100])).count).toBe(0);
+  });
+
   describe('mail', () => {
     let ben: MailClient;
     let drafts: string;

@@ -1,6 +1,6 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
-const NOTE_ROLES = ['viewer', 'editor', 'owner'] as const;
+export const NOTE_ROLES = ['viewer', 'editor', 'owner'] as const;
 export type NoteRole = (typeof NOTE_ROLES)[number];
 
 const ROLE = { type: 'enum', enum: NOTE_ROLES, enumName: 'note_role' } as const;

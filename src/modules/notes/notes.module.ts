@@ -10,6 +10,12 @@ import { NoteFeedController } from './feed/note-feed.controller.js';
 import { NoteFeedRepository } from './feed/note-feed.repository.js';
 import { NotesOfFolders } from './owners/notes-of-folders.js';
 import { NotesOfMembers } from './owners/notes-of-members.js';
+import { NotePlacementsRepository } from './changes/note-placements.repository.js';
+import { NoteRowsRepository } from './changes/note-rows.repository.js';
+import { NoteEditsRepository } from './changes/note-edits.repository.js';
+import { NoteEdits } from './changes/note-edits.js';
+import { NoteWrites } from './changes/note-writes.js';
+import { NoteRemovalRepository } from './changes/note-removal.repository.js';
 import { TrashPurge } from './trash-purge.js';
 import { NotesController } from './notes.controller.js';
 import { NotesExportController } from './export/notes-export.controller.js';
@@ -20,7 +26,6 @@ import { NotesSearchController } from './search/notes-search.controller.js';
 import { MAX_CONTENT_BYTES, MAX_LABELS } from './notes.dto.js';
 import { NotesSearchService } from './search/notes-search.service.js';
 import { NotesSharingController } from './sharing/notes-sharing.controller.js';
-import { NotesSharingRepository } from './sharing/notes-sharing.repository.js';
 import { NotesSharingService } from './sharing/notes-sharing.service.js';
 import { NotesTasksController } from './linked-tasks/notes-tasks.controller.js';
 import { NotesTasksRepository } from './linked-tasks/notes-tasks.repository.js';
@@ -50,11 +55,16 @@ import { NoteEvents } from './feed/note-events.js';
     NotesService,
     NoteListsService,
     NotesExportService,
-    NotesSharingRepository,
     NotesSharingService,
     NoteIndexer,
     NotesSearchService,
     NoteFeedRepository,
+    NoteRowsRepository,
+    NoteWrites,
+    NoteEditsRepository,
+    NoteEdits,
+    NoteRemovalRepository,
+    NotePlacementsRepository,
     NotesOfFolders,
     NotesOfMembers,
     NotesTasksRepository,

@@ -1,36 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
-import { errorCode } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
-import type { Tx } from '../../platform/database/tx.js';
+import type { Reader } from '../../platform/database/tx.js';
 import { fitsPage, PAGE_BYTES } from '../../platform/bounded-pages/page-bytes.js';
-import { throwQuotaError } from '../../platform/quotas/quota-error.js';
 import { unpackBody } from './history/revision-pack.js';
 import type { NoteRole } from './note.entity.js';
-import type { NoteFields } from './notes.dto.js';
 
-/** Result of a write; `json` is the note, or the further members of the error. */
-export interface NoteOutcome {
-  outcome:
-    | 'ok'
-    | 'not_found'
-    | 'forbidden'
-    | 'deleted'
-    | 'invalid_request'
-    | 'conflict'
-    | 'no_changes'
-    | 'unknown_folder'
-    | 'unknown_user'
-    | 'already_exists'
-    | 'not_in_trash'
-    | 'not_shared'
-    | 'too_many_links';
-  revision: number | null;
-  json: string | null;
-}
-
-interface NoteRead {
+/** A note as a user sees it. */
+export interface NoteRead {
   revision: number;
   role: NoteRole;
   note: string;
@@ -66,27 +44,25 @@ const readWithLink = workspace.statement<NoteRead>(
     ORDER BY role DESC, own DESC LIMIT 1`,
 );
 
-/** A statement that calls a stored function which writes one note. */
-const writeStatement = (name: string, parameters: number) => {
-  const places = Array.from({ length: parameters }, (_, n) => `$${n + 1}`).join(', ');
-  return workspace.statement<NoteOutcome>(
-    `notes.${name}`,
-    `SELECT outcome, revision, json FROM note_${name}(${places})`,
-  );
-};
-
-const create = writeStatement('create', 6);
-const update = writeStatement('update', 8);
-const trash = writeStatement('trash', 7);
-const restore = writeStatement('restore', 5);
-const purge = writeStatement('purge', 4);
-
 const REVISIONS = `
   FROM note_revisions entry
   LEFT JOIN note_revisions previous ON previous.tenant_id = entry.tenant_id AND previous.note_id = entry.note_id
                                    AND previous.revision = entry.revision - 1
   LEFT JOIN member_profiles author ON author.tenant_id = entry.tenant_id AND author.user_id = entry.author_id`;
-const SUMMARY = 'note_revision_summary(entry, previous, author.display_name)';
+
+// JSON of a revision without its content. A new versioned field is added here (docs/add-a-field.md).
+const SUMMARY = `json_build_object(
+    'revision', entry.revision,
+    'title', entry.title,
+    'labels', entry.labels,
+    'author', json_build_object('id', entry.author_id, 'name', author.display_name),
+    'device_id', entry.device_id,
+    'size', entry.bytes,
+    'created_at', rfc3339(entry.created_at),
+    'changed', array_remove(ARRAY[
+      CASE WHEN previous.title IS DISTINCT FROM entry.title THEN 'title' END,
+      CASE WHEN entry.body_rev = entry.revision THEN 'content' END,
+      CASE WHEN previous.labels IS DISTINCT FROM entry.labels THEN 'labels' END], NULL))::text`;
 
 // A viewer reads the revision that was current at the invitation and later ones. Text that was removed before is not shared. OFFSET 0
 // keeps the planner from repeating the search for each revision.
@@ -121,7 +97,7 @@ const listRevisions = workspace.statement<RevisionRow & { fits: boolean }>(
 const readRevision = workspace.statement<RevisionRow & { pack: Buffer | null; place: number }>(
   'notes.read_revision',
   `SELECT found.revision, found.pack, found.place,
-          CASE WHEN found.pack IS NULL THEN note_revision_with_content(found.json, found.content) ELSE found.json END AS json
+          CASE WHEN found.pack IS NULL THEN left(found.json, -1) || ',"content":' || to_json(found.content)::text || '}' ELSE found.json END AS json
      ${READER} LEFT JOIN LATERAL (
      SELECT entry.revision, body.content, pack.bodies AS pack, array_position(pack.revisions, body.revision) AS place,
             ${SUMMARY} AS json ${REVISIONS}
@@ -144,12 +120,17 @@ export class NotesRepository {
    * The note as the caller sees it; null where they cannot read it.
    * @param link token of a share link, which may give a higher role than the caller's membership
    */
-  async read(ctx: RequestContext, id: string, link?: string): Promise<NoteRead | null> {
+  async read(
+    ctx: RequestContext,
+    id: string,
+    link?: string,
+    reader: Reader = this.db,
+  ): Promise<NoteRead | null> {
     const values = [ctx.tenantId, ctx.userId, id];
     const rows =
       link === undefined
-        ? await this.db.query(read, values)
-        : await this.db.query(readWithLink, [...values, link]);
+        ? await reader.query(read, values)
+        : await reader.query(readWithLink, [...values, link]);
     return rows[0] ?? null;
   }
 
@@ -157,61 +138,6 @@ export class NotesRepository {
   async readMany({ tenantId, userId }: RequestContext, ids: readonly string[]): Promise<Map<string, string>> {
     const rows = await this.db.query(readMany, [tenantId, userId, [...new Set(ids)]]);
     return new Map(rows.map(({ id, note }) => [id, note]));
-  }
-
-  /** @param fields with the `id` only where the client chose it */
-  async create(
-    tx: Tx,
-    ctx: RequestContext,
-    event: string,
-    id: string,
-    fields: NoteFields,
-  ): Promise<NoteOutcome> {
-    const { content = '', ...others } = fields;
-    const values = [ctx.tenantId, ctx.userId, id, JSON.stringify(others), content, event];
-    return orUnknownFolder(tx.query(create, values));
-  }
-
-  /** @param base null for an invalid request: outcome `invalid_request`, unless an earlier check fails */
-  async update(
-    tx: Tx,
-    ctx: RequestContext,
-    event: string,
-    id: string,
-    base: number | null,
-    patch: NoteFields,
-    link?: string,
-  ): Promise<NoteOutcome> {
-    const { content = null, ...others } = patch;
-    const values = [ctx.tenantId, ctx.userId, id, base, JSON.stringify(others), content, event, link ?? null];
-    return orUnknownFolder(tx.query(update, values));
-  }
-
-  /** @param keepDays days until the note is purged; 0: never */
-  async trash(
-    tx: Tx,
-    ctx: RequestContext,
-    event: string,
-    id: string,
-    base: number | null,
-    keepDays: number,
-    device: string | undefined,
-  ): Promise<NoteOutcome> {
-    return one(await tx.query(trash, [ctx.tenantId, ctx.userId, id, base, keepDays, device ?? null, event]));
-  }
-
-  async restore(
-    tx: Tx,
-    ctx: RequestContext,
-    event: string,
-    id: string,
-    device: string | undefined,
-  ): Promise<NoteOutcome> {
-    return one(await tx.query(restore, [ctx.tenantId, ctx.userId, id, device ?? null, event]));
-  }
-
-  async purge(tx: Tx, ctx: RequestContext, event: string, id: string): Promise<NoteOutcome> {
-    return one(await tx.query(purge, [ctx.tenantId, ctx.userId, id, event]));
   }
 
   /** Revisions below `before`, newest first, those beyond the bytes of the page without content; null where the caller cannot read the note. */
@@ -233,23 +159,4 @@ export class NotesRepository {
     const content = await unpackBody(row.pack, row.place - 1);
     return { revision: row.revision, json: `${row.json.slice(0, -1)},"content":${JSON.stringify(content)}}` };
   }
-}
-
-/**
- * The functions raise WS001 and write nothing where the folder was deleted while they waited for its lock.
- * @throws ApiError 409 `quota_exceeded`
- */
-async function orUnknownFolder(query: Promise<NoteOutcome[]>): Promise<NoteOutcome> {
-  try {
-    return one(await query);
-  } catch (error) {
-    if (errorCode(error) !== 'WS001') throwQuotaError(error);
-    return { outcome: 'unknown_folder', revision: null, json: null };
-  }
-}
-
-function one<Row>(rows: Row[]): Row {
-  const [row] = rows;
-  if (row === undefined) throw new Error('a function that returns one row returned none');
-  return row;
 }

@@ -5,18 +5,17 @@ import type { ExpectedRevision } from '../../platform/concurrency/expected-revis
 import { type IdempotencyKey, IdempotentWrites } from '../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { Outbox } from '../../platform/events/outbox.js';
 import { HtmlPolicy } from '../../platform/html/html-policy.js';
-import type { ApiError } from '../../platform/http/api-error.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
 import { cleanHtmlField } from '../../platform/resources/html-field.js';
-import { written } from './note-outcome.js';
+import { NoteEdits } from './changes/note-edits.js';
+import { NoteWrites } from './changes/note-writes.js';
+import { restoreNote, type TrashCommand, trashNote } from './model/note-rules.js';
 import { noteReply, noteWithRole, purgedReply } from './note.presenter.js';
 import type { CreateNote, DeleteNote, NoteFields, RestoreNote, UpdateNote } from './notes.dto.js';
 import { NoteErrors } from './notes.errors.js';
-import { type NoteOutcome, NotesRepository } from './notes.repository.js';
+import { NotesRepository } from './notes.repository.js';
 
 const NOTES_PATH = '/apis/v1/notes';
 
@@ -25,10 +24,11 @@ const NOTES_PATH = '/apis/v1/notes';
 export class NotesService {
   constructor(
     private readonly notes: NotesRepository,
+    private readonly edits: NoteEdits,
+    private readonly changes: NoteWrites,
     private readonly writes: IdempotentWrites,
     private readonly db: Db,
     private readonly html: HtmlPolicy,
-    private readonly outbox: Outbox,
     private readonly config: Config,
   ) {}
 
@@ -37,9 +37,8 @@ export class NotesService {
     const fields = await this.clean(input);
     const id = input.id?.toLowerCase() ?? uuidv7();
     return this.writes.run(ctx, key, async (tx) => {
-      const result = await this.notes.create(tx, ctx, uuidv7(), id, fields);
-      this.outbox.notice(tx);
-      return noteReply(id, 1, written(result, id), { status: 201, location: `${NOTES_PATH}/${id}` });
+      const note = await this.edits.create(tx, ctx, id, fields, input.device_id);
+      return noteReply(id, 1, note, { status: 201, location: `${NOTES_PATH}/${id}` });
     });
   }
 
@@ -61,13 +60,12 @@ export class NotesService {
     body: Checked<UpdateNote>,
     link?: string,
   ): Promise<JsonReply> {
-    const checked = await body.map(async (input) => {
-      const { base_revision: _, ...fields } = await this.clean(input);
-      return fields;
-    });
-    const invalid = expected.error ?? checked.error;
-    const [base, fields] = invalid ? [null, {}] : [expected.value, checked.value];
-    return this.write(id, invalid, (tx) => this.notes.update(tx, ctx, uuidv7(), id, base, fields, link));
+    const checked = await body.map((input) => this.clean(input));
+    const error = expected.error ?? checked.error;
+    const { base_revision: _, device_id: device, ...patch } = error ? ({} as UpdateNote) : checked.value;
+    const command = { userId: ctx.userId, error, base: error ? null : expected.value, patch };
+    const { revision, note } = await this.edits.edit(ctx, { id, command, device, link });
+    return noteReply(id, revision, note);
   }
 
   /** Moves the note to the trash. */
@@ -77,12 +75,24 @@ export class NotesService {
     expected: ExpectedRevision,
     body: Checked<DeleteNote>,
   ): Promise<JsonReply> {
-    const invalid = expected.error ?? body.error;
-    const keepDays = this.config.TRASH_RETENTION_DAYS;
+    const error = expected.error ?? body.error;
+    const command: TrashCommand = {
+      userId: ctx.userId,
+      error,
+      base: error ? null : expected.value,
+      keepDays: this.config.TRASH_RETENTION_DAYS,
+    };
     const device = body.error ? undefined : body.value.device_id;
-    return this.write(id, invalid, (tx) =>
-      this.notes.trash(tx, ctx, uuidv7(), id, invalid ? null : expected.value, keepDays, device),
-    );
+    return this.db.tx(async (tx) => {
+      const { revision, note } = await this.changes.write(
+        tx,
+        ctx,
+        id,
+        (found) => trashNote(found, command),
+        device,
+      );
+      return noteReply(id, revision, note);
+    });
   }
 
   /** Takes the note out of the trash. A note outside the trash stays as it is. */
@@ -92,32 +102,21 @@ export class NotesService {
     key: IdempotencyKey | null,
     input: RestoreNote,
   ): Promise<JsonReply> {
-    return this.writes.run(ctx, key, async (tx) => {
-      const result = await this.notes.restore(tx, ctx, uuidv7(), id, input.device_id);
-      this.outbox.notice(tx);
-      return noteReply(id, result.revision ?? 0, written(result, id));
+    return this.writes.runTx(ctx, key, async (tx) => {
+      const { revision, note } = await this.changes.write(
+        tx,
+        ctx,
+        id,
+        (found) => restoreNote(found, ctx),
+        input.device_id,
+      );
+      return noteReply(id, revision, note);
     });
   }
 
   /** Removes a trashed note with its history permanently. */
   async purge(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
-    return this.writes.run(ctx, key, async (tx) => {
-      const result = await this.notes.purge(tx, ctx, uuidv7(), id);
-      this.outbox.notice(tx);
-      return purgedReply(written(result, id));
-    });
-  }
-
-  private async write(
-    id: string,
-    invalid: ApiError | undefined,
-    run: (tx: Tx) => Promise<NoteOutcome>,
-  ): Promise<JsonReply> {
-    return this.db.single(async (tx) => {
-      const result = await run(tx);
-      this.outbox.notice(tx);
-      return noteReply(id, result.revision ?? 0, written(result, id, invalid));
-    });
+    return this.writes.runTx(ctx, key, async (tx) => purgedReply(await this.changes.purge(tx, ctx, id)));
   }
 
   private async clean<T extends NoteFields>(input: T): Promise<T> {

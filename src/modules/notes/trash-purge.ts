@@ -1,20 +1,19 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
-import { workspace } from '../../platform/database/statement.js';
+import { Outbox } from '../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
-import { sweep, type Sweep } from '../../platform/jobs/sweep.js';
+import { inBatches } from '../../platform/jobs/sweep.js';
+import { NoteRemovalRepository } from './changes/note-removal.repository.js';
 
 const BATCH = 100;
-
-const purgeDue: Sweep = workspace.statement('notes.purge_due', `SELECT notes_purge_due($1) AS count`, {
-  reach: 'cell',
-});
 
 /** Purges trashed notes whose `purge_at` is over, TRASH_RETENTION_DAYS after they were trashed. */
 @Injectable()
 export class TrashPurge implements OnModuleInit {
   constructor(
     private readonly db: Db,
+    private readonly notes: NoteRemovalRepository,
+    private readonly outbox: Outbox,
     private readonly jobs: PeriodicJobs,
   ) {}
 
@@ -24,6 +23,11 @@ export class TrashPurge implements OnModuleInit {
 
   /** @returns the number of purged notes */
   async purge(): Promise<number> {
-    return sweep(this.db, purgeDue, BATCH);
+    return inBatches(BATCH, () =>
+      this.db.tx(async (tx) => {
+        this.outbox.notice(tx);
+        return this.notes.removeDue(tx, BATCH);
+      }),
+    );
   }
 }

@@ -1,11 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
-import type { Statement } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { lockHeads } from '../../platform/sync/sync-heads.js';
-
-/** Objects that one statement transfers, well within its time limit. */
-const BATCH = 500;
 
 /** A transfer of everything that one member owns to another active member of the same workspace. */
 export interface ContentTransfer {
@@ -95,20 +91,4 @@ export abstract class RegisteredContent implements OwnedContent, OnModuleInit {
 
   abstract lock(tx: Tx, transfer: ContentTransfer): Promise<string[]>;
   abstract transfer(tx: Tx, transfer: ContentTransfer): Promise<number>;
-
-  /**
-   * Transfers any number of objects in batches, so that no statement reaches its time limit.
-   * @param statement transfers at most `$5` objects from `$2` to `$3` in the name of the caller `$4`, and returns their number
-   * @returns number of all objects
-   */
-  protected async transferInBatches(
-    tx: Tx,
-    statement: Statement<{ count: number }>,
-    { ctx, from, to }: ContentTransfer,
-  ): Promise<number> {
-    let total = 0;
-    for (let moved = BATCH; moved === BATCH; total += moved)
-      moved = (await tx.query(statement, [ctx.tenantId, from, to, ctx.userId, BATCH]))[0]?.count ?? 0;
-    return total;
-  }
 }

@@ -9,6 +9,7 @@ import { withApp } from '../../../dist/cli/context.js';
 import { bodies } from '../support/html.mjs';
 import { emailOf, PEOPLE } from '../support/requests.mjs';
 import { preventJobs } from '../support/workspace.mjs';
+import { newNote } from '../../../dist/modules/notes/model/edit-rules.js';
 
 const BATCH = 1_000;
 const TEXTS = 1_000;
@@ -90,9 +91,11 @@ function owners(people, count) {
 const WRITE = `SELECT count(w.outcome)
   FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[]) WITH ORDINALITY AS u (tenant, owner, id, event, n)
   JOIN texts ON texts.n = ($5::int + u.n) % $6::int,
-  LATERAL note_create(u.tenant, u.owner, u.id, jsonb_build_object(
-    'title', 'Note ' || ($5::int + u.n), 'labels', ARRAY['planning', 'year ' || u.n % 7], 'device_id', 'bench'),
-    texts.t, u.event) AS w`;
+  LATERAL note_store(u.tenant, u.owner, u.id, jsonb_build_object(
+    'is_new', true, 'device', 'bench', 'event', jsonb_build_object('id', u.event, 'type', 'note.created'),
+    'row', '${JSON.stringify(newNote(null, {}))}'::jsonb || jsonb_build_object(
+      'title', 'Note ' || ($5::int + u.n), 'labels', ARRAY['planning', 'year ' || u.n % 7],
+      'owner_id', u.owner, 'updated_by', u.owner, 'member_ids', ARRAY[u.owner])), texts.t) AS w`;
 
 async function writeNotes(pool, owned, { signal, bytes }) {
   const texts = bodies(TEXTS, bytes);

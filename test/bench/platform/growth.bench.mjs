@@ -15,6 +15,7 @@ import { NotesRepository } from '../../../dist/modules/notes/notes.repository.js
 import { EmbeddedDatabase } from '../../../dist/platform/database/embedded/embedded-database.js';
 import { headOf } from '../../../dist/platform/sync/sync-heads.js';
 import { provision } from '../../../dist/provision/provision.js';
+import { newNote } from '../../../dist/modules/notes/model/edit-rules.js';
 import { print } from '../support/workspace.mjs';
 
 const { values: options } = parseArgs({
@@ -99,10 +100,18 @@ async function write(pool, owners, count) {
   await Promise.all(
     Array.from({ length: WRITERS }, (_, writer) =>
       pool.query(
-        `SELECT count(note_create($1, ($2::uuid[])[1 + (n * ${WRITERS} + $5::int) % cardinality($2::uuid[])], gen_random_uuid(),
-                                  jsonb_build_object('title', 'Note ' || n), $3, gen_random_uuid()))
-           FROM generate_series(1, $4::int) n`,
-        [owners[0].tenantId, owners.map(({ userId }) => userId), BODY, each, writer],
+        `SELECT count(note_store($1, (row->>'owner_id')::uuid, gen_random_uuid(), jsonb_build_object(
+                  'is_new', true, 'event', jsonb_build_object('id', gen_random_uuid(), 'type', 'note.created'),
+                  'row', row || jsonb_build_object('title', 'Note ' || n)), $3))
+           FROM generate_series(1, $4::int) n,
+           LATERAL (SELECT ($2::jsonb[])[1 + (n * ${WRITERS} + $5::int) % cardinality($2::jsonb[])] AS row) AS made`,
+        [
+          owners[0].tenantId,
+          owners.map(({ userId }) => JSON.stringify(newNote(userId, {}))),
+          BODY,
+          each,
+          writer,
+        ],
       ),
     ),
   );

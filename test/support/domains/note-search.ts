@@ -1,3 +1,4 @@
+import { newNote } from '../../../src/modules/notes/model/edit-rules.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser, type UsersOf } from '../app.ts';
 
@@ -37,8 +38,10 @@ export class NoteSearch {
   async crowd(user: TestUser, notes: number, title = 'one of a crowd'): Promise<void> {
     await this.app.sql(
       `SELECT count(w.outcome) FROM generate_series(1, $3::int) g,
-       LATERAL note_create($1, $2, gen_random_uuid(), jsonb_build_object('title', $4::text || ' ' || g), '<p>x</p>', gen_random_uuid()) w`,
-      [user.tenantId, user.id, notes, title],
+       LATERAL note_store($1, $2, gen_random_uuid(), jsonb_build_object(
+         'is_new', true, 'event', jsonb_build_object('id', gen_random_uuid(), 'type', 'note.created'),
+         'row', $5::jsonb || jsonb_build_object('title', $4::text || ' ' || g)), '<p>x</p>') w`,
+      [user.tenantId, user.id, notes, title, JSON.stringify(newNote(user.id, {}))],
     );
   }
 

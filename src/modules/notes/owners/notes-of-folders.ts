@@ -1,22 +1,19 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import { workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { ContentCounts } from '../../../platform/references/content-counts.js';
+import { lockHead } from '../../../platform/sync/sync-heads.js';
 import { FOLDER_CONTENTS_MOVED, FOLDER_CONTENTS_TRASHED } from '../../note-folders/index.js';
+import { NoteRowsRepository } from '../changes/note-rows.repository.js';
+import { intoTrash } from '../model/note-rules.js';
+import { NotePlacementsRepository } from '../changes/note-placements.repository.js';
 
 /** Notes that one transaction takes out of deleted folders. */
 const BATCH = 1_000;
-
-const moveBatch = workspace.statement<{ are_empty: boolean }>(
-  'notes.move_batch',
-  `SELECT notes_move_batch($1, $2, $3, $4, $5) AS are_empty`,
-);
-
-const trashBatch = workspace.statement<{ are_empty: boolean }>(
-  'notes.trash_batch',
-  `SELECT notes_trash_batch($1, $2, $3, $4, $5) AS are_empty`,
-);
 
 // Index note_members_placed. Trashed notes and notes that are no longer shared do not count.
 const countFolders = workspace.statement<{ id: string; count: number }>(
@@ -30,6 +27,8 @@ const countFolders = workspace.statement<{ id: string; count: number }>(
 @Injectable()
 export class NotesOfFolders implements OnModuleInit {
   constructor(
+    private readonly notes: NoteRowsRepository,
+    private readonly placements: NotePlacementsRepository,
     private readonly hooks: TxHooks,
     private readonly counts: ContentCounts,
     private readonly config: Config,
@@ -40,14 +39,40 @@ export class NotesOfFolders implements OnModuleInit {
       const rows = await reader.query(countFolders, [ctx.tenantId, ctx.userId, ids]);
       return new Map(rows.map(({ id, count }) => [id, count]));
     });
-    this.hooks.on(FOLDER_CONTENTS_MOVED, async (tx, { ctx, from, to }) => {
-      const [moved] = await tx.query(moveBatch, [ctx.tenantId, ctx.userId, from, to, BATCH]);
-      return moved!.are_empty;
-    });
-    this.hooks.on(FOLDER_CONTENTS_TRASHED, async (tx, { ctx, folders }) => {
-      const values = [ctx.tenantId, ctx.userId, folders, this.config.TRASH_RETENTION_DAYS, BATCH];
-      const [trashed] = await tx.query(trashBatch, values);
-      return trashed!.are_empty;
-    });
+    this.hooks.on(FOLDER_CONTENTS_MOVED, (tx, { ctx, from, to }) =>
+      this.placements.move(tx, ctx, from, to, BATCH),
+    );
+    this.hooks.on(FOLDER_CONTENTS_TRASHED, (tx, { ctx, folders }) => this.trash(tx, ctx, folders));
+  }
+
+  /**
+   * Moves the caller's own notes in the folders to the trash, then takes other notes out of the folders.
+   * @returns whether the folders are empty
+   */
+  private async trash(tx: Tx, ctx: RequestContext, folders: readonly string[]): Promise<boolean> {
+    const { tenantId, userId } = ctx;
+    const found = await this.placements.owned(tx, ctx, folders, BATCH);
+    const locked = await this.notes.lock(tx, tenantId, found);
+    // Under the lock, which an owner who moves the note takes too: a note that has left the folders is not trashed.
+    const places = await this.placements.folders(tx, ctx, found);
+    const notes = locked.filter(
+      ({ id, deleted_at }) => deleted_at === null && folders.includes(places.get(id) ?? ''),
+    );
+    const keepDays = this.config.TRASH_RETENTION_DAYS;
+    await this.notes.store(
+      tx,
+      ctx,
+      notes.map((note) => ({ note, change: intoTrash(note, userId, keepDays) })),
+    );
+    const trashed = notes.map(({ id }) => id);
+    await this.placements.clear(tx, ctx, trashed);
+    if (found.length === BATCH) return false;
+    // The lock of the caller's counter is the lock of the folder tree.
+    await lockHead(tx, ctx);
+    if ((await this.placements.owned(tx, ctx, folders, 1)).length > 0)
+      throw new ConcurrentChangeError('a note was filed in the folder meanwhile');
+    for (const folder of folders)
+      if (!(await this.placements.move(tx, ctx, folder, null, BATCH))) return false;
+    return true;
   }
 }

@@ -1,10 +1,15 @@
 import { Injectable } from '@nestjs/common';
+import type { MemberKey } from '../../../platform/context/request-context.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
+import { inBatches } from '../../../platform/jobs/sweep.js';
 import { type ContentTransfer, MemberContent, RegisteredContent } from '../../tenants/index.js';
+import { NoteRowsRepository } from '../changes/note-rows.repository.js';
+import { transferNote } from '../model/sharing-rules.js';
 import { Note } from '../note.entity.js';
+import { NotePlacementsRepository } from '../changes/note-placements.repository.js';
 
 const lock = workspace.statement<{ user_id: string }>(
   'notes.lock_owned',
@@ -13,16 +18,16 @@ const lock = workspace.statement<{ user_id: string }>(
    SELECT DISTINCT unnest(member_ids) AS user_id FROM locked`,
 );
 
-const transfer = workspace.statement<{ count: number }>(
-  'notes.transfer',
-  `SELECT notes_transfer_batch($1, $2, $3, $4, $5) AS count`,
-);
+/** Notes that one statement transfers, well within its time limit. */
+const BATCH = 500;
 
 /** The notes that a member owns, for a transfer to another member. */
 @Injectable()
 export class NotesOfMembers extends RegisteredContent {
   constructor(
     contents: MemberContent,
+    private readonly notes: NoteRowsRepository,
+    private readonly placements: NotePlacementsRepository,
     private readonly outbox: Outbox,
   ) {
     super(contents, {
@@ -36,9 +41,29 @@ export class NotesOfMembers extends RegisteredContent {
     return (await tx.query(lock, [ctx.tenantId, from])).map((row) => row.user_id);
   }
 
-  /** Share links end; invited members stay. Notes keep their folder, which has been transferred before. */
-  async transfer(tx: Tx, owners: ContentTransfer): Promise<number> {
+  /**
+   * Share links end; invited members stay. Folders of the former owner have been transferred before: a note stays in its folder, unless
+   * the new owner has placed it already.
+   */
+  async transfer(tx: Tx, { ctx, from, to }: ContentTransfer): Promise<number> {
+    const { tenantId } = ctx;
+    const [former, heir] = [from, to].map((userId) => ({ tenantId, userId })) as [MemberKey, MemberKey];
     this.outbox.notice(tx);
-    return this.transferInBatches(tx, transfer, owners);
+    const count = await inBatches(BATCH, async () => {
+      const notes = await this.notes.lockOwned(tx, tenantId, from, BATCH);
+      const ids = notes.map(({ id }) => id);
+      const folders = await this.placements.folders(tx, former, ids);
+      await this.notes.store(
+        tx,
+        ctx,
+        notes.map((note) => ({ note, change: transferNote(note, to) })),
+      );
+      await this.placements.fill(tx, heir, folders);
+      return notes.length;
+    });
+    // Notes of others, which the former owner had placed in folders that are now those of the new owner.
+    for (const folder of await this.placements.foldersInUse(tx, former))
+      await this.placements.move(tx, former, folder, null, null);
+    return count;
   }
 }

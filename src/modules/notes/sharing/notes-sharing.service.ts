@@ -1,22 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { v7 as uuidv7 } from 'uuid';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { Outbox } from '../../../platform/events/outbox.js';
 import type { ApiError } from '../../../platform/http/api-error.js';
-import { detailsAt, fieldError } from '../../../platform/http/errors.js';
+import { fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import type { ShareLinks } from '../../../platform/resources/share-link.controller.js';
 import { TenantErrors, TenantPolicies, TenantsApi } from '../../tenants/index.js';
-import { written } from '../note-outcome.js';
+import { NoteWrites } from '../changes/note-writes.js';
+import {
+  inviteToNote,
+  type ShareAction,
+  type SharedRole,
+  shareNote,
+  unknownUsers,
+} from '../model/sharing-rules.js';
 import { noteReply } from '../note.presenter.js';
-import { NoteErrors } from '../notes.errors.js';
-import type { NoteOutcome } from '../notes.repository.js';
 import type { InviteToNote, ShareNote } from './notes-sharing.dto.js';
-import { NotesSharingRepository, type ShareAction, type SharedRole } from './notes-sharing.repository.js';
 
 /** 192 random bits. */
 const newToken = (): string => randomBytes(24).toString('base64url');
@@ -25,11 +27,10 @@ const newToken = (): string => randomBytes(24).toString('base64url');
 @Injectable()
 export class NotesSharingService implements ShareLinks<ShareNote> {
   constructor(
-    private readonly sharing: NotesSharingRepository,
+    private readonly notes: NoteWrites,
     private readonly tenants: TenantsApi,
     private readonly policies: TenantPolicies,
     private readonly writes: IdempotentWrites,
-    private readonly outbox: Outbox,
   ) {}
 
   async share(
@@ -38,12 +39,13 @@ export class NotesSharingService implements ShareLinks<ShareNote> {
     key: IdempotencyKey | null,
     body: Checked<ShareNote>,
   ): Promise<JsonReply> {
-    const action: ShareAction = body.error
-      ? { kind: 'invalid_request' }
+    const action: ShareAction | null = body.error
+      ? null
       : {
           kind: 'set',
           token: newToken(),
-          terms: { role: body.value.role, expires_at: body.value.expires_at ?? null },
+          role: body.value.role,
+          expiresAt: body.value.expires_at ?? null,
         };
     return this.writeLink(ctx, key, (tx) => this.apply(tx, ctx, id, action, body.error));
   }
@@ -61,15 +63,16 @@ export class NotesSharingService implements ShareLinks<ShareNote> {
     key: IdempotencyKey | null,
     write: (tx: Tx) => Promise<JsonReply>,
   ): Promise<JsonReply> {
-    if (await this.policies.mayShareLinks(ctx)) return this.writes.run(ctx, key, write);
+    const isAllowed = await this.policies.mayShareLinks(ctx);
     return this.writes.runTx(ctx, key, async (tx) => {
-      await write(tx);
-      throw TenantErrors.restrictedByPolicy.with();
+      const reply = await write(tx);
+      if (!isAllowed) throw TenantErrors.restrictedByPolicy.with();
+      return reply;
     });
   }
 
   async revoke(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
-    return this.writes.run(ctx, key, (tx) => this.apply(tx, ctx, id, { kind: 'revoke' }));
+    return this.writes.runTx(ctx, key, (tx) => this.apply(tx, ctx, id, { kind: 'revoke' }));
   }
 
   /**
@@ -83,11 +86,17 @@ export class NotesSharingService implements ShareLinks<ShareNote> {
     body: Checked<InviteToNote>,
   ): Promise<JsonReply> {
     const { invited, error } = await this.resolve(ctx, body);
-    return this.writes.run(ctx, key, async (tx) => {
-      const result = await this.sharing.invite(tx, ctx, uuidv7(), id, invited);
-      if (result.outcome === 'unknown_user')
-        throw inactive(JSON.parse(result.json ?? '[]') as string[], invited);
-      return this.reply(tx, id, result, error);
+    return this.writes.runTx(ctx, key, async (tx) => {
+      const { userId, tenantId } = ctx;
+      const { revision, note } = await this.notes.write(tx, ctx, id, async (found) => {
+        const users = [...(invited?.keys() ?? [])];
+        const inactive =
+          found && users.length > 0
+            ? await this.tenants.inactiveMembers(tx, tenantId, users, found.member_ids)
+            : [];
+        return inviteToNote(found, { userId, error, invited }, inactive);
+      });
+      return noteReply(id, revision, note);
     });
   }
 
@@ -95,15 +104,14 @@ export class NotesSharingService implements ShareLinks<ShareNote> {
     tx: Tx,
     ctx: RequestContext,
     id: string,
-    action: ShareAction,
-    invalid?: ApiError,
+    action: ShareAction | null,
+    error?: ApiError,
   ): Promise<JsonReply> {
-    return this.reply(tx, id, await this.sharing.share(tx, ctx, uuidv7(), id, action), invalid);
-  }
-
-  private reply(tx: Tx, id: string, result: NoteOutcome, invalid?: ApiError): JsonReply {
-    this.outbox.notice(tx);
-    return noteReply(id, result.revision ?? 0, written(result, id, invalid));
+    const { userId } = ctx;
+    const { revision, note } = await this.notes.write(tx, ctx, id, (found) =>
+      shareNote(found, { userId, error, action }),
+    );
+    return noteReply(id, revision, note);
   }
 
   /** Ids and addresses to members of the workspace. A user listed twice counts once, with the last role. */
@@ -134,17 +142,4 @@ export class NotesSharingService implements ShareLinks<ShareNote> {
     }
     return { invited: new Map(named.map(({ name, role }) => [members.get(name) as string, role])) };
   }
-}
-
-/** 422 `unknown_user` for these positions of the list. */
-function unknownUsers(positions: readonly number[], reason: string): ApiError {
-  return NoteErrors.unknownUser.with({ details: detailsAt('invited', positions, 'unknown_user', reason) });
-}
-
-function inactive(ids: readonly string[], invited: ReadonlyMap<string, SharedRole> | null): ApiError {
-  const order = [...(invited?.keys() ?? [])];
-  return unknownUsers(
-    ids.map((id) => order.indexOf(id)),
-    'is deactivated',
-  );
 }
