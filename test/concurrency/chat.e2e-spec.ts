@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type TestUser, TestApp } from '../support/app.ts';
 import { afterChange } from '../support/database/locks.ts';
+import { ADD_MESSAGES } from '../support/domains/chat.ts';
 
 /** Two applications on one database, so that locks in memory have no effect. */
 describe('concurrent use of chat rooms', () => {
@@ -121,21 +122,55 @@ describe('concurrent use of chat rooms', () => {
   test('no message is unread, not minus one, for a user who reads while an own message commits', async () => {
     const room = await newRoom();
     const [alice] = users as [TestUser];
-    const ids = { id: randomUUID(), client_msg_id: randomUUID() };
-    const input = {
-      ...ids,
-      fingerprint: '00',
-      body: 'x',
-      format: 'plain',
-      mentions: [],
-      attachments: [],
-      tsv: '',
-    };
     const { body } = await afterChange(
       await one.databaseOf(alice.tenantId!),
-      (other) => other.query('SELECT chat_send($1, $2, $3, $4)', [alice.tenantId, alice.id, room, input]),
+      (other) => other.query(ADD_MESSAGES, [alice.tenantId, alice.id, room, 1]),
       () => alice.api.put(`/chat/rooms/${room}/read`, { seq: 0 }),
     );
     expect(body).toEqual({ last_read_seq: 1, unread: 0 });
+  });
+
+  test.each<[string, string[], number]>([
+    [
+      'its sender leaves',
+      [
+        `UPDATE chat_rooms SET members_count = members_count - 1 WHERE id = $1`,
+        `DELETE FROM chat_members WHERE room_id = $1 AND user_id = $2`,
+      ],
+      404,
+    ],
+    ['the room is archived', [`UPDATE chat_rooms SET archived_at = now() WHERE id = $1`], 409],
+    ['the room is deleted', [`UPDATE chat_rooms SET deleted_at = now() WHERE id = $1`], 404],
+    [
+      'the role of its sender changes',
+      [
+        `UPDATE chat_rooms SET mod_seq = mod_seq WHERE id = $1`,
+        `UPDATE chat_members SET role = 'moderator' WHERE room_id = $1 AND user_id = $2`,
+      ],
+      201,
+    ],
+  ])('a message that waits while %s', async (_, changes, status) => {
+    const room = await newRoom();
+    const [alice, bob] = users as [TestUser, TestUser];
+    const path = `/chat/rooms/${room}/messages`;
+    const { message } = (await alice.api.post(path, { client_msg_id: randomUUID(), body: 'x' })).body;
+    const results = await afterChange(
+      await one.databaseOf(alice.tenantId!),
+      async (other) => {
+        for (const change of changes)
+          await other.query(change, change.includes('$2') ? [room, bob.id] : [room]);
+      },
+      () =>
+        Promise.all([
+          bob.api.post(path, { client_msg_id: randomUUID(), body: 'y' }),
+          bob.api.put(`${path}/${message.id}/reactions`, { emoji: '👍' }),
+        ]),
+      { waits: 2 },
+    );
+    expect(results.map((result) => result.status)).toEqual([status, status === 201 ? 200 : status]);
+    const [{ last_seq }] = (await one.sql(`SELECT last_seq::int FROM chat_rooms WHERE id = $1`, [room])) as [
+      { last_seq: number },
+    ];
+    expect(last_seq).toBe(status === 201 ? 2 : 1);
   });
 });

@@ -229,6 +229,33 @@ describe('a process of release 0.1.0 on the schema of this version', () => {
     expect((await run('notes.purge_due', [100])).count).toBe(0);
   });
 
+  test('chat: messages of a process of the release', async () => {
+    const [ann, bob] = await app.tenant(`chat-${randomUUID()}`, 'ann', 'bob');
+    const body = { type: 'group', name: 'Room', member_ids: [bob.id] };
+    const { room } = ok(await ann.api.post('/chat/rooms', body), 201);
+    const key = [ann.tenantId, ann.id, room.id];
+    const text = { format: 'plain', mentions: [bob.id], attachments: [], tsv: '' };
+    const input = { ...text, id: randomUUID(), client_msg_id: randomUUID(), fingerprint: '00', body: 'Hi' };
+    expect(await run('chat_messages.send', [...key, input])).toMatchObject({ outcome: 'ok', mod_seq: 1 });
+    expect((await run('chat_messages.send', [...key, input])).outcome).toBe('duplicate');
+    const edit = await run('chat_messages.edit', [...key, input.id, 1, { ...text, body: 'Hello' }]);
+    expect(edit).toMatchObject({ outcome: 'ok', mod_seq: 2 });
+    const reaction = await run('chat_messages.react', [...key, input.id, '👍', true, 20]);
+    expect(JSON.parse(reaction.message).reactions).toEqual([{ emoji: '👍', count: 1, user_ids: [ann.id] }]);
+    const { messages } = ok(await bob.api.get(`/chat/rooms/${room.id}/messages`));
+    expect(messages).toEqual([JSON.parse(reaction.message)]);
+    expect((await run('chat_messages.delete', [...key, input.id, false])).outcome).toBe('ok');
+    expect((await run('chat_rooms.lock', key)).role).toBe('owner');
+    expect(
+      (await run('chat_rooms.report', [...key, randomUUID(), { type: 'room_updated' }, 'system'])).mod_seq,
+    ).toBe(5);
+    const guest = [ann.tenantId, randomUUID(), 'Gina', room.id, { ...input, id: randomUUID() }];
+    expect(JSON.parse((await run('chat_guests.send', guest)).message)).toMatchObject({ seq: 3, body: 'Hi' });
+    ok(await ann.api.delete(`/chat/rooms/${room.id}`));
+    while ((await run('chat_rooms.purge', [1])).done);
+    expect(await app.sql('SELECT id FROM chat_rooms WHERE id = $1', [room.id])).toEqual([]);
+  });
+
   describe('mail', () => {
     let ben: MailClient;
     let drafts: string;

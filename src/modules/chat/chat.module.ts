@@ -20,12 +20,17 @@ import { RoomStates } from './messages/room-states.js';
 import { MessagesController, PartiesController } from './messages/messages.controller.js';
 import { MessagesRepository } from './messages/messages.repository.js';
 import { MessagesService } from './messages/messages.service.js';
+import { MessageFacts } from './changes/message-facts.js';
+import { MessageFiles } from './changes/message-files.js';
+import { MessageStore } from './changes/message-store.js';
+import { MessageWrites } from './changes/message-writes.js';
 import { RoomPresenceController } from './presence/room-presence.controller.js';
 import { RoomPresenceRepository } from './presence/room-presence.repository.js';
 import { RoomPresenceService } from './presence/room-presence.service.js';
 import { ActiveCalls } from './rooms/active-calls.js';
 import { RoomMembersService } from './rooms/room-members.service.js';
 import { RoomMembersRepository } from './rooms/room-members.repository.js';
+import { RoomPurge } from './rooms/room-purge.js';
 import { RoomUsers } from './rooms/room-users.js';
 import { RoomsController } from './rooms/rooms.controller.js';
 import { RelatedRooms } from './rooms/related-rooms.js';
@@ -53,9 +58,14 @@ import { ChatPersonalData } from './chat-personal-data.js';
     RoomUsers,
     RoomMembersRepository,
     RoomsService,
+    RoomPurge,
     RoomMembersService,
     MessagesRepository,
     MessagesService,
+    MessageFacts,
+    MessageFiles,
+    MessageStore,
+    MessageWrites,
     MessageEvents,
     ChatAttachmentsRepository,
     ChatAttachmentsService,

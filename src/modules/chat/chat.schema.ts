@@ -16,5 +16,5 @@ export const chatSchema: SchemaPart = {
     ChatThumbnails1797200000017: '0005-thumbnails',
     ChatMessagesOfPrograms1798812000002: '0006-messages-of-programs',
   }),
-  sql: sqlFiles('workspace', import.meta.url, 'chat-values', 'chat-views', 'chat-messages'),
+  sql: sqlFiles('workspace', import.meta.url, 'chat-views', 'release-0.1.0'),
 };

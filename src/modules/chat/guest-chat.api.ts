@@ -6,13 +6,10 @@ import type { Tx } from '../../platform/database/tx.js';
 import type { ContentReply } from '../../platform/http/replies/content-reply.js';
 import { boundedPage, PAGE_BYTES } from '../../platform/bounded-pages/page-bytes.js';
 import { ChatAttachmentsService } from './attachments/chat-attachments.service.js';
-import { ChatChanges } from './chat-changes.js';
 import { MESSAGE_BYTES } from './chat.entity.js';
-import { ChatErrors } from './chat.errors.js';
 import { messageInput } from './messages/message-input.js';
 import { SendMessage } from './messages/messages.dto.js';
-import type { ChatOutcome } from './messages/messages.repository.js';
-import { rejected } from './messages/messages.service.js';
+import { MessageWrites } from './changes/message-writes.js';
 import type { RoomGuest } from './room-guest.js';
 
 /** Positions of a page of messages, exclusive; the newest page without any. */
@@ -22,9 +19,9 @@ export interface GuestMessagesQuery {
   limit: number;
 }
 
-const send = workspace.statement<ChatOutcome>(
-  'chat_guests.send',
-  `SELECT outcome, mod_seq::float8 AS mod_seq, message FROM chat_send_guest($1, $2, $3, $4, $5)`,
+const at = workspace.statement<{ message: string }>(
+  'chat_guests.at',
+  `SELECT message::text AS message FROM chat_guest_message_views WHERE tenant_id = $1 AND room_id = $2 AND seq = $3`,
 );
 
 // $6: messages up to this number are not shown. $7: bytes. Index: the primary key.
@@ -57,7 +54,7 @@ const after = pageOf('after', 'message.seq > $4', 'ASC');
 export class GuestChatApi {
   constructor(
     private readonly attachments: ChatAttachmentsService,
-    private readonly changes: ChatChanges,
+    private readonly writes: MessageWrites,
     private readonly db: Db,
   ) {}
 
@@ -69,18 +66,14 @@ export class GuestChatApi {
    */
   async send(
     tx: Tx,
-    { tenantId, guestId, roomId }: RoomGuest,
+    guest: RoomGuest,
     name: string,
     input: Pick<SendMessage, 'client_msg_id' | 'body' | 'attachment_ids'>,
   ): Promise<{ message: string; isDuplicate: boolean }> {
     const checked = await messageInput(Object.assign(new SendMessage(), input));
-    const [result] = await tx.query(send, [tenantId, guestId, name, roomId, checked]);
-    const { outcome, mod_seq: modSeq, message } = result as ChatOutcome;
-    if (outcome === 'not_found') throw ChatErrors.roomNotFound.with();
-    if (outcome !== 'ok' && outcome !== 'duplicate') throw rejected(outcome);
-    // Also for a repeated request, as `MessagesService` does.
-    this.changes.changed(tx, { tenantId }, roomId, modSeq as number);
-    return { message: message as string, isDuplicate: outcome === 'duplicate' };
+    const { seq, isDuplicate } = await this.writes.sendAsGuest(tx, guest, name, checked);
+    const [row] = await tx.query(at, [guest.tenantId, guest.roomId, seq]);
+    return { message: row!.message, isDuplicate };
   }
 
   /** JSON of messages in ascending order. */

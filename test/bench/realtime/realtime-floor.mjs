@@ -1,11 +1,18 @@
 // The floor of the realtime bench: a bare Socket.IO server. `join {rooms}` joins rooms of Socket.IO; `send {room, message}`
-// broadcasts the message, `burst {room, messages}` messages in JSON; `store` runs the statement of a sent message first, over a bare pool.
+// broadcasts the message, `burst {room, messages}` messages in JSON; `store` runs the statements of a sent message first, over a bare pool.
 import { createServer } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { Server } from 'socket.io';
+import { sendMessage } from '../../../dist/modules/chat/model/message-rules.js';
+import { MessageFacts } from '../../../dist/modules/chat/changes/message-facts.js';
+import { MessageStore } from '../../../dist/modules/chat/changes/message-store.js';
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: Number(process.env.POOL) });
+const reader = {
+  query: async ({ name, text }, values) => (await pool.query({ name, text, values })).rows,
+};
+const [facts, store] = [new MessageFacts(), new MessageStore()];
 const http = createServer();
 const io = new Server(http, { transports: ['websocket'], serveClient: false, perMessageDeflate: false });
 
@@ -26,11 +33,11 @@ io.on('connection', (socket) => {
     done({});
   });
   socket.on('store', async ({ values, room }, done) => {
-    const input = { ...values.input, id: randomUUID() };
-    const parameters = [values.tenant, values.user, room, JSON.stringify(input)];
-    const text = 'SELECT mod_seq::float8 AS mod_seq, message FROM chat_send($1, $2, $3, $4)';
-    const { rows } = await pool.query({ name: 'send', text, values: parameters });
-    const { message, mod_seq } = rows[0];
+    const member = { tenantId: values.tenant, userId: values.user };
+    const input = { ...values.input, id: randomUUID(), reply_to: null, via: null };
+    const sender = { id: values.user, guestName: null };
+    const sent = sendMessage(await facts.ofNew(reader, member, room, input), sender, input);
+    const { message, mod_seq } = await store.append(reader, member, room, sent);
     io.to(room).emit('message.created', {
       room_id: room,
       mod_seq,

@@ -1,5 +1,6 @@
 // Parts of the realtime bench: messages and the rate of their deliveries.
 import { randomUUID } from 'node:crypto';
+import { ADD_MESSAGES } from '../../support/domains/chat.ts';
 
 export function textOf() {
   return { client_msg_id: randomUUID(), body: 'A message of ordinary length, as users write them.' };
@@ -13,20 +14,15 @@ export async function withStored(pool, { tenant_id: tenant }, rooms, count, meas
   const client = await pool.connect();
   try {
     await client.query('BEGIN');
-    const { rows } = await client.query(
-      `SELECT room.id, max((sent.result).mod_seq)::float8 AS mod_seq
-         FROM chat_rooms room CROSS JOIN generate_series(1, $3::int) n
-         CROSS JOIN LATERAL (SELECT member.user_id FROM chat_members member
-                              WHERE member.tenant_id = $1 AND member.room_id = room.id LIMIT 1) sender
-         CROSS JOIN LATERAL (SELECT chat_send($1, sender.user_id, room.id, jsonb_build_object(
-           'id', gen_random_uuid(), 'client_msg_id', gen_random_uuid(), 'fingerprint', '00', 'format', 'plain', 'body', $4::text || n,
-           'mentions', '[]'::jsonb, 'attachments', '[]'::jsonb, 'tsv', '')) AS result) sent
-        WHERE room.tenant_id = $1 AND room.id = ANY ($2::uuid[]) GROUP BY room.id`,
-      [tenant, rooms, count, textOf().body],
-    );
-    const reports = rows.map(({ id: room, mod_seq }) =>
-      JSON.stringify({ topic: 'chat.room_changed', tenant, room, mod_seq }),
-    );
+    const reports = [];
+    for (const room of rooms) {
+      const { rows: members } = await client.query(
+        'SELECT user_id FROM chat_members WHERE room_id = $1 LIMIT 1',
+        [room],
+      );
+      const { rows } = await client.query(ADD_MESSAGES, [tenant, members[0].user_id, room, count]);
+      reports.push(JSON.stringify({ topic: 'chat.room_changed', tenant, room, mod_seq: rows[0].mod_seq }));
+    }
     return await measure(async () => {
       await client.query('COMMIT');
       await client.query(`SELECT pg_notify('workspace_bus', report) FROM unnest($1::text[]) report`, [

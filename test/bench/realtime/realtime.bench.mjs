@@ -13,6 +13,7 @@ import { Config } from '../../../dist/config/config.js';
 import { EmbeddedDatabase } from '../../../dist/platform/database/embedded/embedded-database.js';
 import { provision } from '../../../dist/provision/provision.js';
 import { inParallel, rate, textOf, withStored } from './realtime-rates.mjs';
+import { ADD_MESSAGES } from '../../support/domains/chat.ts';
 import { startScript, startServer, WITHOUT_MAILBOXES } from '../support/processes.mjs';
 import { median } from '../support/report.mjs';
 
@@ -324,11 +325,7 @@ async function resume(own, rooms) {
   const { rows: members } = await pool.query('SELECT user_id FROM chat_members WHERE room_id = $1 LIMIT 1', [
     room,
   ]);
-  await pool.query(
-    `SELECT chat_send('${tenant}', '${members[0].user_id}', '${room}', jsonb_build_object(
-        'id', gen_random_uuid(), 'client_msg_id', gen_random_uuid(), 'fingerprint', '00', 'body', 'missed ' || n, 'format', 'plain',
-        'mentions', '[]'::jsonb, 'attachments', '[]'::jsonb, 'tsv', '')) FROM generate_series(1, ${Number(values.missed)}) n`,
-  );
+  await pool.query(ADD_MESSAGES, [tenant, members[0].user_id, room, Number(values.missed)]);
   const began = performance.now();
   let [position, messages] = [known, 0];
   for (let more = true; more;) {

@@ -19,6 +19,7 @@ import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
 import { session } from '../../support/sign-in/account.ts';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { ExampleClient } from '../../realtime/example-client.ts';
+import { ADD_MESSAGES } from '../../support/domains/chat.ts';
 import { TestSocket } from '../../support/network/socket.ts';
 import { until } from '../../support/until.ts';
 import { runs } from '../../support/property-runs.ts';
@@ -458,12 +459,7 @@ describe('sockets', () => {
       const socket = await connect(one, bob);
       await post(alice, room);
       const first = await socket.next('message.created', inRoom(room));
-      await one.sql(
-        `SELECT chat_send($1, $2, $3, jsonb_build_object(
-           'id', gen_random_uuid(), 'client_msg_id', gen_random_uuid(), 'fingerprint', '00', 'format', 'plain', 'body', n::text,
-           'mentions', '[]'::jsonb, 'attachments', '[]'::jsonb, 'tsv', '')) FROM generate_series(1, 300) n`,
-        [alice.tenantId, alice.id, room],
-      );
+      await one.sql(ADD_MESSAGES, [alice.tenantId, alice.id, room, 300]);
       await post(alice, room, 'last');
       await socket.next('message.created', ({ message }) => message.body === 'last');
       const numbers = socket
@@ -675,13 +671,7 @@ describe('sockets', () => {
       const room = await newRoom(bob);
       const first = text(room, 'first');
       expect((await (await connect(one, alice)).send('message.send', first)).ok).toBe(true);
-      const filler = { format: 'plain', fingerprint: '00', mentions: [], attachments: [], tsv: '' };
-      await one.sql(
-        `SELECT chat_send($1, $2, $3, $4 || jsonb_build_object(
-                  'id', gen_random_uuid(), 'client_msg_id', gen_random_uuid(), 'body', n))
-           FROM generate_series(1, 300) AS n`,
-        [alice.tenantId, alice.id, room, filler],
-      );
+      await one.sql(ADD_MESSAGES, [alice.tenantId, alice.id, room, 300]);
       const socket = await connect(two, bob);
       await socket.send('session.resume', { rooms: {} });
       const { room_id: _, ...message } = first;

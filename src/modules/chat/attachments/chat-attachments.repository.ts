@@ -6,6 +6,7 @@ import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { ATTACHMENT } from '../changes/message-files.js';
 import type { RoomGuest } from '../room-guest.js';
 
 interface StoredChatFile extends StoredFile {
@@ -20,7 +21,7 @@ const insert = workspace.statement<{ attachment: string }>(
   'chat_attachments.insert',
   `INSERT INTO chat_attachments AS file
           (tenant_id, id, owner_id, blob_id, name, size, content_type, sha256, thumbnail_id, thumbnail_size, thumbnail_sha256)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING chat_attachment_json(file)::text AS attachment`,
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING ${ATTACHMENT}::text AS attachment`,
 );
 
 // Index: chat_attachments_unsent.

@@ -5,7 +5,7 @@ import { hasVisibleCharacter } from '../../../lib/text/index.js';
 import type { MessageOrigin } from '../chat.entity.js';
 import { fieldError } from '../../../platform/http/errors.js';
 import type { SendMessage } from './messages.dto.js';
-import type { MessageInput } from './messages.repository.js';
+import type { MessageInput } from '../model/new-message.js';
 
 /** Text form of the tsvector of a message. */
 export const wordsOf = (body: string): Promise<string> => vectorOf({ readers: [], title: body, html: '' });

@@ -18,7 +18,8 @@ import {
 } from './message-sockets.dto.js';
 import { EditMessage, React, SendMessage } from './messages.dto.js';
 import { ChatMessageEnvelope, ChatReadEnvelope, SentChatMessageEnvelope } from './messages.response.js';
-import { MessagesService, type WrittenMessage } from './messages.service.js';
+import { MessagesService } from './messages.service.js';
+import type { WrittenMessage } from '../changes/message-writes.js';
 import { ResumedResponse } from './resume.response.js';
 import { ResumeService } from './resume.js';
 import { growingTo } from '../../../platform/memory/cache-size.js';

@@ -4,62 +4,7 @@ import { Db } from '../../../platform/database/db.js';
 import { type Statement, workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
-import { MESSAGE_BYTES, type MessageOrigin } from '../chat.entity.js';
-
-/** Result of a write. `message` is JSON; null for a rejection. */
-export interface ChatOutcome {
-  outcome:
-    | 'ok'
-    | 'duplicate'
-    | 'unchanged'
-    | 'key_reused'
-    | 'not_found'
-    | 'forbidden'
-    | 'archived'
-    | 'full'
-    | 'inactive'
-    | 'deleted'
-    | 'conflict'
-    | 'too_many'
-    | 'unknown_reply'
-    | 'unknown_attachment';
-  mod_seq: number | null;
-  message: string | null;
-}
-
-/** Result of an edit. */
-export interface EditOutcome extends ChatOutcome {
-  /** Ids of newly mentioned users who want to know. Null unless the message has changed. */
-  mentioned: string[] | null;
-}
-
-/** The new content of a message. */
-export interface MessageEdit {
-  body: string;
-  /** Null: unchanged. */
-  format: string | null;
-  /** Null: unchanged. */
-  mentions: string[] | null;
-  /** Text form of the tsvector of the body. */
-  tsv: string;
-}
-
-export interface MessageInput {
-  id: string;
-  client_msg_id: string;
-  /** Hexadecimal. */
-  fingerprint: string;
-  body: string;
-  format: string;
-  reply_to: string | null;
-  mentions: string[];
-  /** Ids. */
-  attachments: string[];
-  /** The incoming webhook that has posted it. */
-  via: MessageOrigin | null;
-  /** Text form of the tsvector of the body. */
-  tsv: string;
-}
+import { MESSAGE_BYTES } from '../chat.entity.js';
 
 /** A page of messages, and the room in the same snapshot. */
 export interface MessagePage {
@@ -97,25 +42,6 @@ export interface Party {
   display_name: string;
   email: string;
 }
-
-const OUTCOME = 'outcome, mod_seq::float8 AS mod_seq, message';
-
-const send = workspace.statement<ChatOutcome>(
-  'chat_messages.send',
-  `SELECT ${OUTCOME} FROM chat_send($1, $2, $3, $4)`,
-);
-const edit = workspace.statement<EditOutcome>(
-  'chat_messages.edit',
-  `SELECT ${OUTCOME}, mentioned FROM chat_edit($1, $2, $3, $4, $5, $6)`,
-);
-const remove = workspace.statement<ChatOutcome>(
-  'chat_messages.delete',
-  `SELECT ${OUTCOME} FROM chat_delete($1, $2, $3, $4, $5)`,
-);
-const react = workspace.statement<ChatOutcome>(
-  'chat_messages.react',
-  `SELECT ${OUTCOME} FROM chat_react($1, $2, $3, $4, $5, $6, $7)`,
-);
 
 const markRead = workspace.statement<{ last_read_seq: number; unread: number }>(
   'chat_messages.mark_read',
@@ -180,41 +106,10 @@ function pageStatement(name: string, condition: string, order: string): Statemen
   );
 }
 
-/** All SQL on messages. */
+/** Reads of messages, and the positions up to which members have read them. */
 @Injectable()
 export class MessagesRepository {
   constructor(private readonly db: Db) {}
-
-  async send(tx: Tx, ctx: RequestContext, roomId: string, input: MessageInput): Promise<ChatOutcome> {
-    return one(tx.query(send, [...keyOf(ctx, roomId), input]));
-  }
-
-  /** @param base the `mod_seq` that the client has read; null: any */
-  async edit(
-    tx: Tx,
-    ctx: RequestContext,
-    roomId: string,
-    id: string,
-    base: number | null,
-    input: MessageEdit,
-  ): Promise<EditOutcome> {
-    return one(tx.query(edit, [...keyOf(ctx, roomId), id, base, input]));
-  }
-
-  /** @param any whether the caller may delete messages of others by a permission */
-  async delete(tx: Tx, ctx: RequestContext, roomId: string, id: string, any: boolean): Promise<ChatOutcome> {
-    return one(tx.query(remove, [...keyOf(ctx, roomId), id, any]));
-  }
-
-  async react(
-    tx: Tx,
-    ctx: RequestContext,
-    roomId: string,
-    id: string,
-    { emoji, on, max }: { emoji: string; on: boolean; max: number },
-  ): Promise<ChatOutcome> {
-    return one(tx.query(react, [...keyOf(ctx, roomId), id, emoji, on, max]));
-  }
 
   /** @returns undefined for a room that the caller is not a member of */
   async markRead(
@@ -250,7 +145,3 @@ export class MessagesRepository {
 }
 
 const keyOf = ({ tenantId, userId }: RequestContext, roomId: string) => [tenantId, userId, roomId];
-
-async function one<Row extends ChatOutcome>(rows: Promise<Row[]>): Promise<Row> {
-  return (await rows)[0] as Row;
-}

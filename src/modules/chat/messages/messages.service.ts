@@ -1,47 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import { MAX_TERMS, SearchQuery } from '../../../lib/search-text/index.js';
-import { Audit } from '../../../platform/audit/audit.js';
 import { PermissionSource } from '../../../platform/context/permission.guard.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import type { Tx } from '../../../platform/database/tx.js';
-import type { ApiError, ErrorKind } from '../../../platform/http/api-error.js';
-import { Errors, fieldError } from '../../../platform/http/errors.js';
+import { fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
-import { quotaExceeded } from '../../../platform/quotas/quota-error.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatNotifications } from '../chat.notifications.js';
 import type { MessageOrigin } from '../chat.entity.js';
 import { ChatErrors } from '../chat.errors.js';
 import { messageInput, wordsOf } from './message-input.js';
 import type { EditMessage, ListMessages, React, SendMessage } from './messages.dto.js';
-import {
-  type ChatOutcome,
-  type MessagePage,
-  MessagesRepository,
-  type PageRequest,
-  type Party,
-} from './messages.repository.js';
-
-const MAX_REACTIONS = 20;
-
-/** A message after a write, as JSON. */
-export interface WrittenMessage {
-  message: string;
-  /** Whether the write changed the message. */
-  changed: boolean;
-}
+import { type MessagePage, MessagesRepository, type PageRequest, type Party } from './messages.repository.js';
+import { MessageWrites, type WrittenMessage } from '../changes/message-writes.js';
 
 /** Messages of rooms: HTTP and sockets use the same methods. Only members of a room read and write its messages. */
 @Injectable()
 export class MessagesService {
   constructor(
     private readonly messages: MessagesRepository,
+    private readonly writes: MessageWrites,
     private readonly changes: ChatChanges,
     private readonly notifications: ChatNotifications,
     private readonly permissions: PermissionSource,
-    private readonly audit: Audit,
     private readonly db: Db,
   ) {}
 
@@ -58,7 +40,7 @@ export class MessagesService {
   ): Promise<WrittenMessage> {
     const checked = await body.map((input) => messageInput(input, via));
     if (checked.error) await this.assertMember(ctx, roomId);
-    return this.write(ctx, roomId, (tx) => this.messages.send(tx, ctx, roomId, checked.value));
+    return this.writes.send(ctx, roomId, checked.value);
   }
 
   /**
@@ -73,27 +55,20 @@ export class MessagesService {
   ): Promise<WrittenMessage> {
     if (body.error) await this.assertMember(ctx, roomId);
     const { body: text, format = null, mentions = null, base_mod_seq: base = null } = body.value;
-    const input = { body: text, format, mentions, tsv: await wordsOf(text) };
-    const edit = async (tx: Tx): Promise<ChatOutcome> => {
-      const result = await this.messages.edit(tx, ctx, roomId, id, base, input);
-      const { mentioned, message } = result;
-      if (mentioned && mentioned.length > 0)
-        await this.notifications.mentioned(tx, ctx, roomId, JSON.parse(message as string), mentioned);
-      return result;
-    };
-    return this.write(ctx, roomId, edit, { isSingle: mentions === null });
+    return this.writes.edit(ctx, roomId, id, {
+      base,
+      body: text,
+      format,
+      mentions,
+      tsv: await wordsOf(text),
+    });
   }
 
   /** Makes a message a tombstone. @throws ApiError 404, 403 */
   async delete(ctx: RequestContext, roomId: string, id: string): Promise<WrittenMessage> {
     const held = await this.permissions.of(ctx);
     const any = held.has('chat.messages.delete_any') || held.has('chat.rooms.moderate');
-    const deletion = async (tx: Tx): Promise<ChatOutcome> => {
-      const result = await this.messages.delete(tx, ctx, roomId, id, any);
-      if (result.outcome === 'ok') await this.recordDeletion(tx, ctx, roomId, id, result);
-      return result;
-    };
-    return this.write(ctx, roomId, deletion, { isSingle: false });
+    return this.writes.delete(ctx, roomId, id, any);
   }
 
   /** @throws ApiError 404, 403, 409 `message_deleted`, `room_archived`, 422 `too_many_reactions` */
@@ -104,9 +79,7 @@ export class MessagesService {
     body: Checked<React>,
   ): Promise<WrittenMessage> {
     if (body.error) await this.assertMember(ctx, roomId);
-    const { emoji, on } = body.value;
-    const reaction = { emoji, on, max: MAX_REACTIONS };
-    return this.write(ctx, roomId, (tx) => this.messages.react(tx, ctx, roomId, id, reaction));
+    return this.writes.react(ctx, roomId, id, body.value);
   }
 
   /** @throws ApiError 404 */
@@ -182,75 +155,7 @@ export class MessagesService {
   private async assertMember(ctx: RequestContext, roomId: string): Promise<void> {
     await this.emptyPage(ctx, roomId);
   }
-
-  /**
-   * Runs a write and sends its change to the sockets of the members, after the commit.
-   * @param options.isSingle the write is one statement
-   */
-  private async write(
-    ctx: RequestContext,
-    roomId: string,
-    work: (tx: Tx) => Promise<ChatOutcome>,
-    { isSingle = true } = {},
-  ): Promise<WrittenMessage> {
-    const reported = async (tx: Tx): Promise<ChatOutcome> => {
-      const result = await work(tx);
-      // A repeated request reports its change again: the process of the first one may have ended between the commit and the report.
-      if (result.mod_seq !== null) this.changes.changed(tx, ctx, roomId, result.mod_seq, result.message);
-      return result;
-    };
-    const result = await (isSingle ? this.db.single(reported) : this.db.tx(reported));
-    const { outcome, message } = result;
-    if (outcome !== 'ok' && outcome !== 'unchanged' && outcome !== 'duplicate')
-      throw await this.rejection(ctx, roomId, result);
-    return { message: message as string, changed: outcome === 'ok' };
-  }
-
-  private async rejection(ctx: RequestContext, roomId: string, result: ChatOutcome): Promise<ApiError> {
-    const { outcome, message } = result;
-    if (outcome === 'conflict')
-      return ChatErrors.messageConflict.with({ body: { current: JSON.parse(message as string) } });
-    if (outcome !== 'not_found') return rejected(outcome);
-    await this.assertMember(ctx, roomId);
-    return ChatErrors.messageNotFound.with();
-  }
-
-  private async recordDeletion(
-    tx: Tx,
-    ctx: RequestContext,
-    roomId: string,
-    id: string,
-    { message }: ChatOutcome,
-  ): Promise<void> {
-    const { sender } = JSON.parse(message as string) as { sender: { id: string } };
-    if (sender.id === ctx.userId) return;
-    const data = { room_id: roomId, sender_id: sender.id };
-    await this.audit.record(tx, ctx, {
-      action: 'chat.message.deleted',
-      objectKind: 'chat_message',
-      objectId: id,
-      data,
-    });
-  }
 }
-
-/** Errors of rejected writes. */
-const REJECTIONS: { [outcome in ChatOutcome['outcome']]?: ErrorKind } = {
-  key_reused: ChatErrors.clientMessageIdReused,
-  forbidden: Errors.forbidden,
-  archived: ChatErrors.roomArchived,
-  inactive: ChatErrors.userNotFound,
-  deleted: ChatErrors.messageDeleted,
-  too_many: ChatErrors.tooManyReactions,
-  unknown_reply: ChatErrors.unknownReply,
-  unknown_attachment: ChatErrors.unknownAttachment,
-};
-
-/** The error of a rejected write, but for missing rooms and messages. */
-export const rejected = (outcome: ChatOutcome['outcome']): ApiError =>
-  outcome === 'full'
-    ? quotaExceeded('item.messages_of_chat_room')
-    : (REJECTIONS[outcome] ?? Errors.internal).with();
 
 /** Larger than any number of a message. */
 const MAX_POSITION = Number.MAX_SAFE_INTEGER;

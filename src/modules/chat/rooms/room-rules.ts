@@ -1,13 +1,11 @@
 import { fieldError } from '../../../platform/http/errors.js';
-import { CHAT_ROLES, type ChatRole, type ChatRoom } from '../chat.entity.js';
+import type { ChatRole, ChatRoom } from '../chat.entity.js';
 import { ChatErrors } from '../chat.errors.js';
+import { atLeast } from '../model/chat-roles.js';
 import type { CreateRoom } from './rooms.dto.js';
 
 /** The two users of a direct room, as its unique key. */
 export const directKey = (one: string, other: string): string => [one, other].toSorted().join(' ');
-
-export const atLeast = (role: ChatRole | null, needed: ChatRole): boolean =>
-  role !== null && CHAT_ROLES.indexOf(role) >= CHAT_ROLES.indexOf(needed);
 
 /**
  * Checks the fields of a new room that depend on its type.

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import type { RequestContext, MemberKey } from '../../../platform/context/request-context.js';
+import type { MemberKey, RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { boundedPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { ChatRoom, type ChatRole, MESSAGE_BYTES, type RoomType } from '../chat.entity.js';
+import { reportMessage } from '../model/new-message.js';
+import { MessageStore } from '../changes/message-store.js';
 import { ActiveCalls } from './active-calls.js';
 import { MEMBER } from './room-members.repository.js';
 import type { ListRooms } from './rooms.dto.js';
@@ -151,26 +153,13 @@ const ofMember = workspace.statement<MemberRoom>(
   { pipelined: true },
 );
 
-const lock = workspace.statement<{ role: ChatRole | null }>(
-  'chat_rooms.lock',
-  `SELECT chat_lock($1, $2, $3) AS role`,
-);
-
-const report = workspace.statement<{ mod_seq: number }>(
-  'chat_rooms.report',
-  `SELECT chat_report($1, $2, $3, $4, $5, $6)::float8 AS mod_seq`,
-);
-
-const purge = workspace.statement<{ done: boolean }>('chat_rooms.purge', `SELECT chat_purge($1) AS done`, {
-  reach: 'cell',
-});
-
 /** SQL of rooms and their members. */
 @Injectable()
 export class RoomsRepository {
   constructor(
     private readonly db: Db,
     private readonly activeCalls: ActiveCalls,
+    private readonly messages: MessageStore,
   ) {}
 
   async list(
@@ -203,8 +192,9 @@ export class RoomsRepository {
   }
 
   /** Locks the room until the end of the transaction. @returns the role of the caller; null without membership */
-  async lock(tx: Tx, { tenantId, userId }: MemberKey, roomId: string): Promise<ChatRole | null> {
-    return (await tx.query(lock, [tenantId, userId, roomId]))[0]?.role ?? null;
+  async lock(tx: Tx, ctx: MemberKey, roomId: string): Promise<ChatRole | null> {
+    await this.messages.lockRoom(tx, ctx, roomId);
+    return (await this.ofMember(ctx, roomId, tx))?.role ?? null;
   }
 
   async find(tx: Tx, { tenantId }: RequestContext, id: string): Promise<ChatRoom | null> {
@@ -231,17 +221,12 @@ export class RoomsRepository {
   /** Adds the message of a change. The room is locked. @returns its `mod_seq`; 0 in a deleted room */
   async report(
     tx: Tx,
-    { tenantId, userId }: MemberKey,
+    ctx: MemberKey,
     roomId: string,
     event: RoomEvent | CallEvent,
     kind: 'system' | 'call' = 'system',
   ): Promise<number> {
-    const [row] = await tx.query(report, [tenantId, userId, roomId, uuidv7(), event, kind]);
-    return row?.mod_seq ?? 0;
-  }
-
-  /** Deletes up to `limit` messages of a deleted room, or the room without messages. @returns whether there was one */
-  async purge(limit: number): Promise<boolean> {
-    return (await this.db.single((tx) => tx.query(purge, [limit])))[0]?.done ?? false;
+    const message = reportMessage(ctx.userId, kind, event);
+    return (await this.messages.appendLocked(tx, ctx, roomId, message))?.mod_seq ?? 0;
   }
 }

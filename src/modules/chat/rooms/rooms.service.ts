@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Audit } from '../../../platform/audit/audit.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import { PermissionSource } from '../../../platform/context/permission.guard.js';
@@ -10,25 +10,22 @@ import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { Errors, fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply, listReply } from '../../../platform/http/json-reply.js';
-import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { ChatMember, type ChatRole, type ChatRoom } from '../chat.entity.js';
 import { ROOM_ACCESS_CHANGING } from '../chat-hooks.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatNotifications } from '../chat.notifications.js';
 import { ChatErrors } from '../chat.errors.js';
-import { atLeast, checkNewRoom, checkVisibility, directKey } from './room-rules.js';
+import { atLeast } from '../model/chat-roles.js';
+import { checkNewRoom, checkVisibility, directKey } from './room-rules.js';
 import { RoomMembersRepository } from './room-members.repository.js';
 import { RoomUsers } from './room-users.js';
 import type { CreateRoom, ListRooms, UpdateRoom } from './rooms.dto.js';
 import { type ListedRoom, RoomsRepository } from './rooms.repository.js';
 
-/** Messages of a deleted room that one statement deletes. */
-const PURGE_BATCH = 5_000;
-
 /** Rooms: direct ones of two users, private groups, and channels. */
 @Injectable()
-export class RoomsService implements OnModuleInit {
+export class RoomsService {
   constructor(
     private readonly rooms: RoomsRepository,
     private readonly members: RoomMembersRepository,
@@ -39,14 +36,9 @@ export class RoomsService implements OnModuleInit {
     private readonly writes: IdempotentWrites,
     private readonly cursors: Cursors,
     private readonly audit: Audit,
-    private readonly jobs: PeriodicJobs,
     private readonly hooks: TxHooks,
     private readonly db: Db,
   ) {}
-
-  onModuleInit(): void {
-    this.jobs.register({ name: 'chat.purge-rooms', everySeconds: 60, run: () => this.purge() });
-  }
 
   /** The most recently active room first. @throws ApiError 422 `invalid_cursor` */
   async list(ctx: RequestContext, query: ListRooms): Promise<JsonReply> {
@@ -121,11 +113,6 @@ export class RoomsService implements OnModuleInit {
       await this.record(tx, ctx, 'chat.room.deleted', id, { name: room.name });
       return new JsonReply(`{"room":${shown},"deleted":true}`);
     });
-  }
-
-  /** Deletes the content of deleted rooms. */
-  async purge(): Promise<void> {
-    while (await this.rooms.purge(PURGE_BATCH));
   }
 
   private async insert(

@@ -1,18 +1,23 @@
--- JSON of messages. Every response to members selects from this view.
+-- JSON of a message. Statements that write a message show it by this function, because a view does not have the row yet.
+CREATE FUNCTION chat_message_json(message chat_messages, p_sender_name text) RETURNS json LANGUAGE sql STABLE AS $$
+  SELECT json_build_object(
+    'id', message.id, 'room_id', message.room_id, 'seq', message.seq, 'mod_seq', message.mod_seq,
+    'kind', message.kind,
+    'sender', json_build_object(
+      'kind', CASE WHEN message.guest_name IS NULL THEN 'user' ELSE 'guest' END, 'id', message.sender_id,
+      'display_name', coalesce(message.guest_name, p_sender_name)),
+    'via', message.via, 'body', message.body, 'format', message.format, 'event', message.event,
+    'reply_to', message.reply_to, 'reply_to_seq', message.reply_to_seq,
+    'mentions', message.mentions, 'attachments', message.attachments, 'reactions', message.reactions,
+    'client_msg_id', message.client_msg_id,
+    'created_at', rfc3339(message.created_at), 'edited_at', rfc3339(message.edited_at),
+    'deleted_at', rfc3339(message.deleted_at), 'deleted_by', message.deleted_by)
+$$;
+
+-- Every response to members selects from this view.
 CREATE VIEW chat_message_views AS
 SELECT message.tenant_id, message.room_id, message.seq, message.mod_seq, message.id, message.tsv,
-       json_build_object(
-         'id', message.id, 'room_id', message.room_id, 'seq', message.seq, 'mod_seq', message.mod_seq,
-         'kind', message.kind,
-         'sender', json_build_object(
-           'kind', CASE WHEN message.guest_name IS NULL THEN 'user' ELSE 'guest' END, 'id', message.sender_id,
-           'display_name', coalesce(message.guest_name, sender.display_name)),
-         'via', message.via, 'body', message.body, 'format', message.format, 'event', message.event,
-         'reply_to', message.reply_to, 'reply_to_seq', message.reply_to_seq,
-         'mentions', message.mentions, 'attachments', message.attachments, 'reactions', message.reactions,
-         'client_msg_id', message.client_msg_id,
-         'created_at', rfc3339(message.created_at), 'edited_at', rfc3339(message.edited_at),
-         'deleted_at', rfc3339(message.deleted_at), 'deleted_by', message.deleted_by)::text AS message
+       chat_message_json(message, sender.display_name)::text AS message
   FROM chat_messages message
   LEFT JOIN member_profiles sender ON sender.tenant_id = message.tenant_id AND sender.user_id = message.sender_id;
 
