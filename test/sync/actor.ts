@@ -37,7 +37,7 @@ export function send(actor: Actor, method: string, path: string, body: unknown, 
 
 /** The note as the actor knows it: just read, or as their device has had it for some time. */
 export async function known(actor: Actor, note: KnownNote, fresh: number): Promise<any> {
-  if (!actor.rng.chance(fresh)) return actor.device.items('notes').get(note.id);
+  if (!actor.rng.chance(fresh)) return actor.device.known('notes').find(({ id }) => id === note.id);
   const { status, body } = await send(actor, 'GET', `/notes/${note.id}`, undefined, '200', '404 not_found');
   return status === 200 ? body.note : undefined;
 }

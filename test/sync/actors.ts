@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NOTE_ACTIONS } from './actions.ts';
 import type { Actor } from './actor.ts';
+import { saveOnDevice } from './library/save-actions.ts';
 import type { Device } from './library/device.ts';
 import type { Reader } from './protocol/reader.ts';
 import { FOLDER_ACTIONS } from './folder-actions.ts';
@@ -43,6 +44,7 @@ const ACTIONS: Record<string, (actor: Actor) => Promise<void>> = {
   forget,
   emptyTrash,
   atOnce,
+  saveOnDevice,
 };
 
 const WEIGHTS = {
@@ -111,6 +113,7 @@ const WEIGHTS = {
   bookCreate: 3,
   bookShare: 6,
   bookDelete: 1,
+  saveOnDevice: 110,
 };
 
 /** Acts for one user after another until the actions of the round are used up. */

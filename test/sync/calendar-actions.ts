@@ -54,14 +54,17 @@ const scopeOf = (actor: Actor, event: any): object =>
   event.type === 'series' && actor.rng.chance(0.6) ? someInstance(actor, event) : {};
 
 function someCalendar({ rng, device }: Actor): string | undefined {
-  const all = [...device.items('calendars').keys()];
+  const all = device.known('calendars').map(({ id }) => id as string);
   return all.length === 0 ? undefined : rng.pick(all);
 }
 
 /** Some event that the device has. */
 function someEvent({ rng, device }: Actor): { calendarId: string; event: any } | undefined {
-  const all = [...device.items('calendars').keys()].flatMap((calendarId) =>
-    [...device.items('events', calendarId).values()].slice(-6).map((event) => ({ calendarId, event })),
+  const all = device.known('calendars').flatMap(({ id }) =>
+    device
+      .known('events', id)
+      .slice(-6)
+      .map((event) => ({ calendarId: id as string, event })),
   );
   return all.length === 0 ? undefined : rng.pick(all);
 }
@@ -118,7 +121,7 @@ async function push(actor: Actor): Promise<void> {
   const { rng, device, world } = actor;
   const id = someCalendar(actor);
   if (id === undefined) return;
-  const items = [...device.items('events', id).values()];
+  const items = device.known('events', id);
   const changes = Array.from({ length: rng.int(1, 5) }, () => {
     if (items.length === 0 || rng.chance(0.4))
       return { op: 'upsert', client_id: world.unique(), event: newEvent(actor) };

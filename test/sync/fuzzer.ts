@@ -105,6 +105,8 @@ async function round(
   await quiet(world);
   await checkEvents(world);
   await world.site.purgeTrash();
+  await Promise.all(online.map((device) => device.push()));
+  await Promise.all(devices.map((device) => device.drain()));
   await Promise.all([...online, ...readers].map((client) => client.settle()));
   await checkDevices(world, devices, readers, world.rng(`verdict ${world.counts.get('actions')}`));
   await recallNotes(world);
@@ -163,7 +165,7 @@ async function recallNotes(world: World): Promise<void> {
   for (const { id, owner_id: owner } of rows)
     if (!world.access.mayHaveHadAccess(id, owner)) world.access.grant(id, [owner])(false);
   for (const { id, owner_id: owner, share_token: token } of rows)
-    world.notes.push({ id, owner: users.get(owner)!, token });
+    if (!world.saves.privates.has(id)) world.notes.push({ id, owner: users.get(owner)!, token });
   const folders = await world.sql<{ id: string; owner_id: string }>(
     'SELECT id, owner_id FROM note_folders WHERE tenant_id = $1 AND gone_at IS NULL ORDER BY seq',
     tenant,
@@ -185,7 +187,8 @@ async function recallTasks(world: World): Promise<void> {
   const stored = new Set(tasks.map((task) => task.id));
   for (const { id } of world.tasks) if (!stored.has(id)) world.purgedTasks.push(id);
   world.tasks.length = 0;
-  for (const { id, creator_id: creator } of tasks) world.tasks.push({ id, creator: users.get(creator)! });
+  for (const { id, creator_id: creator } of tasks)
+    if (!world.saves.privates.has(id)) world.tasks.push({ id, creator: users.get(creator)! });
   const folders = await world.sql<{ id: string; owner_id: string }>(
     'SELECT id, owner_id FROM task_folders WHERE tenant_id = $1 AND gone_at IS NULL ORDER BY id',
     tenant,
@@ -206,9 +209,13 @@ function progress(world: World, rounds: number): string {
     statuses.map(([name, count]) => `${name.slice(7)}×${count}`).join(' '),
     `${of('changes pages')} pages of changes, ${of('index pages')} of indexes in ${of('walks')} walks`,
     `${of('410s')} times 410, ${of('removals')} removals, ${of('crashes')} crashes`,
+    `${of('saves')} saves on devices, ${of('saves sent again')} writes sent again, ${of('library crashes')} crashes of devices, ${faults(counts)} faults`,
     `${of('records compared')} records and ${of('revisions compared')} revisions compared, ${world.notes.length} notes and ${world.tasks.length} tasks now`,
   ].join('; ');
 }
+
+const faults = (counts: ReadonlyMap<string, number>): number =>
+  [...counts].reduce((sum, [name, count]) => sum + (name.startsWith('fault ') ? count : 0), 0);
 
 function report(world: World, rounds: number): string {
   const { failure, trace, seed } = world;

@@ -35,7 +35,7 @@ export function somePeople({ world, rng }: Actor, probability = 0.4): string[] {
 
 /** The task as the actor knows it: just read, or as their device has had it for some time. */
 export async function knownTask(actor: Actor, { id }: { id: string }, fresh: number): Promise<any> {
-  if (!actor.rng.chance(fresh)) return actor.device.items('tasks').get(id);
+  if (!actor.rng.chance(fresh)) return actor.device.known('tasks').find((task) => task.id === id);
   const { status, body } = await send(actor, 'GET', `/tasks/${id}`, undefined, '200', '404 not_found');
   return status === 200 ? body.task : undefined;
 }
@@ -60,7 +60,10 @@ async function make(actor: Actor, id: string | undefined): Promise<void> {
 
 /** A reference to a task that the actor sees. Other users may see the reference without access to its target. */
 function referencesFrom({ rng, device }: Actor): object[] {
-  const ids = [...device.items('tasks').values()].filter((task) => !task.deleted).map((task) => task.id);
+  const ids = device
+    .known('tasks')
+    .filter((task) => !task.deleted)
+    .map((task) => task.id);
   return ids.length === 0 ? [] : [{ type: 'task', id: rng.pick(ids) }];
 }
 

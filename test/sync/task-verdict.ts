@@ -8,14 +8,17 @@ import type { User, World } from './world.ts';
 /** Comments of a task in the change feed. */
 const FEED_COMMENTS = 50;
 
-/** Compares the tasks and task folders of the devices of a user with the responses of the API. */
+/**
+ * Compares the tasks and task folders of the clients of a user with the responses of the API.
+ * @returns the tasks of the user
+ */
 export async function checkTasks(
   world: World,
   devices: Device[],
   reader: Reader,
   rng: Rng,
   user: User,
-): Promise<void> {
+): Promise<Map<string, any>> {
   const tasks = await tasksOf(world, rng, user);
   const folders = await foldersOf(world, rng, user, tasks);
   const comments = await commentsOf(world, rng, user, tasks);
@@ -30,6 +33,7 @@ export async function checkTasks(
     world.count('tasks compared', tasks.size);
     world.count('task folders compared', folders.size);
   }
+  return tasks;
 }
 
 async function tasksOf(world: World, rng: Rng, user: User): Promise<Map<string, any>> {

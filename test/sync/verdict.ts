@@ -1,4 +1,5 @@
 import { compare, inParallel, pages } from './compare.ts';
+import { queuedOn } from './library/save-actions.ts';
 import type { Device } from './library/device.ts';
 import type { Reader } from './protocol/reader.ts';
 import { checkScoped } from './scoped-verdict.ts';
@@ -16,6 +17,8 @@ export async function checkDevices(
   rng: Rng,
 ): Promise<void> {
   await checkInvariants(world);
+  const isQueued = await queuedOn(devices);
+  for (const device of devices) world.saves.check(device.name, await device.pending());
   for (const user of world.site.users) {
     const notes = await notesOf(world, rng, user);
     const folders = await foldersOf(world, rng, user, notes);
@@ -29,7 +32,9 @@ export async function checkDevices(
       world.count('devices compared');
       world.count('records compared', notes.size + folders.size);
     }
-    await checkTasks(world, online, reader, rng, user);
+    world.saves.checkPrivate(user.name, 'notes', isQueued, notes);
+    const tasks = await checkTasks(world, online, reader, rng, user);
+    world.saves.checkPrivate(user.name, 'tasks', isQueued, tasks);
     await checkScoped(world, online, reader, rng, user);
   }
   await checkLedger(world, rng);

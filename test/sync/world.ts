@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { ContactLedger } from './contact-ledger.ts';
+import { Saves } from './library/saves.ts';
 import { Access, Ledger, Violation } from './model.ts';
 import { Rng } from './rng.ts';
 import { TaskLedger } from './task-ledger.ts';
@@ -82,6 +83,8 @@ export class World {
   readonly taskFolders = new Map<string, string[]>();
   readonly taskLedger = new TaskLedger();
   readonly contactLedger = new ContactLedger();
+  /** What devices save with the library. */
+  readonly saves = new Saves<User>(this);
   /** Cursors that devices were given, by user. */
   readonly cursors = new Map<string, string[]>();
   readonly counts = new Map<string, number>();

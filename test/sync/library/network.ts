@@ -1,13 +1,13 @@
 import { Violation } from '../model.ts';
 import type { Rng } from '../rng.ts';
 import { summary, type World } from '../world.ts';
+import { type BatchPart, isPull, isRead } from './batch-part.ts';
+import { delay, type Fault, someFault, unavailable } from './faults.ts';
 
-/** A request of a batch. */
-export interface BatchPart {
-  method: string;
-  path: string;
-  body?: Record<string, any>;
-  headers?: Record<string, string>;
+interface Sent {
+  request: Request;
+  body: string;
+  parts: BatchPart[] | undefined;
 }
 
 /** Statuses of the requests of a batch. Others than these are failures of the service. */
@@ -15,45 +15,128 @@ const OF_PARTS = new Set([200, 201, 403, 404, 409, 410, 422, 424]);
 const LARGEST_PAGE = 'limit=200';
 /** Longest wait of a poll before it is sent, in milliseconds: without it, devices would synchronise all the time. */
 const POLL_MS = 300;
+const LATE_MS = 150;
+/** Longer than a call of the library waits. */
+const LONG_SECONDS = 120;
+export const EXPIRED = 'expired';
+const LOST = 'the connection is lost';
 
-/** The connection of a device with the service: any of the servers answers a request, in pages of any size. */
+/**
+ * The connection of a program on a device with the service: any of the servers gets a request, in pages of any size, and faults happen on the way.
+ * It sees the responses of the service, also those that the program does not get.
+ */
 export class Network {
   isOffline = false;
+  /** Whether faults happen. */
+  isBad = true;
   private readonly world: World;
+  private readonly user: string;
   private readonly name: string;
   private readonly rng: Rng;
+  private readonly inFlight = new Set<Promise<unknown>>();
+  private isCut = false;
 
   // No parameter properties: Node runs this file with its types stripped, which does not support them.
-  constructor(world: World, name: string) {
+  /** @param number of the program: a device starts one after another */
+  constructor(world: World, user: string, name: string, number: number) {
     this.world = world;
+    this.user = user;
     this.name = name;
-    this.rng = world.rng(`${name} network`);
+    this.rng = world.rng(`${name} network ${number}`);
+  }
+
+  /** The program has ended: it gets no response any more. What it has sent is executed. */
+  cut(): void {
+    this.isCut = true;
+  }
+
+  /** Waits until the service has executed all requests. */
+  async drain(): Promise<void> {
+    while (this.inFlight.size > 0) await Promise.all(this.inFlight);
   }
 
   /** The `fetch` of a client. */
   readonly fetch = async (request: Request): Promise<Response> => {
     const body = await request.text();
-    if (this.isOffline) throw new TypeError('the connection is lost');
-    if (request.url.includes('wait=')) await delay(this.rng.int(0, POLL_MS), request.signal);
-    return this.exchange(request, body);
+    const result = await this.pass(request, body).then(
+      (response) => () => response,
+      (error: unknown) => () => {
+        throw error;
+      },
+    );
+    return this.isCut ? new Promise<never>(() => undefined) : result();
   };
 
-  private async exchange(request: Request, body: string): Promise<Response> {
+  private async pass(request: Request, body: string): Promise<Response> {
+    if (this.isOffline || this.isCut) throw new TypeError(LOST);
+    const isPoll = request.url.includes('wait=');
+    if (isPoll) await delay(this.rng.int(0, POLL_MS), request.signal);
+    const parts: BatchPart[] | undefined = request.url.endsWith('/batch')
+      ? this.withPages(JSON.parse(body).requests)
+      : undefined;
+    const sent = {
+      request,
+      parts,
+      body: parts ? JSON.stringify({ ...JSON.parse(body), requests: parts }) : body,
+    };
+    const fault = this.isBad && !isPoll ? someFault(this.rng) : 'none';
+    if (fault === 'none') return this.exchange(sent, request.signal);
+    this.world.log(`${this.name}: ${fault} of ${new URL(request.url).pathname}`);
+    this.world.count(`fault ${fault}`);
+    return this.disturbed(fault, sent);
+  }
+
+  private async disturbed(fault: Fault, sent: Sent): Promise<Response> {
+    const { rng } = this;
+    const { signal } = sent.request;
+    if (fault === 'lose') throw new TypeError(LOST);
+    if (fault === 'unavailable') return unavailable(0);
+    if (fault === 'unavailable-long') return unavailable(LONG_SECONDS);
+    if (fault === 'late') {
+      this.track(delay(rng.int(1, LATE_MS)).then(() => this.exchange(sent)));
+      throw new TypeError(LOST);
+    }
+    if (fault === 'twice') {
+      const both = [this.exchange(sent), this.exchange(sent)];
+      for (const one of both) this.track(one);
+      return rng.pick(both);
+    }
+    const response = await this.exchange(sent, signal);
+    if (fault === 'lose-response') throw new TypeError(LOST);
+    if (fault === 'slow') await delay(rng.int(1, LATE_MS), signal);
+    const text = await response.clone().text();
+    return fault === 'cut' ? new Response(text.slice(0, text.length / 2), response) : response;
+  }
+
+  private track(sending: Promise<unknown>): void {
+    const ended = sending.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.inFlight.add(ended);
+    void ended.then(() => this.inFlight.delete(ended));
+  }
+
+  private async exchange({ request, body, parts }: Sent, signal?: AbortSignal): Promise<Response> {
     const { world, rng } = this;
     const { pathname, search } = new URL(request.url);
-    const parts = pathname.endsWith('/batch') ? this.withPages(JSON.parse(body).requests) : undefined;
-    const sent = parts ? JSON.stringify({ ...JSON.parse(body), requests: parts }) : body;
     const began = performance.now();
-    const base = rng.pick(world.site.bases);
-    const response = await fetch(base + pathname + search, {
+    const writes = (parts ?? []).filter((part) => !isRead(part));
+    const sending = fetch(rng.pick(world.site.bases) + pathname + search, {
       method: request.method,
       headers: request.headers,
-      body: sent === '' ? null : sent,
-      signal: request.signal,
+      body: body === '' ? null : body,
+      ...(signal && writes.length === 0 && { signal }),
+    }).then(async (response) => ({ response, text: await response.text() }));
+    // A write that the program does not wait for any more is executed nevertheless, and its response is seen.
+    if (writes.length > 0) this.track(sending);
+    const { response, text } = await sending.catch((error: unknown) => {
+      for (const part of writes) world.saves.unanswered(part);
+      throw error;
     });
-    const text = await response.text();
     this.check(request, response.status, text, began);
     if (parts && response.ok) this.received(parts, JSON.parse(text).responses, began);
+    signal?.throwIfAborted();
     return new Response(text, { status: response.status, headers: response.headers });
   }
 
@@ -67,24 +150,37 @@ export class Network {
     });
   }
 
-  private check({ method, url }: Request, status: number, text: string, began: number): void {
+  private check({ method, url, headers }: Request, status: number, text: string, began: number): void {
     const outcome = status < 400 ? `${status}` : `${status} ${JSON.parse(text).error}`;
-    if (status >= 400) this.world.log(`${this.name} ${method} ${new URL(url).pathname} -> ${outcome}`);
     this.world.count(`library ${outcome}`);
-    if (status >= 400) this.checkFailure(`${this.name} ${method} ${url}`, outcome, text, began);
+    if (status < 400) return;
+    this.world.log(`${this.name} ${method} ${new URL(url).pathname} -> ${outcome}`);
+    const isExpired = status === 401 && headers.get('Authorization')!.includes(EXPIRED);
+    if (!isExpired) this.checkFailure(`${this.name} ${method} ${url}`, outcome, text, began);
   }
 
   private received(parts: BatchPart[], responses: { status: number; body: any }[], began: number): void {
+    const { world } = this;
     for (const [n, part] of parts.entries()) {
       const { status, body } = responses[n]!;
       const outcome = status < 400 ? `${status}` : `${status} ${body.error}`;
       const line = `${this.name} ${part.method} ${part.path.replace('/apis/v1', '')}${textOf(part)}`;
-      this.world.log(`${line} -> ${outcome}${summary(body)}`);
-      this.world.count(isRead(part) ? 'library pages' : `library write ${outcome}`);
-      if (status === 410) this.world.count('library 410s');
+      world.log(`${line} -> ${outcome}${summary(body)}`);
+      world.count(isRead(part) ? 'library pages' : `library write ${outcome}`);
+      if (status === 410) world.count('library 410s');
       for (const { op } of body?.changes ?? [])
-        if (op === 'delete') this.world.count(isPull(part) ? 'event removals' : 'contact removals');
+        if (op === 'delete') world.count(isPull(part) ? 'event removals' : 'contact removals');
       if (!OF_PARTS.has(status)) this.checkFailure(line, outcome, JSON.stringify(body), began);
+      else if (!isRead(part)) this.recorded(() => world.saves.answered(this.user, part, status, body));
+    }
+  }
+
+  /** A violation fails the run, not the request: the program must not see it. */
+  private recorded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.world.fail(error);
     }
   }
 
@@ -94,17 +190,4 @@ export class Network {
   }
 }
 
-/** A page of the events of a calendar. */
-const isPull = ({ method, path }: BatchPart): boolean => method === 'POST' && path.endsWith('/sync');
-const isRead = (part: BatchPart): boolean => part.method === 'GET' || isPull(part);
 const textOf = ({ body }: BatchPart): string => (body ? ` ${JSON.stringify(body)}` : '');
-
-function delay(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    });
-  });
-}
