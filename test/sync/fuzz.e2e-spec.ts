@@ -80,7 +80,6 @@ describe('synchronisation, at random', () => {
     'saves sent again': 5,
     'saves discarded': 0,
     'library write 409 conflict': 3,
-    'conflicts decided for the service': 0,
     'fault expired token': 2,
   };
   const rare = () => Object.keys(LEAST).filter((name) => (done.get(name) ?? 0) <= LEAST[name]!);

@@ -78,7 +78,7 @@ export class Device {
   /** Synchronises at its own pace until it is stopped, besides what the library does by itself. Now and then its program ends without notice. */
   async live(stopped: () => boolean): Promise<void> {
     const { rng } = this;
-    const pace = rng.pick([30, 150, 400]);
+    const pace = rng.pick([30, 100, 200]);
     while (!stopped()) {
       const what = rng.weighted({ nothing: 60, sync: 30, decide: 6, crash: 4 });
       if (what === 'sync') await this.synchronise();
@@ -221,7 +221,7 @@ export class Device {
     if (this.world.saves.privates.has(id))
       this.world.fail(new Violation(`${this.name}: a conflict of ${field} without another writer`, id));
     // The same conflict may be decided twice, and must be decided in the same way.
-    if (!new Rng(`${this.world.seed} ${JSON.stringify([local, server])}`).chance(0.2)) return merged;
+    if (!new Rng(`${this.world.seed} ${JSON.stringify([local, server])}`).chance(0.4)) return merged;
     this.world.saves.report(local);
     this.world.count('conflicts decided for the service');
     return server;
