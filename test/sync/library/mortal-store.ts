@@ -49,20 +49,18 @@ export class MortalStore implements Store {
   }
 
   private counted(tx: StoreTransaction): StoreTransaction {
-    const method =
-      <Values extends unknown[], Result>(call: (...values: Values) => Promise<Result>) =>
-      async (...values: Values): Promise<Result> => {
-        this.step();
-        return call(...values);
-      };
+    const after = async <Result>(call: () => Promise<Result>): Promise<Result> => {
+      this.step();
+      return call();
+    };
     return {
-      get: method(tx.get),
-      put: method(tx.put),
-      delete: method(tx.delete),
-      rows: method(tx.rows),
-      pending: method(tx.pending),
-      readMeta: method(tx.readMeta),
-      writeMeta: method(tx.writeMeta),
+      get: (feed, id) => after(() => tx.get(feed, id)),
+      put: (row) => after(() => tx.put(row)),
+      delete: (feed, id) => after(() => tx.delete(feed, id)),
+      rows: (feed, first, limit) => after(() => tx.rows(feed, first, limit)),
+      pending: (first, limit) => after(() => tx.pending(first, limit)),
+      readMeta: (key) => after(() => tx.readMeta(key)),
+      writeMeta: (key, value) => after(() => tx.writeMeta(key, value)),
     };
   }
 

@@ -152,7 +152,7 @@ export class Network {
 
   private check({ method, url, headers }: Request, status: number, text: string, began: number): void {
     const outcome = status < 400 ? `${status}` : `${status} ${JSON.parse(text).error}`;
-    this.world.count(`library ${outcome}`);
+    this.world.count(`status ${status}`);
     if (status < 400) return;
     this.world.log(`${this.name} ${method} ${new URL(url).pathname} -> ${outcome}`);
     const isExpired = status === 401 && headers.get('Authorization')!.includes(EXPIRED);
