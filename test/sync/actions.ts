@@ -142,7 +142,7 @@ async function restore(actor: Actor): Promise<void> {
 async function purge(actor: Actor): Promise<void> {
   const { world, rng } = actor;
   const own = world.notes.filter((note) => note.owner === actor.user);
-  const trashed = own.filter((note) => actor.device.notes.items.get(note.id)?.deleted);
+  const trashed = own.filter((note) => actor.device.items('notes').get(note.id)?.deleted);
   const note = trashed.length > 0 && rng.chance(0.8) ? rng.pick(trashed) : ownNote(actor);
   if (!note) return;
   const response = await send(

@@ -1,14 +1,16 @@
-import type { Device } from './device.ts';
+import type { Device } from './library/device.ts';
 import { Violation } from './model.ts';
+import type { Reader } from './protocol/reader.ts';
 import type { Rng } from './rng.ts';
 import { type Received, type KnownNote, type User, type World } from './world.ts';
 
-/** The user, device and random numbers of an action. */
+/** The user, their clients and random numbers of an action. */
 export interface Actor {
   world: World;
   rng: Rng;
   user: User;
   device: Device;
+  reader: Reader;
 }
 
 const HOT = 4;
@@ -18,7 +20,7 @@ export const REJECTIONS = ['404 not_found', '403 forbidden', '409 deleted', '409
 export function someNote({ world, rng, device }: Actor): KnownNote | undefined {
   if (world.notes.length === 0) return undefined;
   // Mostly one that they can see, and among these mostly one of the last.
-  const seen = world.notes.filter((note) => device.notes.items.has(note.id));
+  const seen = world.notes.filter((note) => device.items('notes').has(note.id));
   if (seen.length > 0 && rng.chance(0.7))
     return rng.chance(0.6) ? rng.pick(seen.slice(-HOT)) : rng.pick(seen);
   return rng.chance(0.5) ? world.notes.slice(-HOT)[rng.int(0, HOT - 1)] : rng.pick(world.notes);
@@ -35,7 +37,7 @@ export function send(actor: Actor, method: string, path: string, body: unknown, 
 
 /** The note as the actor knows it: just read, or as their device has had it for some time. */
 export async function known(actor: Actor, note: KnownNote, fresh: number): Promise<any> {
-  if (!actor.rng.chance(fresh)) return actor.device.notes.items.get(note.id);
+  if (!actor.rng.chance(fresh)) return actor.device.known('notes').find(({ id }) => id === note.id);
   const { status, body } = await send(actor, 'GET', `/notes/${note.id}`, undefined, '200', '404 not_found');
   return status === 200 ? body.note : undefined;
 }

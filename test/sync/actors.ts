@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NOTE_ACTIONS } from './actions.ts';
 import type { Actor } from './actor.ts';
-import type { Device } from './device.ts';
+import { saveOnDevice } from './library/save-actions.ts';
+import type { Device } from './library/device.ts';
+import type { Reader } from './protocol/reader.ts';
 import { FOLDER_ACTIONS } from './folder-actions.ts';
 import { atOnce } from './at-once.ts';
 import { CALENDAR_ACTIONS } from './calendar-actions.ts';
@@ -42,6 +44,7 @@ const ACTIONS: Record<string, (actor: Actor) => Promise<void>> = {
   forget,
   emptyTrash,
   atOnce,
+  saveOnDevice,
 };
 
 const WEIGHTS = {
@@ -110,6 +113,7 @@ const WEIGHTS = {
   bookCreate: 3,
   bookShare: 6,
   bookDelete: 1,
+  saveOnDevice: 110,
 };
 
 /** Acts for one user after another until the actions of the round are used up. */
@@ -117,13 +121,15 @@ export class Performer {
   private readonly rng;
   private readonly world: World;
   private readonly devices: Device[];
+  private readonly readers: Reader[];
   private readonly number: number;
   private readonly performers: number;
 
   /** @param performers how many there are; this one is the `number`th */
-  constructor(world: World, devices: Device[], number: number, performers: number) {
+  constructor(world: World, devices: Device[], readers: Reader[], number: number, performers: number) {
     this.world = world;
     this.devices = devices;
+    this.readers = readers;
     this.number = number;
     this.performers = performers;
     this.rng = world.rng(`performer ${number}`);
@@ -135,26 +141,30 @@ export class Performer {
    */
   async finish(): Promise<void> {
     const { world, rng, number } = this;
-    const user = rng.pick(world.site.users);
-    const device = rng.pick(this.devices.filter((one) => one.user === user));
-    await (rng.chance(0.5) ? atOnce : taskAtOnce)({ world, rng, user, device });
+    const actor = this.someActor();
+    await (rng.chance(0.5) ? atOnce : taskAtOnce)(actor);
     const own = world.tasks.filter((_, n) => n % this.performers === number);
     for (const { id, creator } of rng.chance(0.7) ? own : []) {
-      const owner = { world, rng, user: creator, device };
+      const owner = { ...actor, user: creator };
       const base = await knownTask(owner, { id }, 1);
       if (base && !base.deleted && !world.failed) await writeTask(owner, base, {});
     }
   }
 
+  private someActor(): Actor {
+    const { world, rng } = this;
+    const user = rng.pick(world.site.users);
+    const device = rng.pick(this.devices.filter((one) => one.user === user));
+    return { world, rng, user, device, reader: this.readers.find((one) => one.user === user)! };
+  }
+
   async perform(takeOne: () => boolean): Promise<void> {
     const { world, rng } = this;
     while (takeOne()) {
-      const user = rng.pick(world.site.users);
-      const device = rng.pick(this.devices.filter((one) => one.user === user));
       const action = rng.weighted(WEIGHTS);
       world.count(`action ${action}`);
       world.count('actions');
-      await (ACTIONS[action] as (actor: Actor) => Promise<void>)({ world, rng, user, device });
+      await (ACTIONS[action] as (actor: Actor) => Promise<void>)(this.someActor());
       if (rng.chance(0.1)) await delay(rng.int(0, 20));
     }
   }

@@ -53,14 +53,30 @@ function someInstance({ rng }: Actor, event: any): object {
 const scopeOf = (actor: Actor, event: any): object =>
   event.type === 'series' && actor.rng.chance(0.6) ? someInstance(actor, event) : {};
 
+function someCalendar({ rng, device }: Actor): string | undefined {
+  const all = device.known('calendars').map(({ id }) => id as string);
+  return all.length === 0 ? undefined : rng.pick(all);
+}
+
+/** Some event that the device has. */
+function someEvent({ rng, device }: Actor): { calendarId: string; event: any } | undefined {
+  const all = device.known('calendars').flatMap(({ id }) =>
+    device
+      .known('events', id)
+      .slice(-6)
+      .map((event) => ({ calendarId: id as string, event })),
+  );
+  return all.length === 0 ? undefined : rng.pick(all);
+}
+
 async function create(actor: Actor): Promise<void> {
-  const id = actor.device.calendars.someCalendar(actor.rng);
+  const id = someCalendar(actor);
   if (id !== undefined) await send(actor, 'POST', `/calendar/${id}/events`, newEvent(actor), ...WRITTEN);
 }
 
 async function edit(actor: Actor): Promise<void> {
-  const { rng, world, device } = actor;
-  const found = device.calendars.someEvent(rng);
+  const { rng, world } = actor;
+  const found = someEvent(actor);
   if (!found) return;
   const { calendarId, event } = found;
   const fields = {
@@ -76,22 +92,22 @@ async function edit(actor: Actor): Promise<void> {
 }
 
 async function move(actor: Actor): Promise<void> {
-  const found = actor.device.calendars.someEvent(actor.rng);
-  const target = actor.device.calendars.someCalendar(actor.rng);
+  const found = someEvent(actor);
+  const target = someCalendar(actor);
   if (!found || target === undefined) return;
   const body = { calendar_id: target, send_updates: 'none' };
   await send(actor, 'PUT', `/calendar/${found.calendarId}/events/${found.event.id}`, body, ...WRITTEN);
 }
 
 async function remove(actor: Actor): Promise<void> {
-  const found = actor.device.calendars.someEvent(actor.rng);
+  const found = someEvent(actor);
   if (!found) return;
   const body = { send_updates: 'none', ...scopeOf(actor, found.event) };
   await send(actor, 'DELETE', `/calendar/${found.calendarId}/events/${found.event.id}`, body, ...WRITTEN);
 }
 
 async function respond(actor: Actor): Promise<void> {
-  const found = actor.device.calendars.someEvent(actor.rng);
+  const found = someEvent(actor);
   if (!found) return;
   const body = {
     response: actor.rng.pick(['accepted', 'declined', 'tentative']),
@@ -103,13 +119,13 @@ async function respond(actor: Actor): Promise<void> {
 /** Changes of a device in one synchronisation: new events, changes and deletions. */
 async function push(actor: Actor): Promise<void> {
   const { rng, device, world } = actor;
-  const id = device.calendars.someCalendar(rng);
+  const id = someCalendar(actor);
   if (id === undefined) return;
-  const items = [...device.calendars.calendars.get(id)!.items.values()];
+  const items = device.known('events', id);
   const changes = Array.from({ length: rng.int(1, 5) }, () => {
     if (items.length === 0 || rng.chance(0.4))
       return { op: 'upsert', client_id: world.unique(), event: newEvent(actor) };
-    const { event } = rng.pick(items);
+    const event = rng.pick(items);
     const base_revision = rng.chance(0.5) ? event.revision : undefined;
     if (rng.chance(0.3)) return { op: 'delete', event_id: event.id, base_revision };
     return { op: 'upsert', event_id: event.id, base_revision, event: { title: world.unique() } };
@@ -124,14 +140,14 @@ async function push(actor: Actor): Promise<void> {
 }
 
 async function createCalendar(actor: Actor): Promise<void> {
-  if (actor.device.calendars.calendars.size < MAX_CALENDARS)
+  if (actor.device.items('calendars').size < MAX_CALENDARS)
     await send(actor, 'POST', '/calendar', { name: actor.world.unique() }, ...WRITTEN);
 }
 
 /** Shares a calendar with others, with other roles, or with fewer users than before. */
 async function shareCalendar(actor: Actor): Promise<void> {
   const { world, rng, user } = actor;
-  const id = actor.device.calendars.someCalendar(rng);
+  const id = someCalendar(actor);
   if (id === undefined) return;
   const shares = world.site.users
     .filter((one) => one !== user && rng.chance(0.55))
@@ -140,17 +156,15 @@ async function shareCalendar(actor: Actor): Promise<void> {
 }
 
 async function deleteCalendar(actor: Actor): Promise<void> {
-  const [id, other] = [
-    actor.device.calendars.someCalendar(actor.rng),
-    actor.device.calendars.someCalendar(actor.rng),
-  ];
+  const [id, other] = [someCalendar(actor), someCalendar(actor)];
   if (id === undefined) return;
   const body = actor.rng.chance(0.5) && other !== id ? { move_events_to: other } : {};
   await send(actor, 'DELETE', `/calendar/${id}`, body, ...WRITTEN, '409 default_calendar');
 }
 
-async function canary({ world, rng, device }: Actor): Promise<void> {
-  const found = device.calendars.someEvent(rng);
+async function canary(actor: Actor): Promise<void> {
+  const { world, rng } = actor;
+  const found = someEvent(actor);
   if (found)
     await world.call(
       rng,

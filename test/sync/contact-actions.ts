@@ -1,4 +1,5 @@
 import { type Actor, send } from './actor.ts';
+import { isWritable } from './protocol/contact-exchange.ts';
 import type { Received } from './world.ts';
 
 const BOOKS = '/contact/addressbooks';
@@ -22,22 +23,35 @@ function someFields({ world, rng }: Actor): object {
   ]);
 }
 
+/** An address book that the device may write. */
+function someBook({ rng, device }: Actor): string | undefined {
+  const writable = [...device.items('addressbooks').values()].filter(isWritable);
+  return writable.length === 0 ? undefined : rng.pick(writable).id;
+}
+
+function someContact({ rng, device }: Actor): any {
+  const known = [...device.items('addressbooks').keys()].flatMap((id) =>
+    device.known('contacts', id).slice(-6),
+  );
+  return known.length === 0 ? undefined : rng.pick(known);
+}
+
 /** Records the acknowledged content. */
 function acknowledged(actor: Actor, { status, body }: Received): void {
   if (status === 200 || status === 201) actor.world.contactLedger.acknowledged(body.contact, actor.user.name);
 }
 
 async function create(actor: Actor): Promise<void> {
-  const { world, rng, device } = actor;
-  const id = device.contacts.someBook(rng);
+  const { world, rng } = actor;
+  const id = someBook(actor);
   if (id === undefined) return;
   const body = { full_name: world.unique(), ...(rng.chance(0.5) && { external_id: someName(actor) }) };
   acknowledged(actor, await send(actor, 'POST', `${BOOKS}/${id}/contacts`, body, ...WRITTEN, ...TAKEN));
 }
 
 async function edit(actor: Actor): Promise<void> {
-  const { rng, device } = actor;
-  const contact = device.contacts.someContact(rng);
+  const { rng } = actor;
+  const contact = someContact(actor);
   if (!contact) return;
   const revision = rng.chance(0.4) && { base_revision: contact.revision };
   const body = { ...someFields(actor), ...revision };
@@ -45,16 +59,16 @@ async function edit(actor: Actor): Promise<void> {
 }
 
 async function remove(actor: Actor): Promise<void> {
-  const contact = actor.device.contacts.someContact(actor.rng);
+  const contact = someContact(actor);
   if (!contact) return;
   actor.world.contactLedger.mayBeDeleted(contact.addressbook_id, contact.external_id);
   await send(actor, 'DELETE', pathOf(contact), undefined, ...WRITTEN);
 }
 
 async function move(actor: Actor): Promise<void> {
-  const { rng, device } = actor;
-  const contact = device.contacts.someContact(rng);
-  const target = device.contacts.someBook(rng);
+  const { rng } = actor;
+  const contact = someContact(actor);
+  const target = someBook(actor);
   if (!contact || target === undefined) return;
   const policy = rng.pick(['reject', 'rename', 'rename', 'merge', 'replace']);
   // `merge` and `replace` delete a contact of the target.
@@ -67,21 +81,22 @@ async function move(actor: Actor): Promise<void> {
 
 async function moveMany(actor: Actor): Promise<void> {
   const { rng, device } = actor;
-  const [source, target] = [device.contacts.someBook(rng), device.contacts.someBook(rng)];
+  const [source, target] = [someBook(actor), someBook(actor)];
   if (source === undefined || target === undefined || source === target) return;
-  const ids = [...(device.contacts.books.get(source)?.contacts.keys() ?? [])].filter(() => rng.chance(0.3));
+  const ids = [...device.items('contacts', source).keys()].filter(() => rng.chance(0.3));
   if (ids.length === 0) return;
   for (const id of ids) actor.world.contactLedger.mayBeDeleted(source, id);
   const body = { target_addressbook_id: target, contact_ids: ids, on_conflict: rng.pick(['skip', 'rename']) };
   await send(actor, 'POST', `${BOOKS}/${source}/move_contacts`, body, ...WRITTEN);
 }
 
-/** Changes of a device in one synchronisation. */
+/** Changes of a client in one synchronisation. */
 async function push(actor: Actor): Promise<void> {
-  const { world, rng, device } = actor;
-  const id = device.contacts.someBook(rng);
-  if (id === undefined) return;
-  const known = [...device.contacts.books.get(id)!.contacts.values()];
+  const { world, rng, reader } = actor;
+  const ids = [...reader.contacts.books.keys()];
+  if (ids.length === 0) return;
+  const id = rng.pick(ids);
+  const known = [...reader.contacts.books.get(id)!.contacts.values()];
   const changes = Array.from({ length: rng.int(0, 4) }, () => {
     if (known.length === 0 || rng.chance(0.3))
       return { op: 'upsert', external_id: someName(actor), contact: { full_name: world.unique() } };
@@ -91,36 +106,39 @@ async function push(actor: Actor): Promise<void> {
     world.contactLedger.mayBeDeleted(id, external_id);
     return { op: 'delete', ...base };
   });
-  await device.contacts.exchange(id, changes, rng.pick(['server', 'client', 'merge']));
+  await reader.contacts.exchange(id, changes, rng.pick(['server', 'client', 'merge']));
 }
 
 async function createBook(actor: Actor): Promise<void> {
   const { world, device } = actor;
-  if (device.contacts.books.size < MAX_BOOKS)
+  if (device.items('addressbooks').size < MAX_BOOKS)
     await send(actor, 'POST', BOOKS, { name: world.unique() }, ...WRITTEN);
 }
 
 /** Shares a book with other users, with other roles, or with fewer users than before. */
 async function shareBook(actor: Actor): Promise<void> {
   const { world, rng, user, device } = actor;
-  const own = [...device.contacts.books].filter(([, { isOwn, isWritable }]) => isOwn && isWritable);
+  const own = [...device.items('addressbooks').values()].filter(
+    (book) => isWritable(book) && book.role === 'owner',
+  );
   if (own.length === 0) return;
   const shares = world.site.users
     .filter((one) => one !== user && rng.chance(0.6))
     .map((one) => ({ user_id: one.id, role: rng.pick(['reader', 'writer', 'writer']) }));
-  await send(actor, 'PUT', `${BOOKS}/${rng.pick(own)[0]}`, { shares }, ...WRITTEN);
+  await send(actor, 'PUT', `${BOOKS}/${rng.pick(own).id}`, { shares }, ...WRITTEN);
 }
 
 async function deleteBook(actor: Actor): Promise<void> {
-  const id = actor.device.contacts.someBook(actor.rng);
+  const id = someBook(actor);
   if (id === undefined) return;
   actor.world.contactLedger.mayLoseBook(id);
   await send(actor, 'DELETE', `${BOOKS}/${id}`, undefined, ...WRITTEN, '409 default_addressbook');
 }
 
 /** Another workspace reads and writes no contact of this one. */
-async function canary({ world, rng, device }: Actor): Promise<void> {
-  const contact = device.contacts.someContact(rng);
+async function canary(actor: Actor): Promise<void> {
+  const { world, rng } = actor;
+  const contact = someContact(actor);
   if (!contact) return;
   const unknown = ['404 not_found'];
   const { canary: other } = world.site;

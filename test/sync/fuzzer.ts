@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Performer } from './actors.ts';
-import { Device } from './device.ts';
+import { Device } from './library/device.ts';
 import { Violation } from './model.ts';
+import { Reader } from './protocol/reader.ts';
 import { checkDevices } from './verdict.ts';
 import { type Site, World } from './world.ts';
 
@@ -37,34 +38,47 @@ const QUIET_SECONDS = 60;
 export async function fuzz(site: Site, plan: Plan): Promise<Outcome> {
   const world = new World(site, plan.seed);
   const rng = world.rng('rounds');
-  const devices = site.users.flatMap((user) => [new Device(world, user, 1), new Device(world, user, 2)]);
+  const devices: Device[] = [];
+  const readers = site.users.map((user) => new Reader(world, user));
   const performers = Array.from(
     { length: plan.performers },
-    (_, n) => new Performer(world, devices, n, plan.performers),
+    (_, n) => new Performer(world, devices, readers, n, plan.performers),
   );
   let rounds = 0;
   try {
+    for (const user of site.users)
+      for (const number of [1, 2]) devices.push(await Device.open(world, user, number));
     for (let last = false; !last && !world.failed;) {
       last = !plan.goOn(rounds + 1);
       const crash = plan.crashes && site.crash && rng.chance(0.4) ? rng.int(0, site.bases.length - 1) : null;
       const actions = Math.ceil(plan.actionsPerRound * rng.pick([0.1, 0.4, 1]));
-      await round(world, devices, performers, actions, { last, crash, move: plan.moves === true });
+      await round(world, { devices, readers, performers }, actions, {
+        last,
+        crash,
+        move: plan.moves === true,
+      });
       rounds += 1;
       plan.progress?.(progress(world, rounds));
     }
   } catch (error) {
     world.fail(error);
   } finally {
+    await Promise.all(devices.map((device) => device.close()));
     await world.close();
   }
   const counts = Object.fromEntries(world.counts);
   return world.failed ? { rounds, counts, failure: report(world, rounds) } : { rounds, counts };
 }
 
+interface Actors {
+  devices: Device[];
+  readers: Reader[];
+  performers: Performer[];
+}
+
 async function round(
   world: World,
-  devices: Device[],
-  performers: Performer[],
+  { devices, readers, performers }: Actors,
   actions: number,
   { last, crash, move }: { last: boolean; crash: number | null; move: boolean },
 ): Promise<void> {
@@ -76,14 +90,14 @@ async function round(
   let moved = !move;
   const takeOne = (): boolean => !world.failed && (left-- > 0 || !moved);
   const guarded = (work: Promise<void>): Promise<void> => work.catch((error: unknown) => world.fail(error));
-  const living = online.map((device) => guarded(device.live(() => !acting || world.failed)));
+  const living = [...online, ...readers].map((client) => guarded(client.live(() => !acting || world.failed)));
   const crashing = crash === null ? undefined : guarded(crashMidway(world, crash, () => left < actions / 2));
   const moving = move
     ? guarded(moveMidway(world, () => left < (actions * 3) / 4)).finally(() => (moved = true))
     : undefined;
   await Promise.all(performers.map((performer) => guarded(performer.perform(takeOne))));
   await Promise.all([crashing, moving]);
-  for (const device of online) device.pollContinuously();
+  for (const reader of readers) reader.pollContinuously();
   await Promise.all(performers.map((performer) => guarded(performer.finish())));
   acting = false;
   await Promise.all(living);
@@ -91,8 +105,10 @@ async function round(
   await quiet(world);
   await checkEvents(world);
   await world.site.purgeTrash();
-  await Promise.all(online.map((device) => device.settle()));
-  await checkDevices(world, devices, world.rng(`verdict ${world.counts.get('actions')}`));
+  await Promise.all(online.map((device) => device.push()));
+  await Promise.all(devices.map((device) => device.drain()));
+  await Promise.all([...online, ...readers].map((client) => client.settle()));
+  await checkDevices(world, devices, readers, world.rng(`verdict ${world.counts.get('actions')}`));
   await recallNotes(world);
   await recallTasks(world);
 }
@@ -149,7 +165,7 @@ async function recallNotes(world: World): Promise<void> {
   for (const { id, owner_id: owner } of rows)
     if (!world.access.mayHaveHadAccess(id, owner)) world.access.grant(id, [owner])(false);
   for (const { id, owner_id: owner, share_token: token } of rows)
-    world.notes.push({ id, owner: users.get(owner)!, token });
+    if (!world.saves.privates.has(id)) world.notes.push({ id, owner: users.get(owner)!, token });
   const folders = await world.sql<{ id: string; owner_id: string }>(
     'SELECT id, owner_id FROM note_folders WHERE tenant_id = $1 AND gone_at IS NULL ORDER BY seq',
     tenant,
@@ -171,7 +187,8 @@ async function recallTasks(world: World): Promise<void> {
   const stored = new Set(tasks.map((task) => task.id));
   for (const { id } of world.tasks) if (!stored.has(id)) world.purgedTasks.push(id);
   world.tasks.length = 0;
-  for (const { id, creator_id: creator } of tasks) world.tasks.push({ id, creator: users.get(creator)! });
+  for (const { id, creator_id: creator } of tasks)
+    if (!world.saves.privates.has(id)) world.tasks.push({ id, creator: users.get(creator)! });
   const folders = await world.sql<{ id: string; owner_id: string }>(
     'SELECT id, owner_id FROM task_folders WHERE tenant_id = $1 AND gone_at IS NULL ORDER BY id',
     tenant,
@@ -192,9 +209,13 @@ function progress(world: World, rounds: number): string {
     statuses.map(([name, count]) => `${name.slice(7)}×${count}`).join(' '),
     `${of('changes pages')} pages of changes, ${of('index pages')} of indexes in ${of('walks')} walks`,
     `${of('410s')} times 410, ${of('removals')} removals, ${of('crashes')} crashes`,
+    `${of('saves')} saves on devices, ${of('saves sent again')} writes sent again, ${of('library crashes')} crashes of devices, ${faults(counts)} faults`,
     `${of('records compared')} records and ${of('revisions compared')} revisions compared, ${world.notes.length} notes and ${world.tasks.length} tasks now`,
   ].join('; ');
 }
+
+const faults = (counts: ReadonlyMap<string, number>): number =>
+  [...counts].reduce((sum, [name, count]) => sum + (name.startsWith('fault ') ? count : 0), 0);
 
 function report(world: World, rounds: number): string {
   const { failure, trace, seed } = world;

@@ -10,7 +10,7 @@ const WRONG_FOLDER = '422 validation_failed';
 /** Mostly one that they can see, and among these mostly one of the last. */
 export function someTask({ world, rng, device }: Actor): KnownTask | undefined {
   if (world.tasks.length === 0) return undefined;
-  const seen = world.tasks.filter((task) => device.tasks.items.has(task.id));
+  const seen = world.tasks.filter((task) => device.items('tasks').has(task.id));
   const from = seen.length > 0 && rng.chance(0.75) ? seen : world.tasks;
   return rng.chance(0.6) ? rng.pick(from.slice(-HOT)) : rng.pick(from);
 }
@@ -23,7 +23,7 @@ function ownTask(actor: Actor): KnownTask | undefined {
 /** A folder that the user owns or that the device has; the device may not have received its removal yet. */
 export function someTaskFolder({ world, rng, user, device }: Actor): string | null {
   const own = world.taskFolders.get(user.id) ?? [];
-  const shared = [...device.taskFolders.items.keys()];
+  const shared = [...device.items('task_folders').keys()];
   if (rng.chance(0.2) || own.length + shared.length === 0) return null;
   return rng.pick(own.length > 0 && (rng.chance(0.5) || shared.length === 0) ? own : shared);
 }
@@ -35,7 +35,7 @@ export function somePeople({ world, rng }: Actor, probability = 0.4): string[] {
 
 /** The task as the actor knows it: just read, or as their device has had it for some time. */
 export async function knownTask(actor: Actor, { id }: { id: string }, fresh: number): Promise<any> {
-  if (!actor.rng.chance(fresh)) return actor.device.tasks.items.get(id);
+  if (!actor.rng.chance(fresh)) return actor.device.known('tasks').find((task) => task.id === id);
   const { status, body } = await send(actor, 'GET', `/tasks/${id}`, undefined, '200', '404 not_found');
   return status === 200 ? body.task : undefined;
 }
@@ -60,7 +60,10 @@ async function make(actor: Actor, id: string | undefined): Promise<void> {
 
 /** A reference to a task that the actor sees. Other users may see the reference without access to its target. */
 function referencesFrom({ rng, device }: Actor): object[] {
-  const ids = [...device.tasks.items.values()].filter((task) => !task.deleted).map((task) => task.id);
+  const ids = device
+    .known('tasks')
+    .filter((task) => !task.deleted)
+    .map((task) => task.id);
   return ids.length === 0 ? [] : [{ type: 'task', id: rng.pick(ids) }];
 }
 

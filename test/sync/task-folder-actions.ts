@@ -70,7 +70,7 @@ async function remove(actor: Actor): Promise<void> {
 /** A member leaves by the list without themselves; members cannot change the folder otherwise. */
 async function leave(actor: Actor): Promise<void> {
   const { rng, device, user } = actor;
-  const shared = [...device.taskFolders.items.values()].filter((folder) => folder.role !== 'owner');
+  const shared = device.known('task_folders').filter((folder) => folder.role !== 'owner');
   if (shared.length === 0) return;
   const { id, members: listed } = rng.pick(shared);
   if (rng.chance(0.2)) return change(actor, { name: 'x' }, id);

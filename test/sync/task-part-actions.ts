@@ -37,7 +37,7 @@ async function comment(actor: Actor): Promise<void> {
   const task = someTask(actor);
   if (!task) return;
   const path = `/tasks/${task.id}/comments`;
-  const comments: any[] = device.tasks.items.get(task.id)?.comments ?? [];
+  const comments: any[] = device.items('tasks').get(task.id)?.comments ?? [];
   const one = comments.length > 0 && rng.chance(0.6) ? rng.pick(comments) : undefined;
   const body = { body: world.unique() };
   const rejections = ['404 not_found', '409 deleted', ...(one ? ['403 forbidden'] : [])];

@@ -1,5 +1,6 @@
 import { compare, inParallel, pages } from './compare.ts';
-import type { Device } from './device.ts';
+import type { Device } from './library/device.ts';
+import type { Reader } from './protocol/reader.ts';
 import { canonical, Violation } from './model.ts';
 import type { Rng } from './rng.ts';
 import type { User, World } from './world.ts';
@@ -7,18 +8,32 @@ import type { User, World } from './world.ts';
 /** Comments of a task in the change feed. */
 const FEED_COMMENTS = 50;
 
-/** Compares the tasks and task folders of the devices of a user with the responses of the API. */
-export async function checkTasks(world: World, devices: Device[], rng: Rng, user: User): Promise<void> {
+/**
+ * Compares the tasks and task folders of the clients of a user with the responses of the API.
+ * @returns the tasks of the user
+ */
+export async function checkTasks(
+  world: World,
+  devices: Device[],
+  reader: Reader,
+  rng: Rng,
+  user: User,
+): Promise<Map<string, any>> {
   const tasks = await tasksOf(world, rng, user);
   const folders = await foldersOf(world, rng, user, tasks);
   const comments = await commentsOf(world, rng, user, tasks);
-  for (const device of devices.filter((one) => one.user === user && one.offline === 0)) {
-    compare(`${device.name}: tasks`, device.tasks.items, tasks, withoutTitles);
-    compareComments(world, device, comments);
-    compare(`${device.name}: task folders`, device.taskFolders.items, folders, withoutCount);
+  compare(`${reader.name}: tasks`, reader.tasks.items, tasks, withoutTitles, 'description');
+  compareComments(world, reader.name, reader.tasks.items, comments);
+  compare(`${reader.name}: task folders`, reader.taskFolders.items, folders, withoutCount);
+  for (const device of devices) {
+    const held = await device.read('tasks');
+    compare(`${device.name}: tasks`, held, tasks, withoutTitles);
+    compareComments(world, device.name, held, comments);
+    compare(`${device.name}: task folders`, await device.read('task_folders'), folders, withoutCount);
     world.count('tasks compared', tasks.size);
     world.count('task folders compared', folders.size);
   }
+  return tasks;
 }
 
 async function tasksOf(world: World, rng: Rng, user: User): Promise<Map<string, any>> {
@@ -55,12 +70,17 @@ async function commentsOf(
 }
 
 /** Compares the comments of the tasks whose last record was not a summary. */
-function compareComments(world: World, device: Device, comments: Map<string, any[]>): void {
-  for (const task of device.tasks.items.values()) {
+function compareComments(
+  world: World,
+  name: string,
+  items: Map<string, any>,
+  comments: Map<string, any[]>,
+): void {
+  for (const task of items.values()) {
     if (!('comments' in task)) continue;
     const [held, listed] = [canonical(task.comments), canonical(comments.get(task.id))];
     if (held !== listed)
-      throw new Violation(`${device.name}: holds the comments\n  ${held}\nof\n  ${listed}`, task.id);
+      throw new Violation(`${name}: holds the comments\n  ${held}\nof\n  ${listed}`, task.id);
     world.count('comments compared', task.comments.length);
   }
 }

@@ -1,5 +1,8 @@
 import { compare, inParallel, pages } from './compare.ts';
-import type { Device } from './device.ts';
+import { queuedOn } from './library/save-actions.ts';
+import type { Device } from './library/device.ts';
+import type { Reader } from './protocol/reader.ts';
+import { checkScoped } from './scoped-verdict.ts';
 import { checkInvariants } from './invariants.ts';
 import { canonical, type Life, Violation } from './model.ts';
 import type { Rng } from './rng.ts';
@@ -7,20 +10,32 @@ import { checkTasks } from './task-verdict.ts';
 import type { User, World } from './world.ts';
 
 /** Compares devices, responses of the API and tables when no request is in flight. */
-export async function checkDevices(world: World, devices: Device[], rng: Rng): Promise<void> {
+export async function checkDevices(
+  world: World,
+  devices: Device[],
+  readers: Reader[],
+  rng: Rng,
+): Promise<void> {
   await checkInvariants(world);
-  for (const device of devices) if (device.offline === 0) await device.calendars.check();
-  for (const device of devices) if (device.offline === 0) await device.contacts.check();
+  const isQueued = await queuedOn(devices);
+  for (const device of devices) world.saves.check(device.name, await device.pending());
   for (const user of world.site.users) {
     const notes = await notesOf(world, rng, user);
     const folders = await foldersOf(world, rng, user, notes);
-    for (const device of devices.filter((one) => one.user === user && one.offline === 0)) {
-      compare(`${device.name}: notes`, device.notes.items, notes, withoutTitles);
-      compare(`${device.name}: folders`, device.folders.items, folders, withoutCount);
+    const reader = readers.find((one) => one.user === user)!;
+    compare(`${reader.name}: notes`, reader.notes.items, notes, withoutTitles, 'content');
+    compare(`${reader.name}: folders`, reader.folders.items, folders, withoutCount);
+    const online = devices.filter((one) => one.user === user && one.offline === 0);
+    for (const device of online) {
+      compare(`${device.name}: notes`, await device.read('notes'), notes, withoutTitles);
+      compare(`${device.name}: folders`, await device.read('note_folders'), folders, withoutCount);
       world.count('devices compared');
       world.count('records compared', notes.size + folders.size);
     }
-    await checkTasks(world, devices, rng, user);
+    world.saves.checkPrivate(user.name, 'notes', isQueued, notes);
+    const tasks = await checkTasks(world, online, reader, rng, user);
+    world.saves.checkPrivate(user.name, 'tasks', isQueued, tasks);
+    await checkScoped(world, online, reader, rng, user);
   }
   await checkLedger(world, rng);
   world.contactLedger.check(

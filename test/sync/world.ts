@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { ContactLedger } from './contact-ledger.ts';
+import { Saves } from './library/saves.ts';
 import { Access, Ledger, Violation } from './model.ts';
 import { Rng } from './rng.ts';
 import { TaskLedger } from './task-ledger.ts';
@@ -82,6 +83,8 @@ export class World {
   readonly taskFolders = new Map<string, string[]>();
   readonly taskLedger = new TaskLedger();
   readonly contactLedger = new ContactLedger();
+  /** What devices save with the library. */
+  readonly saves = new Saves<User>(this);
   /** Cursors that devices were given, by user. */
   readonly cursors = new Map<string, string[]>();
   readonly counts = new Map<string, number>();
@@ -167,7 +170,7 @@ export class World {
   }
 
   /** @param began the time at which a request was sent: its response may be late */
-  private isMoving(began: number): boolean {
+  isMoving(began: number): boolean {
     return began < this.movingUntil;
   }
 
@@ -229,6 +232,15 @@ export class World {
     return { status, body: response, began };
   }
 
+  /** Whether the service may reject a request at the moment. @param began the time at which it was sent */
+  mayReject(outcome: string, line: string, began: number): boolean {
+    if (outcome === '503 overloaded') this.overloaded(line);
+    return (
+      outcome === '503 overloaded' ||
+      (outcome === '503 database_unavailable' && (this.isMoving(began) || began < this.disturbedUntil))
+    );
+  }
+
   /** A lock timed out. The machine may stall now and then, the service may not. Nothing was written. */
   private overloaded(line: string): void {
     this.count(OVERLOADED);
@@ -286,7 +298,7 @@ function idsIn(text: string): string[] {
   return text.match(UUID) ?? [];
 }
 
-function summary(response: any): string {
+export function summary(response: any): string {
   const { notes, tasks, folders, changes } = response ?? {};
   const items = notes ?? tasks ?? folders ?? changes;
   if (Array.isArray(items)) {

@@ -208,6 +208,22 @@ describe('conflicts of offline sync', () => {
     expect((await notes.get(id))!.folder_id).toBe(folderId);
   });
 
+  test('what was saved of an object that others delete before the device has read it is shown with its problem', async () => {
+    const phone = await device();
+    const folders = phone.workspace.collection('note_folders');
+    const id = await folders.create({ name: 'Travel', color: '#112233' });
+    phone.beforeResponse(async ({ path }) => {
+      if (path !== '/apis/v1/note_folders') return;
+      await folders.update(id, { name: 'Travel 2027' });
+      expect((await alice.api.delete(`/note_folders/${id}`)).status).toBe(200);
+    });
+    await phone.online();
+    const item = { id, name: 'Travel 2027', color: '#112233' };
+    expect(await phone.workspace.pending()).toMatchObject([{ id, item, problem: { code: 'removed' } }]);
+    await folders.discard(id);
+    expect(await folders.list()).toEqual([]);
+  });
+
   test('a workspace has its collections only', async () => {
     const phone = await device({ collections: ['notes', 'events'] });
     const { workspace } = phone;

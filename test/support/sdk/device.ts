@@ -35,6 +35,7 @@ export class Device {
   /** Number of batches with a response. */
   batches = 0;
   private isOnline = true;
+  private respond: (part: BatchPart) => Promise<void> = async () => undefined;
 
   private constructor(
     readonly workspace: Workspace,
@@ -66,6 +67,16 @@ export class Device {
     return this.parts.filter((part) => part.method === method && part.path.startsWith(`/apis/v1${path}`));
   }
 
+  /** Runs work after the service has executed a request, and before the device learns of it. */
+  beforeResponse(work: (part: BatchPart) => Promise<void>): void {
+    this.respond = work;
+  }
+
+  async received(part: BatchPart): Promise<void> {
+    this.parts.push(part);
+    await this.respond(part);
+  }
+
   get connected(): boolean {
     return this.isOnline;
   }
@@ -85,7 +96,7 @@ class Connection {
     });
     const received = sent.length > 0 && response.ok ? ((await response.clone().json()) as any).responses : [];
     if (sent.length > 0 && this.device) this.device.batches += 1;
-    for (const [n, { status }] of received.entries()) this.device?.parts.push({ ...sent[n], status });
+    for (const [n, { status }] of received.entries()) await this.device?.received({ ...sent[n], status });
     return response;
   };
 

@@ -124,18 +124,21 @@ function lost(row: Row): Row | undefined {
   if ((sent?.change.create && !sent.done) || open?.create) return without(row, 'server');
   const left = sent && !sent.done ? unsent(row) : without(row, 'sent');
   if (!left.open?.fields) return undefined;
+  // The object was created and removed before the device has read it: the user still sees what was saved.
+  const server = left.server ?? sent?.change.fields;
   const message = 'The object is deleted, or no longer shared with you.';
-  return { ...left, gone: true, problem: { status: 404, code: 'removed', message } };
+  const problem = { status: 404, code: 'removed', message };
+  return { ...left, ...(server && { server }), gone: true, problem };
 }
 
 /** Ends a request that is done. The feed was read completely after its response, so `server` has its result. */
 export function settled(row: Row, rules: Rules): Row | undefined {
   const { sent } = row;
   if (!sent?.done) return row;
+  if (!row.server) return lost(row);
   const rest = tidy(without(row, 'sent'));
-  if (!rest.server) return lost(rest);
-  const isOwn = sent.done.revision !== undefined && rest.server['revision'] === sent.done.revision;
-  return isOwn && rest.open ? { ...rest, open: basedOn(rest.open, rest.server) } : rebased(rest, rules);
+  const isOwn = sent.done.revision !== undefined && row.server['revision'] === sent.done.revision;
+  return isOwn && rest.open ? { ...rest, open: basedOn(rest.open, row.server) } : rebased(rest, rules);
 }
 
 /** Nobody else has changed the object: where it differs from what was sent, the service has normalized it. */

@@ -45,7 +45,10 @@ export interface Row {
   id: string;
   /** The newest copy that the feed has delivered. Responses to writes never set it. */
   server?: Item;
-  /** The feed has reported the removal; `server` is the last copy. Only for objects with unsent changes. */
+  /**
+   * The feed has reported the removal; `server` is the last copy, or what was sent if the feed had not delivered one. Only for objects with
+   * unsent changes.
+   */
   gone?: true;
   /** Number of the walk that has listed it. */
   walk?: number;

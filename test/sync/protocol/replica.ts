@@ -1,14 +1,14 @@
-import { Violation } from './model.ts';
-import type { Rng } from './rng.ts';
-import { type Received, readCursor, type User, type World } from './world.ts';
+import { Violation } from '../model.ts';
+import type { Rng } from '../rng.ts';
+import { type Received, readCursor, type User, type World } from '../world.ts';
 
 export interface Collection {
   /** Name of its feeds, and of the list in their responses. */
   readonly name: 'notes' | 'note_folders' | 'tasks' | 'task_folders';
   readonly path: string;
   readonly reasons: readonly string[];
-  /** The part that summaries omit, and the name of one item in a response. */
-  readonly long?: { part: 'content' | 'description'; item: 'note' | 'task' };
+  /** The part that summaries omit. */
+  readonly long?: 'content' | 'description';
   /** Whether the model knows the access to its items while requests overlap. */
   readonly guarded: boolean;
 }
@@ -17,7 +17,7 @@ export const NOTES: Collection = {
   name: 'notes',
   path: '/notes',
   reasons: ['unshared', 'purged'],
-  long: { part: 'content', item: 'note' },
+  long: 'content',
   guarded: true,
 };
 export const FOLDERS: Collection = {
@@ -30,7 +30,7 @@ export const TASKS: Collection = {
   name: 'tasks',
   path: '/tasks',
   reasons: ['unshared', 'purged'],
-  long: { part: 'description', item: 'task' },
+  long: 'description',
   guarded: false,
 };
 export const TASK_FOLDERS: Collection = {
@@ -53,7 +53,10 @@ interface Walk {
   changes: string | undefined;
 }
 
-/** One collection as one device keeps it, by change feed and index walks, as a careful client would. */
+/**
+ * One collection by change feed and index walks, in all orders that the protocol allows. The library reads it in one order only, so this client
+ * stays beside it.
+ */
 export class Replica {
   readonly items = new Map<string, any>();
   private cursor: string | undefined;
@@ -105,27 +108,6 @@ export class Replica {
       if (this.walk) await this.walkOn(this.walk);
       else if (this.cursor === undefined) await this.fromTheBeginning();
       else quiet = (await this.changes(this.cursor, 0)) ? quiet + 1 : 0;
-    }
-  }
-
-  /** Reads the parts that summaries omit, where the item is still that of the feed. */
-  async fetchContents(limit: number): Promise<void> {
-    const { path, long } = this.of;
-    if (!long) return;
-    const without = [...this.items.values()].filter((item) => !(long.part in item)).slice(0, limit);
-    for (const item of without) {
-      const { status, body } = await this.world.call(
-        this.rng,
-        this.user,
-        'GET',
-        `${path}/${item.id}`,
-        undefined,
-        ['200', '404 not_found'],
-      );
-      if (status !== 200) continue;
-      const now = body[long.item];
-      if (now.revision === item.revision && now.created_at === item.created_at)
-        item[long.part] = now[long.part];
     }
   }
 
@@ -239,7 +221,7 @@ export class Replica {
       throw new Violation(`${this.name}: is shown ${item.id} without access`, item.id);
     const had = this.items.get(item.id);
     const same = had?.revision === item.revision && had?.created_at === item.created_at;
-    const part = this.of.long?.part;
+    const part = this.of.long;
     if (part !== undefined && same && !(part in item) && part in had)
       this.items.set(item.id, { ...item, [part]: had[part] });
     else this.items.set(item.id, item);
