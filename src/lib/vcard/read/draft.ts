@@ -8,6 +8,7 @@ import {
 } from '../card.js';
 import { builtInLabel, typesOfLabel } from '../labels.js';
 import { formatDataUri, MEDIA_FAMILY, mediaTypeOf } from '../media.js';
+import { preferenceOf } from '../preference.js';
 import { ANDROID_LABEL, type CardLines, type Property } from './properties.js';
 import { cleanLine, cleanText, distinct, lineOf } from '../text.js';
 
@@ -77,7 +78,6 @@ export class Draft {
     const label = this.label(property);
     const builtIn = label === null ? undefined : builtInLabel(label);
     const types = property.params.types();
-    const preferred = types.includes('pref') ? 1 : Number(property.params.first('PREF') ?? Number.NaN);
     const entry: CardEntry = {
       label: builtIn === undefined ? (label ?? lineOf(property.params.first(ANDROID_LABEL))) : null,
       types: distinct(
@@ -87,7 +87,7 @@ export class Draft {
       ).filter((type) => type !== 'pref' && !ignored.includes(type)),
       primary: false,
     };
-    if (preferred >= 1) this.ranks.set(entry, preferred);
+    this.ranks.set(entry, preferenceOf(property));
     return entry;
   }
 
