@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Attribute, byName, invalidValue, isObject, type Json } from './attributes.js';
 import type { Filter, PatchPath } from './filter.js';
 import { comparable, matches } from './match.js';
@@ -60,8 +61,7 @@ export class PatchedValues {
     const isAbsent = value === undefined || value === null;
     if (op === 'replace' || (op === 'remove' && isAbsent)) this.clear();
     const given = (readValue(this.attribute, value, this.attribute.name) ?? []) as Json[];
-    // `keyOf` compares entries by their `value` if they have one.
-    if (op === 'remove') for (const each of given) this.delete(keyOf(each));
+    if (op === 'remove') for (const each of given) for (const key of this.named(each)) this.delete(key);
     else this.add(given);
   }
 
@@ -86,6 +86,22 @@ export class PatchedValues {
       return after;
     });
     if (primary !== undefined) this.changeEach((each, key) => (key === primary ? each : notPrimary(each)));
+  }
+
+  /** Keys of the values that a removal names: by `value` and, if it is given, `type`, or else by all that is given. */
+  private named(given: Json): string[] {
+    const value = this.comparableValue(given);
+    if (value !== undefined) {
+      const keys = [...(this.byValue.get(value) ?? [])];
+      if (given['type'] === undefined) return keys;
+      return keys.filter((key) => typeOf(this.byKey.get(key) as Json) === typeOf(given));
+    }
+    this.comparisons.take(this.byKey.size);
+    const members = Object.entries(given);
+    if (members.length === 0) return [];
+    return [...this.byKey.keys()].filter((key) =>
+      members.every(([name, member]) => isDeepStrictEqual(this.byKey.get(key)?.[name], member)),
+    );
   }
 
   /** Keys of the values that match a filter. */
@@ -182,5 +198,7 @@ function fromFilter(filter: Filter): Json {
 
 const notPrimary = (each: Json): Json => (each['primary'] === true ? { ...each, primary: false } : each);
 
-const keyOf = (each: Json): string =>
-  JSON.stringify([each['value'] ?? each, each['type'] === 'User' ? null : each['type']]);
+/** Members of groups are users unless their type says otherwise. */
+const typeOf = ({ type }: Json): unknown => (type === 'User' ? undefined : type);
+
+const keyOf = (each: Json): string => JSON.stringify([each['value'] ?? each, typeOf(each)]);

@@ -237,3 +237,23 @@ describe('several properties of a field with one value', () => {
     });
   });
 });
+
+describe('the reading of a name', () => {
+  const NAME = 'N;ALTID=1;LANGUAGE=jp:小野;太郎;;;';
+  const READING = 'N;PHONETIC=script;SCRIPT=Latn;ALTID=1;LANGUAGE=jp:Ono;Taro;;;';
+
+  test.each([
+    ['before', [READING, NAME]],
+    ['after', [NAME, READING]],
+  ])('%s the name is its reading', (_, rows) => {
+    const card = read('4.0', ...rows);
+    const name = { family: '小野', given: '太郎', phonetic_family: 'Ono', phonetic_given: 'Taro' };
+    expect(card.name).toMatchObject(name);
+    expect(rowsOf(card, '4.0')).toContain(READING);
+    expect(readCard(writeCard(card, { version: '4.0' })).name).toMatchObject(name);
+  });
+
+  test('alone is the name', () => {
+    expect(read('4.0', READING).name).toMatchObject({ family: 'Ono', given: 'Taro', phonetic_given: null });
+  });
+});

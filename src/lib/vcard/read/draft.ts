@@ -38,6 +38,8 @@ export class Draft {
   readonly notes: string[] = [];
   /** The property of the photo while the photo is a link. */
   photoLink: Property | null = null;
+  /** A name that is no reading of another one. */
+  readonly hasName: boolean;
   /** The reading of the name. */
   readonly phonetic: { given: string | null; family: string | null } = { given: null, family: null };
   private readonly labels = new Map<string, Property>();
@@ -51,6 +53,7 @@ export class Draft {
 
   constructor(lines: CardLines) {
     this.isOld = lines.version === '2.1';
+    this.hasName = lines.properties.some(({ name, params }) => name === 'N' && !params.has('PHONETIC'));
     for (const property of lines.properties) {
       const { group, name } = property;
       if (!group) continue;
