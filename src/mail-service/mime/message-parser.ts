@@ -1,8 +1,8 @@
 import type { Transform } from 'node:stream';
 import { type Headers, MailParser, type MessageText } from 'mailparser';
 import { addressList, type ListedAddress, removeComments } from './address-list.js';
-import { CharsetDetector } from './charset-detector.js';
-import { joinFlowed } from './flowed-text.js';
+import { CharsetDetector } from './correction/charset-detector.js';
+import { joinFlowed } from './correction/flowed-text.js';
 
 /** A part as mailsplit announces it. */
 interface SplitPart {

@@ -3,7 +3,7 @@ import type { AttachmentStream, HeaderLines, Headers, MessageText } from 'mailpa
 import { detectExtension } from 'nodemailer/lib/mime-funcs';
 import { countForwardedBytes } from '../../platform/memory/garbage.js';
 import { isMediaType, shortName } from './clean-text.js';
-import { ContentTypeCorrector } from './content-types.js';
+import { ContentTypeCorrector } from './correction/content-types.js';
 import type { AttachmentInfo } from './message.js';
 import { MessageParser } from './message-parser.js';
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { Transform, type TransformCallback } from 'node:stream';
-import { decodeText } from '../../lib/content-lines/index.js';
+import { decodeText } from '../../../lib/content-lines/index.js';
 
 /** HTML names its character set within so many bytes (HTML Living Standard 13.2.3.2). */
 const PRESCANNED = 1_024;

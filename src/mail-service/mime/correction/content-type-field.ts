@@ -1,4 +1,4 @@
-import { removeComments } from './address-list.js';
+import { removeComments } from '../address-list.js';
 
 /** A Content-Type field of a head. */
 export interface ContentTypeField {
