@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CountryCode } from 'libphonenumber-js';
 import { rememberNational } from './national-numbers.js';
 import { phoneNumbers } from './phone-numbers.js';
-import { asciiDigits, telLink, VANITY, withoutLetters } from './phone-texts.js';
-import { filledText } from '../text/index.js';
+import { telLink, VANITY, withoutLetters } from './phone-texts.js';
+import { asciiDigits, filledText } from '../text/index.js';
 import {
   type CardAddress,
   type CardDate,
@@ -61,7 +61,7 @@ export function parsedPhone(
   country: string | null,
 ): { e164: string; extension: string | null } | null {
   const link = telLink(value);
-  // The library knows the digits of few scripts.
+  // The library knows the digits of few scripts, and few invisible characters.
   const text = asciiDigits(link?.number ?? value);
   const parse = (digits: string) =>
     phoneNumbers().parsePhoneNumberFromString(digits, {

@@ -30,16 +30,6 @@ const KEYS = '22233344455566677778889999';
 export const withoutLetters = (text: string): string =>
   text.replaceAll(/[a-z]/gi, (letter) => KEYS[letter.toLowerCase().charCodeAt(0) - 97] as string);
 
-/** The text with its digits of any script in ASCII. A run of digits in Unicode consists of blocks of ten that begin with zero. */
-export function asciiDigits(text: string): string {
-  return text.normalize('NFKC').replaceAll(/(?![0-9])\p{Nd}/gu, (digit) => {
-    const code = digit.codePointAt(0) as number;
-    let first = code;
-    while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first--;
-    return String((code - first) % 10);
-  });
-}
-
 /** The zeros of the decimal digits of each script in the Basic Multilingual Plane; the nine other digits follow each. */
 const ZEROS = [
   0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6, 0xe50, 0xed0,

@@ -1,7 +1,8 @@
 import { fold } from '../search-text/index.js';
 import type { ContactCard, ContactPhone } from './card.js';
 import { nationalNumber } from './national-numbers.js';
-import { asciiDigits, telLink } from './phone-texts.js';
+import { telLink } from './phone-texts.js';
+import { asciiDigits } from '../text/index.js';
 
 // The index of an address book lists a contact under folded words and under keys. Keys contain a character that words never
 // do: `@` in an e-mail address, `+` before an international telephone number, `#` before a category, `/` before a department,
@@ -133,7 +134,7 @@ export function prefixRange(terms: readonly string[]): [from: string, to: string
  */
 export function queryTerms(query: string): string[] {
   const folded = fold(query.trim());
-  const number = asciiDigits(telLink(query)?.number ?? query).replaceAll(/\p{Cf}/gu, '');
+  const number = asciiDigits(telLink(query)?.number ?? query);
   if (/^[+\d\s().\-/]+$/.test(number)) {
     const digits = digitsOf(number.trim().replace(/^00/, ''));
     return digits === '' ? [] : [cut(digits)];

@@ -1,3 +1,4 @@
+import { charactersOf } from '../text/index.js';
 import { NOT_XML } from '../xml/index.js';
 import { ANSWER_LIMITS, type Option, type Problem } from './definition.js';
 
@@ -43,7 +44,8 @@ export class Fields {
   text(name: string, max: number): string {
     const value = this.value(name) ?? '';
     if (typeof value !== 'string') this.problem(name, 'is_string', 'must be text');
-    else if (value.length > max) this.problem(name, 'max_length', `must be at most ${max} characters long`);
+    else if (charactersOf(value) > max)
+      this.problem(name, 'max_length', `must be at most ${max} characters long`);
     else if (CONTROL.test(value)) this.problem(name, 'characters', 'must not contain control characters');
     else return value;
     return '';
@@ -123,7 +125,7 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** Text of an answer that can be stored and exported. */
 export const isPlainText = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= ANSWER_LIMITS.text && !CONTROL.test(value);
+  typeof value === 'string' && charactersOf(value) <= ANSWER_LIMITS.text && !CONTROL.test(value);
 
 /** The object without undefined members; undefined when it has none. */
 export function compact<T extends object>(object: T): T | undefined {

@@ -61,23 +61,8 @@ export class PatchedValues {
     const isAbsent = value === undefined || value === null;
     if (op === 'replace' || (op === 'remove' && isAbsent)) this.clear();
     const given = (readValue(this.attribute, value, this.attribute.name) ?? []) as Json[];
-    if (op === 'remove') for (const each of given) this.remove(each);
+    if (op === 'remove') for (const each of given) for (const key of this.named(each)) this.delete(key);
     else this.add(given);
-  }
-
-  /** Removes the entry with this key, or else those that have all given members: providers often name the `value` alone. */
-  private remove(given: Json): void {
-    // `keyOf` compares entries by their `value` if they have one.
-    const key = keyOf(given);
-    if (this.byKey.has(key)) return this.delete(key);
-    const value = this.comparableValue(given);
-    const candidates = value === undefined ? [...this.byKey.keys()] : [...(this.byValue.get(value) ?? [])];
-    this.comparisons.take(candidates.length);
-    for (const each of candidates) {
-      const entry = this.byKey.get(each) as Json;
-      const others = Object.entries(given).filter(([name]) => name !== 'value' || value === undefined);
-      if (others.every(([name, member]) => isDeepStrictEqual(entry[name], member))) this.delete(each);
-    }
   }
 
   private changeMatching(op: Operation, sub: Attribute | undefined, filter: Filter, value: unknown): void {
@@ -101,6 +86,22 @@ export class PatchedValues {
       return after;
     });
     if (primary !== undefined) this.changeEach((each, key) => (key === primary ? each : notPrimary(each)));
+  }
+
+  /** Keys of the values that a removal names: by `value` and, if it is given, `type`, or else by all that is given. */
+  private named(given: Json): string[] {
+    const value = this.comparableValue(given);
+    if (value !== undefined) {
+      const keys = [...(this.byValue.get(value) ?? [])];
+      if (given['type'] === undefined) return keys;
+      return keys.filter((key) => typeOf(this.byKey.get(key) as Json) === typeOf(given));
+    }
+    this.comparisons.take(this.byKey.size);
+    const members = Object.entries(given);
+    if (members.length === 0) return [];
+    return [...this.byKey.keys()].filter((key) =>
+      members.every(([name, member]) => isDeepStrictEqual(this.byKey.get(key)?.[name], member)),
+    );
   }
 
   /** Keys of the values that match a filter. */
@@ -197,5 +198,7 @@ function fromFilter(filter: Filter): Json {
 
 const notPrimary = (each: Json): Json => (each['primary'] === true ? { ...each, primary: false } : each);
 
-const keyOf = (each: Json): string =>
-  JSON.stringify([each['value'] ?? each, each['type'] === 'User' ? null : each['type']]);
+/** Members of groups are users unless their type says otherwise. */
+const typeOf = ({ type }: Json): unknown => (type === 'User' ? undefined : type);
+
+const keyOf = (each: Json): string => JSON.stringify([each['value'] ?? each, typeOf(each)]);

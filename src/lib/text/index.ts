@@ -9,3 +9,24 @@ export const hasVisibleCharacter = (text: string): boolean => VISIBLE.test(text)
 
 /** The text, trimmed; '' without a visible character. */
 export const filledText = (text: string): string => (hasVisibleCharacter(text) ? text.trim() : '');
+
+/**
+ * The text of a telephone number with its digits of any script in ASCII, without invisible characters such as the marks of direction
+ * that telephones copy with a number. A run of digits in Unicode consists of blocks of ten that begin with zero.
+ */
+export function asciiDigits(text: string): string {
+  const visible = text.normalize('NFKC').replaceAll(/\p{Cf}/gu, '');
+  return visible.replaceAll(/(?![0-9])\p{Nd}/gu, (digit) => {
+    const code = digit.codePointAt(0) as number;
+    let first = code;
+    while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first--;
+    return String((code - first) % 10);
+  });
+}
+
+/** Number of characters: of code points, so that an ideograph or emoji beyond U+FFFF is one. */
+export function charactersOf(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}

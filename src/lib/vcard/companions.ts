@@ -14,6 +14,7 @@ import { formatDate, parseDate } from './dates.js';
 import { Draft } from './read/draft.js';
 import { HANDLERS } from './read/handlers.js';
 import { Params, type Property } from './read/properties.js';
+import { preferenceOf } from './preference.js';
 import { cleanText, splitEscaped, unescapeText } from './text.js';
 
 /** Parameters whose content is in members of the fields, by the name of the property. */
@@ -175,6 +176,21 @@ export class Companions {
     return this.byKey.get(key);
   }
 
+  /**
+   * The companion of a field with one value, and the preference that the field needs: readers would prefer another property of the
+   * name, if that has a PREF and the field has none.
+   */
+  preferred(name: string, companion?: CardProperty): CardProperty | undefined {
+    let least = Number.POSITIVE_INFINITY;
+    for (const property of this.rest)
+      if (property.name === name) least = Math.min(least, preferenceIn(property));
+    if (least === Number.POSITIVE_INFINITY) return companion;
+    const { params, ...property } = companion ?? { group: null, name, params: {}, value: '' };
+    const own = preferenceIn({ params });
+    const preference = own === Number.POSITIVE_INFINITY ? 1 : Math.min(own, least);
+    return { ...property, params: { ...params, PREF: [String(preference)] } };
+  }
+
   all(): CardProperty[] {
     return [...new Set(this.byKey.values())];
   }
@@ -220,6 +236,9 @@ export class Companions {
     return lists;
   }
 }
+
+const preferenceIn = ({ params }: Pick<CardProperty, 'params'>): number =>
+  preferenceOf({ params: new Map(Object.entries(params)) });
 
 /** The start of the part in the text, at the limits of lines; -1 for none. */
 function placeOf(text: string, part: string): number {

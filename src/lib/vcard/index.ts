@@ -25,5 +25,6 @@ export { uidOf } from './uids.js';
 export { toJsContact } from './write/js-contact.js';
 export { type CardResult, countCards, readCard, readCards } from './read/cards.js';
 export { withoutStale } from './companions.js';
-export { secondValues, SINGLE_PROPERTIES } from './write/second-values.js';
+export { SINGLE_PROPERTIES } from './preference.js';
+export { secondValues } from './write/second-values.js';
 export { CARD_VERSIONS, type CardVersion, writeCard } from './write/cards.js';

@@ -1,12 +1,15 @@
+import type { Transform } from 'node:stream';
 import { type Headers, MailParser, type MessageText } from 'mailparser';
 import { addressList, type ListedAddress, removeComments } from './address-list.js';
-import { joinFlowed } from './flowed-text.js';
+import { CharsetDetector } from './correction/charset-detector.js';
+import { joinFlowed } from './correction/flowed-text.js';
 
 /** A part as mailsplit announces it. */
 interface SplitPart {
   type: string;
   contentType: string | false;
   filename: string | false;
+  disposition: string | false;
   flowed: boolean;
   delSp: boolean;
 }
@@ -21,6 +24,7 @@ interface Part {
   disposition?: string;
   isAttachment?: boolean;
   textContent?: string;
+  charset?: string;
 }
 
 interface HeaderLine {
@@ -28,10 +32,15 @@ interface HeaderLine {
   line: string;
 }
 
+interface Decoder {
+  decodeStream(charset: string): Transform;
+}
+
 /** Members of mailparser without types. */
 interface Internals {
   tree: Part | false;
   options: { skipHtmlToText?: boolean };
+  getDecoder(): Decoder;
   libmime: { decodeHeader(line: string): { value?: unknown } };
   processHeaders(lines: readonly HeaderLine[]): Headers;
   createNode(part: SplitPart): Part;
@@ -51,14 +60,22 @@ const ADDRESS_HEADERS = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc'
 const SINGLE_HEADERS = new Set(['from', 'sender', 'reply-to']);
 const TEXT_TYPES: ReadonlySet<unknown> = new Set(['text/plain', 'text/html']);
 
+/** Texts that programs read, not users. A calendar is a scheduling message. */
+const DATA_TYPES = new Set(['calendar', 'css', 'directory', 'javascript', 'rtf', 'vcard', 'x-vcard', 'xml']);
+/** In place of a character set that is absent, or ASCII, which is UTF-8 too. */
+const UNDECLARED = 'undeclared';
+
 /**
- * mailparser with four corrections: addresses and dates with comments (RFC 5322), quotes in format=flowed (RFC 3676), and text
- * files, which mailparser puts into the text of the message.
+ * mailparser with six corrections: addresses and dates with comments (RFC 5322), quotes in format=flowed (RFC 3676), text files, which
+ * mailparser puts into the text of the message, texts of other types than plain and HTML (RFC 2046 4.1.4), and texts without a known
+ * character set.
  */
 export class MessageParser extends (MailParser as unknown as Constructor) {
   /** The Content-Location of the HTML. */
   base: string | undefined;
   private readonly flowed = new Map<SplitPart, { delSp: boolean }>();
+  /** The part that is processed is HTML. */
+  private isHtml = false;
 
   /** The texts, without converting HTML to text. */
   textWithoutConversion(): MessageText {
@@ -84,6 +101,13 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
     const location = created.headers.get('content-location');
     if (created.contentType === 'text/html' && typeof location === 'string')
       this.base ??= location.replace(/\s+/g, '');
+    if (isOtherText(created)) {
+      created.contentType = 'text/plain';
+      created.disposition = 'inline';
+      created.isAttachment = false;
+    }
+    if (TEXT_TYPES.has(created.contentType) && /^(?:us-?)?ascii$/i.test(created.charset ?? 'ascii'))
+      created.charset = UNDECLARED;
     if (isTextFile(created)) {
       created.disposition = 'attachment';
       created.isAttachment = true;
@@ -97,7 +121,22 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       if (data.contentType === 'text/plain') this.flowed.set(data, { delSp: data.delSp });
       data.flowed = false;
     }
+    if (data.type === 'node') this.isHtml = data.contentType === 'text/html';
     super.processChunk(data, done);
+  }
+
+  override getDecoder(): Decoder {
+    const decoder = super.getDecoder();
+    return {
+      decodeStream: (charset) => {
+        try {
+          if (charset !== UNDECLARED) return decoder.decodeStream(charset);
+        } catch {
+          // The name is unknown.
+        }
+        return new CharsetDetector(this.isHtml);
+      },
+    };
   }
 
   override getTextContent(): MessageText {
@@ -137,4 +176,15 @@ function isTextFile({ node, parent, contentType, disposition, headers }: Part): 
   if (node.filename) return true;
   const isNamed = headers.has('content-id') || headers.has('content-location');
   return parent.contentType === 'multipart/related' && isNamed;
+}
+
+/**
+ * True for a text of another type than plain and HTML that is the message or the first part of it: receivers treat unknown types of text
+ * as plain (RFC 2046 4.1.4). Alternatives are not shown beside the text.
+ */
+function isOtherText({ node, parent, contentType }: Part): boolean {
+  const subtype = /^text\/(.+)$/.exec(contentType || '')?.[1];
+  if (subtype === undefined || TEXT_TYPES.has(contentType) || DATA_TYPES.has(subtype)) return false;
+  if (node.filename || (node.disposition && node.disposition !== 'inline')) return false;
+  return !parent || (parent.children.length === 1 && parent.contentType !== 'multipart/alternative');
 }

@@ -3,7 +3,7 @@ import type { AttachmentStream, HeaderLines, Headers, MessageText } from 'mailpa
 import { detectExtension } from 'nodemailer/lib/mime-funcs';
 import { countForwardedBytes } from '../../platform/memory/garbage.js';
 import { isMediaType, shortName } from './clean-text.js';
-import { SingleContentTypes } from './content-types.js';
+import { ContentTypeCorrector } from './correction/content-types.js';
 import type { AttachmentInfo } from './message.js';
 import { MessageParser } from './message-parser.js';
 
@@ -74,7 +74,11 @@ export async function walk(
     else ended.reject(error);
   });
   source.on('data', (chunk: Buffer) => countForwardedBytes(chunk.length * GARBAGE));
-  source.once('error', ended.reject).pipe(new SingleContentTypes()).once('error', ended.reject).pipe(parser);
+  source
+    .once('error', ended.reject)
+    .pipe(new ContentTypeCorrector())
+    .once('error', ended.reject)
+    .pipe(parser);
   try {
     await ended.promise;
     // The parser does not wait for the last attachment.

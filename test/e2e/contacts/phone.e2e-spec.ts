@@ -121,9 +121,9 @@ describe('phone synchronisation', () => {
         `${card('FN:A')}${card('NOTE:no name')}BEGIN:VCARD\nFN:cut\n${card(`FN:${'x'.repeat(1001)}`)}${card('FN:B')}`,
       ),
     );
-    expect(result).toMatchObject({ ...NONE, total: 5, created: 4, failed: 1 });
+    expect(result).toMatchObject({ ...NONE, total: 5, created: 5, failed: 0 });
     expect(result.errors).toEqual([
-      { index: 2, name: null, error: 'unfinished_card', message: expect.any(String) },
+      { index: 2, name: 'cut', error: 'unfinished_card', message: expect.any(String) },
       {
         index: 3,
         name: expect.any(String),

@@ -70,6 +70,12 @@ export const ODD_MAIL: OddMail[] = [
   {
     name: 'no boundary',
     raw: bytes('Subject: x\r\nContent-Type: multipart/mixed\r\n\r\n--x\r\n\r\nfoo\r\n'),
+    expected: { text: expect.stringContaining('foo') },
+  },
+  {
+    name: 'a charset in <meta> only',
+    raw: bytes('Content-Type: text/html\r\n\r\n<meta charset=windows-1251>\xcf\xf0\r\n'),
+    expected: { text: expect.stringContaining('Пр') },
   },
   {
     name: 'no end',

@@ -119,6 +119,35 @@ describe('PATCH', () => {
     ]);
   });
 
+  // The form of Microsoft Entra.
+  test.each([
+    [[{ value: '+4755501235' }], [0, 2]],
+    [[{ value: '+4755501234' }], [1]],
+    [[{ value: '+4755501234', type: 'home' }], [0, 1]],
+    [[{ value: '+4755501234' }, { value: '+4755501235', type: 'work' }], []],
+    [[{ value: '+4755501235', type: 'home' }], [0, 1, 2]],
+  ])('removes the entries that %j names', (value, left) => {
+    const phoneNumbers = [
+      { type: 'mobile', value: '+4755501234' },
+      { type: 'work', value: '+4755501235', primary: true },
+      { type: 'home', value: '+4755501234' },
+    ];
+    const after = patch({ ...BASE, phoneNumbers }, { op: 'remove', path: 'phoneNumbers', value });
+    expect(after['phoneNumbers'] ?? []).toEqual(left.map((n) => phoneNumbers[n]));
+  });
+
+  test('removes the entries without a value that have all that is named', () => {
+    const addresses = [
+      { type: 'work', locality: 'Bergen', country: 'NO' },
+      { type: 'home', locality: 'Bergen' },
+    ];
+    const after = (value: object[]) =>
+      patch({ ...BASE, addresses }, { op: 'remove', path: 'addresses', value })['addresses'] ?? [];
+    expect(after([{ type: 'work', locality: 'Bergen' }])).toEqual([addresses[1]]);
+    expect(after([{ locality: 'Bergen' }])).toEqual([]);
+    expect(after([{ locality: 'Oslo' }])).toEqual(addresses);
+  });
+
   test.each([
     ['an empty text', ''],
     ['null', null],

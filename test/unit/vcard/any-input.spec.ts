@@ -16,7 +16,9 @@ async function collect(content: Uint8Array, size: number, cardBytes = 4_000_000)
 }
 
 const codes = (results: CardResult[]): string[] =>
-  results.map((result) => ('error' in result ? result.error.code : 'card'));
+  results.map((result) =>
+    'error' in result ? result.error.code : result.isUnfinished ? 'unfinished card' : 'card',
+  );
 
 /** Lines that look like vCards, complete and broken. */
 const token = fc.constantFrom(
@@ -106,11 +108,19 @@ describe('any input', () => {
     ['no card', 'hello\nFN:Ann\n', ['no_card']],
     ['a card without content', 'BEGIN:VCARD\nVERSION:3.0\nEND:VCARD', ['empty_card']],
     ['an unknown version', 'BEGIN:VCARD\nVERSION:9\nFN:A\nEND:VCARD', ['unsupported_version']],
-    ['a missing end', 'BEGIN:VCARD\nFN:A\n', ['unfinished_card']],
+    ['a missing end', 'BEGIN:VCARD\nFN:A\n', ['unfinished card']],
+    ['a cut line', 'BEGIN:VCARD\nFN:A\nTEL;TY', ['unfinished card']],
+    ['a missing end of an empty card', 'BEGIN:VCARD\nFN:A\nEND:VCARD\nBEGIN:VC', ['card']],
+    ['a repeated beginning', 'BEGIN:VCARD\nBEGIN:VCARD\nFN:A\nEND:VCARD', ['empty_card', 'card']],
     [
       'a missing end in the middle',
       'BEGIN:VCARD\nFN:A\nBEGIN:VCARD\nFN:B\nEND:VCARD',
-      ['unfinished_card', 'card'],
+      ['unfinished card', 'card'],
+    ],
+    [
+      'a missing end of an agent',
+      'BEGIN:VCARD\nFN:A\nAGENT:\nBEGIN:VCARD\nFN:B\nEND:VCARD',
+      ['unfinished card'],
     ],
     [
       'text between cards',
@@ -119,6 +129,13 @@ describe('any input', () => {
     ],
   ])('%s: %j', async (_, text, expected) => {
     expect(codes(await collect(Buffer.from(text), 7))).toEqual(expected);
+  });
+
+  it('reads what a card without END:VCARD has, but not where it would replace another card', async () => {
+    const text = 'BEGIN:VCARD\nVERSION:3.0\nFN:Ann\nTEL:+1 555 0100\n';
+    const [result] = await collect(Buffer.from(text), 7);
+    expect(result).toMatchObject({ card: { full_name: 'Ann', phones: [{ value: '+1 555 0100' }] } });
+    expect(() => readCard(text)).toThrow(expect.objectContaining({ code: 'unfinished_card' }));
   });
 
   // Cards of almost the maximum length: a reader of quadratic time needs hours for one, longer than the time limit of a test.

@@ -4,6 +4,7 @@ import {
   CARD_VERSIONS,
   newCard,
   readCard,
+  toJsContact,
   withoutStale,
   writeCard,
 } from '../../../src/lib/vcard/index.js';
@@ -187,5 +188,72 @@ describe('parts of properties that fields do not hold', () => {
       const again = readCard(writeCard(card, { version }));
       expect([again.phones, again.job_title]).toEqual([[], 'Joiner']);
     }
+  });
+});
+
+describe('several properties of a field with one value', () => {
+  const PICTURE = 'data:image/png;base64,';
+  // [version, the rows, what the card has]
+  test.each([
+    ['4.0', ['FN;PREF=2:Alt', 'FN;PREF=1:Main', 'FN:None'], { full_name: 'Main' }],
+    ['4.0', ['FN:None', 'FN;PREF=50:Main'], { full_name: 'Main' }],
+    ['4.0', ['FN:First', 'FN:Second'], { full_name: 'First' }],
+    ['4.0', ['FN;PREF=3:First', 'FN;PREF=3:Second'], { full_name: 'First' }],
+    ['4.0', ['FN;PREF=0:First', 'FN;PREF=x:Second'], { full_name: 'First' }],
+    ['4.0', ['TITLE;PREF=2:Cook', 'TITLE;PREF=1:Skipper'], { job_title: 'Skipper' }],
+    ['3.0', ['TITLE:Cook', 'TITLE;TYPE=work,pref:Skipper'], { job_title: 'Skipper' }],
+    ['2.1', ['TITLE:Cook', 'TITLE;PREF:Skipper'], { job_title: 'Skipper' }],
+    ['4.0', ['ORG:Yard', 'ORG;PREF=1:Boats;Sails'], { organization: { name: 'Boats', units: ['Sails'] } }],
+    ['4.0', ['TZ;PREF=2:Europe/Oslo', 'TZ;PREF=1:Europe/Rome'], { time_zone: 'Europe/Rome' }],
+    ['4.0', ['LANG;PREF=2:nb', 'LANG;PREF=1:it'], { language: 'it' }],
+    [
+      '4.0',
+      [`PHOTO;PREF=2:${PICTURE}AAAA`, `PHOTO;PREF=1:${PICTURE}BBBB`],
+      { photo: { media_type: 'image/png', data: Buffer.from('BBBB', 'base64') } },
+    ],
+  ])('%s %j: the preferred one is the field', (version, rows, expected) => {
+    const card = readCard(
+      `BEGIN:VCARD\r\nVERSION:${version}\r\n${['N:Lind;Ana;;;', ...rows].join('\r\n')}\r\nEND:VCARD\r\n`,
+    );
+    expect(card).toMatchObject(expected);
+    // The others are kept, and do not become the preferred one.
+    expect(card.custom.filter(({ name }) => rows.some((row) => row.startsWith(name)))).not.toEqual([]);
+    expect(readCard(writeCard(card, { version: '4.0' }))).toMatchObject(expected);
+  });
+
+  test('a changed field stays the preferred one', () => {
+    const card = read('4.0', 'TITLE;PREF=1:Skipper', 'TITLE;PREF=2:Cook');
+    const changed = { ...card, job_title: 'Owner' };
+    const written = { ...changed, custom: withoutStale(card, changed) };
+    expect(rowsOf(written, '4.0').filter((row) => row.startsWith('TITLE'))).toEqual([
+      'TITLE;PREF=1:Owner',
+      'TITLE;PREF=2:Cook',
+    ]);
+    expect(toJsContact({ ...written, uid: 'u' })).toMatchObject({
+      titles: {
+        k1: { name: 'Owner', vCardParams: { pref: '1' } },
+        k2: { name: 'Cook', vCardParams: { pref: '2' } },
+      },
+    });
+  });
+});
+
+describe('the reading of a name', () => {
+  const NAME = 'N;ALTID=1;LANGUAGE=jp:小野;太郎;;;';
+  const READING = 'N;PHONETIC=script;SCRIPT=Latn;ALTID=1;LANGUAGE=jp:Ono;Taro;;;';
+
+  test.each([
+    ['before', [READING, NAME]],
+    ['after', [NAME, READING]],
+  ])('%s the name is its reading', (_, rows) => {
+    const card = read('4.0', ...rows);
+    const name = { family: '小野', given: '太郎', phonetic_family: 'Ono', phonetic_given: 'Taro' };
+    expect(card.name).toMatchObject(name);
+    expect(rowsOf(card, '4.0')).toContain(READING);
+    expect(readCard(writeCard(card, { version: '4.0' })).name).toMatchObject(name);
+  });
+
+  test('alone is the name', () => {
+    expect(read('4.0', READING).name).toMatchObject({ family: 'Ono', given: 'Taro', phonetic_given: null });
   });
 });

@@ -1,5 +1,4 @@
-import { asciiDigits } from '../../contact-card/index.js';
-import { hasVisibleCharacter } from '../../text/index.js';
+import { asciiDigits, charactersOf, hasVisibleCharacter } from '../../text/index.js';
 import { ANSWER_LIMITS, DEFINITION_LIMITS, type Question, type Validation } from '../definition.js';
 import { compact, type Fields, isPlainText } from '../fields.js';
 import { compilePattern, MAX_MATCHED_TEXT, type Pattern } from '../pattern.js';
@@ -44,7 +43,7 @@ function parseText(fields: Fields): Partial<Question> {
 function plain(value: unknown, check: (given: string) => AnswerCheck): AnswerCheck {
   if (typeof value !== 'string') return problem('is_string', 'must be text');
   if (!hasVisibleCharacter(value)) return { empty: true };
-  if (value.length > ANSWER_LIMITS.text)
+  if (charactersOf(value) > ANSWER_LIMITS.text)
     return problem('max_length', `must be at most ${ANSWER_LIMITS.text} characters long`);
   if (!isPlainText(value)) return problem('characters', 'must not contain control characters');
   return check(value);
@@ -56,17 +55,14 @@ function checkText(question: Question, value: unknown, lines: boolean): AnswerCh
   const max = Math.min(question.validation?.max_length ?? limit, limit);
   return plain(value, (given) => {
     if (!lines && /[\n\r]/.test(given)) return problem('one_line', 'must be one line');
-    if (isShorter(given, min)) return problem('min_length', `must be at least ${min} characters long`);
-    if (!isShorter(given, max + 1)) return problem('max_length', `must be at most ${max} characters long`);
+    const length = charactersOf(given);
+    if (length < min) return problem('min_length', `must be at least ${min} characters long`);
+    if (length > max) return problem('max_length', `must be at most ${max} characters long`);
     if (patternOf(question)?.matches(given) === false)
       return problem('pattern', message ?? 'must have the required form');
     return { answer: given };
   });
 }
-
-/** Whether a text has fewer characters (code points, as in JSON Schema) than a number: rare ideographs and emoji are one. */
-const isShorter = (given: string, length: number): boolean =>
-  given.length < length || (given.length < 2 * length && [...given].length < length);
 
 /** Text in a fixed form. */
 const formatted = (code: string, message: string, valid: (value: string) => string | null): Kind => ({
@@ -79,18 +75,7 @@ const formatted = (code: string, message: string, valid: (value: string) => stri
 });
 
 const EMAIL = /^[^\s@<>(),;:"[\]\\]{1,64}@(?=.{1,255}$)[^\s@.<>(),;:"[\]\\]+(?:\.[^\s@.<>(),;:"[\]\\]+)+$/u;
-/** A number with an extension. */
-const PHONE = /^\+?[\d ()./-]{3,40}(?:\s?(?:;?ext\.?=?|x|#|,+)\s?\d{1,7})?$/i;
-/** Characters that are pasted with a number and not seen: marks of directions, joiners, soft hyphens. */
-const UNSEEN = /[\p{Cf}]/gu;
-const MAX_PHONE = 60;
-const DASHES = /[\u2010-\u2015\u2212]/g;
-
-/** Numbers of all scripts, as people type or paste them; the answer stays as it is. */
-function isPhone(value: string): boolean {
-  const plain = asciiDigits(value.replaceAll(UNSEEN, '')).replaceAll(DASHES, '-').replaceAll(/\s/g, ' ');
-  return PHONE.test(plain) && (plain.match(/\d/g) ?? []).length >= 3;
-}
+const PHONE = /^\+?[\d ()./\p{Pd}]{3,40}(?:(?:;ext=|#|x|extn?\.?) ?\d{1,7})?$/iu;
 
 function httpUrl(value: string): string | null {
   const url = value.length <= 2048 && !/\s/.test(value) ? URL.parse(value) : null;
@@ -114,9 +99,10 @@ export const EMAIL_ADDRESS = formatted('is_email', 'must be an e-mail address', 
 );
 
 export const PHONE_NUMBER: Kind = {
-  ...formatted('is_phone', 'must be a telephone number', (value) =>
-    value.length <= MAX_PHONE && isPhone(value) ? value : null,
-  ),
+  ...formatted('is_phone', 'must be a telephone number', (value) => {
+    const number = asciiDigits(value);
+    return PHONE.test(number) && (number.match(/\d/g) ?? []).length >= 3 ? value : null;
+  }),
   cells: (_question, answer) => [{ kind: 'phone', value: answer as string }],
 };
 

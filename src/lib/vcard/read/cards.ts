@@ -3,17 +3,20 @@ import { companionOf, companionsIn } from '../companions.js';
 import { Draft } from './draft.js';
 import { VcardError } from '../errors.js';
 import { HANDLERS } from './handlers.js';
+import { preferredFirst } from '../preference.js';
 import { parseCard, type Property } from './properties.js';
 import { CardSplitter, type RawCard, READ_LIMITS, type ReadLimits } from './split.js';
 import { utf8 } from './utf8.js';
 
 /** One card of a file by its position, from 0, or the reason why it cannot be read. */
-export type CardResult = { index: number; card: Card } | { index: number; error: VcardError };
+export type CardResult =
+  /** `isUnfinished`: the card has no END:VCARD, so that a part of it may be missing. */
+  { index: number; card: Card; isUnfinished?: true } | { index: number; error: VcardError };
 
 /**
  * Reads the cards of a file of vCard 2.1, 3.0 or 4.0 one after another: UTF-8, UTF-16 with a byte order mark, and charsets that
  * 2.1 names with each property. Memory does not grow with the length of the file. A card that cannot be read is a result of
- * its own.
+ * its own. A card without END:VCARD is read up to the next card or the end of the file.
  * @throws VcardError `no_card` for a file without any card
  */
 export async function* readCards(
@@ -39,26 +42,27 @@ export async function countCards(source: AsyncIterable<Uint8Array> | Iterable<Ui
 
 /**
  * The first card of a text.
- * @throws VcardError
+ * @throws VcardError also for a card without END:VCARD, which could replace a longer one
  */
 export function readCard(text: string, limits: ReadLimits = READ_LIMITS): Card {
   const splitter = new CardSplitter(limits);
   for (const raw of [...splitter.push(Buffer.from(text.replace(/^\uFEFF/, ''))), ...splitter.end()]) {
     const result = resultOf(raw, limits);
     if ('error' in result) throw result.error;
+    if (result.isUnfinished) throw new VcardError('unfinished_card', 'The card has no END:VCARD.');
     return result.card;
   }
   throw new VcardError('no_card', 'The text contains no vCard.');
 }
 
-function resultOf(raw: RawCard, { cardBytes }: ReadLimits): { card: Card } | { error: VcardError } {
-  if ('problem' in raw) {
-    const isLong = raw.problem === 'card_too_large';
-    const message = isLong ? `The card is longer than ${cardBytes} bytes.` : 'The card has no END:VCARD.';
-    return { error: new VcardError(raw.problem, message) };
-  }
+function resultOf(
+  raw: RawCard,
+  { cardBytes }: ReadLimits,
+): { card: Card; isUnfinished?: true } | { error: VcardError } {
+  if ('problem' in raw)
+    return { error: new VcardError(raw.problem, `The card is longer than ${cardBytes} bytes.`) };
   try {
-    return { card: cardOf(raw.bytes) };
+    return { card: cardOf(raw.bytes), ...(!raw.hasEnd && { isUnfinished: true }) };
   } catch (error) {
     if (error instanceof VcardError) return { error };
     throw error;
@@ -74,7 +78,9 @@ const LATE = new Set(['LABEL', 'X-ABADR']);
 function cardOf(bytes: Buffer): Card {
   const lines = parseCard(bytes);
   const draft = new Draft(lines);
-  const properties = lines.properties.filter((property) => !IGNORED.has(property.name) && hasValue(property));
+  const properties = preferredFirst(
+    lines.properties.filter((property) => !IGNORED.has(property.name) && hasValue(property)),
+  );
   const isLate = ({ name }: Property): boolean => LATE.has(name);
   const companions: CardProperty[] = [];
   for (const property of [...properties.filter((one) => !isLate(one)), ...properties.filter(isLate)]) {

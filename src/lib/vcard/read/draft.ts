@@ -8,6 +8,7 @@ import {
 } from '../card.js';
 import { builtInLabel, typesOfLabel } from '../labels.js';
 import { formatDataUri, MEDIA_FAMILY, mediaTypeOf } from '../media.js';
+import { preferenceOf } from '../preference.js';
 import { ANDROID_LABEL, type CardLines, type Property } from './properties.js';
 import { cleanLine, cleanText, distinct, lineOf } from '../text.js';
 
@@ -37,6 +38,8 @@ export class Draft {
   readonly notes: string[] = [];
   /** The property of the photo while the photo is a link. */
   photoLink: Property | null = null;
+  /** A name that is no reading of another one. */
+  readonly hasName: boolean;
   /** The reading of the name. */
   readonly phonetic: { given: string | null; family: string | null } = { given: null, family: null };
   private readonly labels = new Map<string, Property>();
@@ -50,6 +53,7 @@ export class Draft {
 
   constructor(lines: CardLines) {
     this.isOld = lines.version === '2.1';
+    this.hasName = lines.properties.some(({ name, params }) => name === 'N' && !params.has('PHONETIC'));
     for (const property of lines.properties) {
       const { group, name } = property;
       if (!group) continue;
@@ -77,7 +81,6 @@ export class Draft {
     const label = this.label(property);
     const builtIn = label === null ? undefined : builtInLabel(label);
     const types = property.params.types();
-    const preferred = types.includes('pref') ? 1 : Number(property.params.first('PREF') ?? Number.NaN);
     const entry: CardEntry = {
       label: builtIn === undefined ? (label ?? lineOf(property.params.first(ANDROID_LABEL))) : null,
       types: distinct(
@@ -87,7 +90,7 @@ export class Draft {
       ).filter((type) => type !== 'pref' && !ignored.includes(type)),
       primary: false,
     };
-    if (preferred >= 1) this.ranks.set(entry, preferred);
+    this.ranks.set(entry, preferenceOf(property));
     return entry;
   }
 

@@ -24,7 +24,7 @@ function readFullName({ card }: Draft, { value, params }: Property): boolean {
 }
 
 /** A structured name. A component may be a list, except in vCard 2.1. */
-function readName({ card, isOld }: Draft, { value }: Property): boolean {
+function readName({ card, isOld, phonetic, hasName }: Draft, { value, params }: Property): boolean {
   const text = (part: string | undefined, separator: string): string | null => {
     if (!part || isOld) return lineOf(part);
     return cleanLine(distinct(splitEscaped(part, ',').map(lineOf)).join(separator));
@@ -37,6 +37,12 @@ function readName({ card, isOld }: Draft, { value }: Property): boolean {
     family: text(family, ' '),
     suffix: text(suffix, ', '),
   };
+  // The reading of another N (RFC 9554, 4.6). It stays a property, which has its alphabet and further parts.
+  if (params.has('PHONETIC') && hasName) {
+    phonetic.family ??= name.family;
+    phonetic.given ??= name.given;
+    return false;
+  }
   if (!Object.values(name).some(Boolean)) return true;
   return setOnce(card, 'name', { ...name, phonetic_given: null, phonetic_family: null });
 }

@@ -4,8 +4,8 @@ export interface ReadLimits {
 }
 export const READ_LIMITS: ReadLimits = { cardBytes: 4 * 1024 * 1024 };
 
-/** The bytes between BEGIN:VCARD and END:VCARD, or the reason why there are none. */
-export type RawCard = { bytes: Buffer } | { problem: 'card_too_large' | 'unfinished_card' };
+/** The bytes between BEGIN:VCARD and END:VCARD, or the reason why there are none. A card without END ends with the file or with the next BEGIN. */
+export type RawCard = { bytes: Buffer; hasEnd: boolean } | { problem: 'card_too_large' };
 
 type Mark = 'begin' | 'nested' | 'end' | 'end-begin';
 /** Maximum length of a line with a mark. */
@@ -63,10 +63,10 @@ export class CardSplitter {
     }
   }
 
-  /** The card that ends with the last line, or the error for a card without an end. */
+  /** The card that ends with the last line or has no end. */
   *end(): Generator<RawCard> {
     yield* this.push(Buffer.from('\n'));
-    if (this.depth > 0) yield this.unfinished();
+    if (this.depth > 0) yield this.finished(false);
   }
 
   private markOf(chunk: Buffer, start: number, end: number): Mark | undefined {
@@ -95,12 +95,12 @@ export class CardSplitter {
     this.keep(before);
     if (mark === 'nested') this.depth++;
     else if (mark === 'begin') {
-      if (this.depth > 0) yield this.unfinished();
+      if (this.depth > 0) yield this.finished(false);
       this.open();
     } else {
       this.depth--;
       if (this.depth > 0 && mark === 'end') return;
-      yield this.finished();
+      yield this.finished(true);
       if (mark === 'end-begin') this.open();
     }
   }
@@ -128,16 +128,10 @@ export class CardSplitter {
     this.nestsNext = false;
   }
 
-  private finished(): RawCard {
+  private finished(hasEnd: boolean): RawCard {
     const { parts, tooLarge } = this;
     this.close();
     if (tooLarge) return { problem: 'card_too_large' };
-    return { bytes: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts) };
-  }
-
-  private unfinished(): RawCard {
-    if (this.tooLarge) return this.finished();
-    this.close();
-    return { problem: 'unfinished_card' };
+    return { bytes: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts), hasEnd };
   }
 }

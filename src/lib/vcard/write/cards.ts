@@ -119,9 +119,8 @@ function writeIdentity(writer: CardWriter, card: Card): void {
     writer.add('X-ADDRESSBOOKSERVER-KIND', card.kind);
   const { name, organization, job_title: title } = card;
   // Both versions require FN, version 3.0 also N.
-  writer.addField(companions.of(keyOf('full_name', card.full_name)), 'FN', escapeText(displayName(card)), {
-    DERIVED: card.full_name ? null : 'TRUE',
-  });
+  const full = companions.preferred('FN', companions.of(keyOf('full_name', card.full_name)));
+  writer.addField(full, 'FN', escapeText(displayName(card)), { DERIVED: card.full_name ? null : 'TRUE' });
   const parts = NAME_PARTS.map((part) => name?.[part] ?? null);
   const source = name ? companions.of(entryKeys.name(name)) : undefined;
   if (!isNew || parts.some(Boolean)) writer.addField(source, 'N', joinParts(parts, ';'));
@@ -131,11 +130,12 @@ function writeIdentity(writer: CardWriter, card: Card): void {
     writer.addField(companion, 'NICKNAME', joinParts(texts, ','));
   if (organization?.name || organization?.units.length)
     writer.addField(
-      companions.of(entryKeys.organization(organization)),
+      companions.preferred('ORG', companions.of(entryKeys.organization(organization))),
       'ORG',
       joinParts([organization.name, ...organization.units], ';'),
     );
-  if (title) writer.addField(companions.of(keyOf('job_title', title)), 'TITLE', escapeText(title));
+  const ofTitle = companions.preferred('TITLE', companions.of(keyOf('job_title', title)));
+  if (title) writer.addField(ofTitle, 'TITLE', escapeText(title));
   for (const uid of card.members)
     writer.addField(
       companions.of(keyOf('members', uid)),
@@ -151,22 +151,30 @@ function writePlaceAndLanguage(
   const { companions, version } = writer;
   const isOffset = /^[+-]\d{2}:?\d{2}$/.test(zone ?? '');
   if (zone)
-    writer.addField(companions.of(keyOf('time_zone', zone)), 'TZ', escapeText(zone), {
-      VALUE: version === '3.0' && !isOffset ? 'text' : null,
-    });
-  if (language) writer.addField(companions.of(keyOf('language', language)), 'LANG', escapeText(language));
+    writer.addField(
+      companions.preferred('TZ', companions.of(keyOf('time_zone', zone))),
+      'TZ',
+      escapeText(zone),
+      {
+        VALUE: version === '3.0' && !isOffset ? 'text' : null,
+      },
+    );
+  const ofLanguage = companions.preferred('LANG', companions.of(keyOf('language', language)));
+  if (language) writer.addField(ofLanguage, 'LANG', escapeText(language));
 }
 
 function writePhoto(writer: CardWriter, photo: CardPhoto): void {
-  const { version } = writer;
+  const { version, companions } = writer;
+  const source = companions.preferred(
+    'PHOTO',
+    'uri' in photo ? companions.of(keyOf('photo', photo.uri)) : undefined,
+  );
   if ('uri' in photo)
-    writer.addField(writer.companions.of(keyOf('photo', photo.uri)), 'PHOTO', escapeUri(photo.uri), {
-      VALUE: version === '3.0' ? 'uri' : null,
-    });
-  else if (version === '4.0') writer.add('PHOTO', formatDataUri(photo));
+    writer.addField(source, 'PHOTO', escapeUri(photo.uri), { VALUE: version === '3.0' ? 'uri' : null });
+  else if (version === '4.0') writer.addField(source, 'PHOTO', formatDataUri(photo));
   else {
     const type = photo.media_type && shortType(photo.media_type, 'image');
-    writer.add('PHOTO', base64(photo.data), { ENCODING: 'b', TYPE: type });
+    writer.addField(source, 'PHOTO', base64(photo.data), { ENCODING: 'b', TYPE: type });
   }
 }
 

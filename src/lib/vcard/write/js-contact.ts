@@ -99,7 +99,13 @@ function entriesOf(
       ? [organization(company.name, company.units, companions.of(entryKeys.organization(company)))]
       : [],
     titles: title
-      ? [entry('titles', { kind: 'title', name: title }, companions.of(keyOf('job_title', title)))]
+      ? [
+          entry(
+            'titles',
+            { kind: 'title', name: title },
+            companions.preferred('TITLE', companions.of(keyOf('job_title', title))),
+          ),
+        ]
       : [],
     emails: card.emails.map((email) =>
       entry('emails', { address: email.value, ...entryOf(email) }, companions.of(entryKeys.emails(email))),
@@ -137,7 +143,13 @@ function entriesOf(
       .notes(card.notes)
       .map(({ text, companion }) => entry('notes', { note: text }, companion)),
     preferredLanguages: spoken
-      ? [entry('preferredLanguages', { language: spoken }, companions.of(keyOf('language', spoken)))]
+      ? [
+          entry(
+            'preferredLanguages',
+            { language: spoken },
+            companions.preferred('LANG', companions.of(keyOf('language', spoken))),
+          ),
+        ]
       : [],
     media: photo ? [entry('media', mediaOf(photo))] : [],
   };

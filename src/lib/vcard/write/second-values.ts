@@ -5,9 +5,6 @@ import { joinParts } from './lines.js';
 
 type Content = Omit<CardFields, 'uid'>;
 
-/** Properties of fields with one value. */
-export const SINGLE_PROPERTIES: ReadonlySet<string> = new Set(['FN', 'N', 'ORG', 'TITLE', 'TZ', 'LANG']);
-
 /**
  * The single values of `other` that `card` has other values for, as properties for `custom`: a card that is joined with another one
  * keeps both names, organizations and titles.

@@ -31,7 +31,7 @@ export interface ImportedCard {
   /** SHA-256 of the card with its photo, hexadecimal. */
   hash: string;
   photo: ImportedPhoto | null;
-  /** Values beyond a limit, which the contact does not have. */
+  /** What the contact lacks or may lack: values beyond a limit, the end of its card. */
   problems: ImportProblemResponse[];
 }
 /** A photo as the device sent it. */
@@ -51,7 +51,7 @@ export function fromVcard(result: CardResult, country: string | null): ImportEnt
     return { index, name: null, error, message };
   }
   const { uid, photo, ...fields } = result.card;
-  return entryOf(index, fields.full_name, () => {
+  const entry = entryOf(index, fields.full_name, () => {
     const whole = { ...fields, custom: withLinkedPhoto(fields.custom, photo) };
     const { card: read, omitted } = isOrdinary(whole) ? { card: whole, omitted: [] } : limitedCard(whole);
     if (omitted.length > 0) read.custom = withoutStale(whole, read);
@@ -60,6 +60,9 @@ export function fromVcard(result: CardResult, country: string | null): ImportEnt
     const image = photo && 'data' in photo ? photo.data : null;
     return { uid, externalId: undefined, card: newContactCard(input, country), image, omitted };
   });
+  if (result.isUnfinished && 'problems' in entry)
+    entry.problems.push(unfinished(index, entry.card.full_name));
+  return entry;
 }
 
 /** @param plain an entry of the JSON body */
@@ -152,4 +155,10 @@ function omission(index: number, name: string | null, field: string): ImportProb
     error: 'value_too_large',
     message: `The contact was imported without a part of ${field}, which is beyond a limit.`,
   };
+}
+
+function unfinished(index: number, name: string | null): ImportProblemResponse {
+  const message =
+    'The contact was imported, but its card has no END:VCARD: a part of the file may be missing.';
+  return { index, name, error: 'unfinished_card', message };
 }

@@ -3,7 +3,10 @@ import { PageEnvelope } from '../../../platform/paging/page.response.js';
 import { NO_DATE_TIME, UUID } from '../../../platform/field-docs/field-docs.js';
 import { ContactResponse } from '../responses/contact.response.js';
 
-/** A card that was not imported, or a value that an imported contact does not have (`value_too_large`). */
+/**
+ * A card that was not imported, a value that an imported contact does not have (`value_too_large`), or an imported contact whose card
+ * has no END:VCARD (`unfinished_card`).
+ */
 export class ImportProblemResponse {
   /** Position of the card in the import, from 0. @example 17 */ index!: number;
   /** @example "Maria Silva" */ name!: string | null;
@@ -25,7 +28,7 @@ export class ImportResponse {
   @ApiProperty({ type: 'integer', example: 3 }) unchanged!: number;
   @ApiProperty({ type: 'integer', example: 0 }) skipped!: number;
   @ApiProperty({ type: 'integer', example: 1 }) failed!: number;
-  /** The first 1,000 cards that were not imported and values that were left out. */ errors!: ImportProblemResponse[];
+  /** The first 1,000 cards that were not imported or have no end, and values that were left out. */ errors!: ImportProblemResponse[];
   @ApiProperty({ format: 'date-time', example: '2026-03-01T08:00:00.000Z' }) created_at!: Date;
   /** Time of the undo; null for an import in effect. */
   @ApiProperty(NO_DATE_TIME) undone_at!: Date | null;

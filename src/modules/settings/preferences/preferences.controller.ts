@@ -13,7 +13,8 @@ import { SettingsErrors } from '../settings.errors.js';
 const MERGE =
   'Merges like RFC 7396: omitted members stay, null resets to the default, lists are replaced. Unknown keys are rejected. With `rev`: 409 `conflict` when the preferences have changed since then.';
 
-const PUSH = 'The channel `push` is that of the devices of `POST /notifications/push-subscriptions`.';
+const PUSH =
+  'The channel `push` is that of push messages to the subscriptions of `POST /notifications/push-subscriptions`.';
 
 const PreferencesResponse = (kind: PreferenceKind) =>
   ApiOkResponse({

@@ -1,0 +1,233 @@
+import { Transform, type TransformCallback } from 'node:stream';
+import {
+  asPlainText,
+  contentTypeField,
+  type ContentTypeField,
+  isHeadOfFile,
+  withBoundary,
+} from './content-type-field.js';
+
+/** A longer head is not examined. */
+const MAX_HEAD = 1_048_576;
+/** Bytes of the body that are examined for a boundary. */
+const EXAMINED = 262_144;
+/** A longer line is no boundary: RFC 2046 limits it to 70 characters. */
+const MAX_BOUNDARY_LINE = 1_000;
+const LF = 10;
+const CR = 13;
+const DASH = 45;
+
+/** Bytes of a message that are examined. Later heads stay as they are: a hostile message has a hundred thousand of them. */
+const MAX_EXAMINED = 64 * EXAMINED;
+
+/** The default of a part of a digest. */
+const MESSAGE = 'Content-Type: message/rfc822\r\n';
+
+const CONTENT_FIELD = /^content-[\w-]+[ \t]*:/i;
+
+/** What the body after a head shows: the declared field whose boundary it uses, or a boundary that no field declares. */
+interface Examination {
+  declared?: ContentTypeField | undefined;
+  found?: string | undefined;
+}
+
+/**
+ * Corrects the Content-Type fields of a message and its parts, so that they agree with the body:
+ *
+ * - Of several fields (RFC 2045 allows one), the one whose boundary the body uses stays; without one, the first that is no
+ *   multipart. mailsplit would take the first field and mailparser the last one.
+ * - A multipart whose boundary is missing or not in the body gets the boundary that the body uses, or else is a text: RFC 2045 5.2
+ *   assumes `text/plain` for an invalid field. The parser would drop the body.
+ * - A field without a media type is the default, `text/plain` or in a digest `message/rfc822` (RFC 2046 5.1.5), except for files.
+ * - White space after a boundary, which RFC 2046 5.1.1 permits, is removed.
+ */
+export class ContentTypeCorrector extends Transform {
+  private pending: Buffer = Buffer.alloc(0);
+  private inHead = true;
+  /** In a body: `pending` begins with a line. */
+  private isLineStart = false;
+  /** A head with several fields or with a multipart, while its body is examined. */
+  private undecided: { fields: string[]; types: ContentTypeField[] } | undefined;
+  /** The type of the multipart of each boundary. */
+  private readonly boundaries = new Map<string, string>();
+  /** The head is that of a part, not of the message. */
+  private isPart = false;
+  /** The multipart of the current part is a digest. */
+  private isInDigest = false;
+  private examined = 0;
+
+  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
+    this.pending = this.pending.length === 0 ? chunk : Buffer.concat([this.pending, chunk]);
+    this.advance(false);
+    done();
+  }
+
+  override _flush(done: TransformCallback): void {
+    this.advance(true);
+    if (this.pending.length > 0) this.push(this.pending);
+    done();
+  }
+
+  private advance(isEnd: boolean): void {
+    for (let isMore = true; isMore;) {
+      if (this.undecided) isMore = this.decide(this.undecided, isEnd);
+      else isMore = this.inHead ? this.readHead(isEnd) : this.readBody(isEnd);
+    }
+  }
+
+  /** Forwards the first bytes of `pending`. */
+  private forward(length: number): void {
+    if (length > 0) this.push(this.pending.subarray(0, length));
+    this.pending = this.pending.subarray(length);
+  }
+
+  private readHead(isEnd: boolean): boolean {
+    const end = endOfHead(this.pending);
+    if (end < 0) {
+      if (!isEnd && this.pending.length <= MAX_HEAD) return false;
+      this.inHead = false;
+      return !isEnd;
+    }
+    const fields = fieldsOf(this.pending.subarray(0, end).toString('latin1'));
+    const types = fields.flatMap((text, position) => contentTypeField(text, position) ?? []);
+    this.inHead = false;
+    this.isLineStart = true;
+    this.pending = this.pending.subarray(end);
+    if (types.some(({ type }) => type?.startsWith('multipart/')) || types.length > 1)
+      this.undecided = { fields, types };
+    else this.pushHead(fields, types, types[0]?.text);
+    return true;
+  }
+
+  /**
+   * Forwards a head with one Content-Type field, in the place of the first one, or with the default field.
+   * @param text the field; undefined for a head without one
+   */
+  private pushHead(fields: readonly string[], types: readonly ContentTypeField[], text?: string): void {
+    const [first] = types;
+    const isInvalid = types.every(({ type }) => type === null) && !isHeadOfFile(fields, this.isPart);
+    if (first && text !== undefined) {
+      const isDefault = isInvalid && this.isInDigest;
+      const field = isDefault ? MESSAGE : isInvalid ? asPlainText(first) : text;
+      const positions = new Set(types.map(({ position }) => position));
+      const others = (position: number): boolean => position === first.position || !positions.has(position);
+      fields = fields.with(first.position, field).filter((_, position) => others(position));
+    } else if (this.isInDigest && fields[0] !== '') fields = [MESSAGE, ...fields];
+    this.push(Buffer.from(fields.join(''), 'latin1'));
+  }
+
+  private decide(
+    { fields, types }: { fields: string[]; types: ContentTypeField[] },
+    isEnd: boolean,
+  ): boolean {
+    const examination = this.examine(types, isEnd);
+    if (!examination) return false;
+    const { declared, found } = examination;
+    const other = types.find(({ type }) => type !== null && !type.startsWith('multipart/'));
+    const chosen = declared ?? other ?? types.find(({ type }) => type !== null) ?? types[0];
+    this.undecided = undefined;
+    if (!chosen) return true;
+    let { text, boundary } = chosen;
+    const isExamined = this.examined < MAX_EXAMINED && !chosen.isBoundaryEncoded;
+    if (!declared && chosen.type?.startsWith('multipart/') && isExamined) {
+      boundary = found;
+      text = found === undefined ? asPlainText(chosen) : withBoundary(chosen, found);
+    }
+    this.pushHead(fields, types, text);
+    if (boundary !== undefined) this.boundaries.set(boundary, chosen.type ?? '');
+    return true;
+  }
+
+  /** Looks for a boundary in the lines of the body. @returns undefined if more of the body is needed */
+  private examine(types: readonly ContentTypeField[], isEnd: boolean): Examination | undefined {
+    const { pending } = this;
+    const candidates = new Map(
+      types.flatMap((type) => (type.boundary === undefined ? [] : [[type.boundary, type] as const])),
+    );
+    let found: string | undefined;
+    for (
+      let at = startsWithDashes(pending) ? 0 : lineWithDashes(pending, 0);
+      at >= 0 && at < EXAMINED && this.examined < MAX_EXAMINED;
+      at = lineWithDashes(pending, at)
+    ) {
+      const [line = '', next] = pending.toString('latin1', at, at + 2 * MAX_BOUNDARY_LINE).split('\n', 2);
+      if (line.length > MAX_BOUNDARY_LINE) continue;
+      if (next === undefined && !isEnd) break;
+      const name = boundaryOf(line);
+      const closed = name.replace(/--$/, '');
+      const declared = candidates.get(name) ?? candidates.get(closed);
+      const isOfParent = this.boundaries.has(name) || this.boundaries.has(closed);
+      if (declared || isOfParent) {
+        this.examined += at;
+        return { declared, found };
+      }
+      if (name !== '' && CONTENT_FIELD.test(next ?? '')) found ??= name;
+    }
+    if (!isEnd && pending.length < EXAMINED && this.examined < MAX_EXAMINED) return undefined;
+    this.examined += Math.min(pending.length, EXAMINED);
+    return { found };
+  }
+
+  /** Forwards the body up to the head of the next part. */
+  private readBody(isEnd: boolean): boolean {
+    const { pending } = this;
+    if (this.boundaries.size > 0) {
+      if (this.isLineStart && pending.length < 2 && !isEnd) return false;
+      for (
+        let at = this.isLineStart ? 0 : lineWithDashes(pending, 0);
+        at >= 0;
+        at = lineWithDashes(pending, at)
+      ) {
+        const end = pending.indexOf(LF, at);
+        if (end < 0 && !isEnd && pending.length - at <= MAX_BOUNDARY_LINE) {
+          this.forward(at);
+          this.isLineStart = true;
+          return false;
+        }
+        if (end < 0 || end - at > MAX_BOUNDARY_LINE) continue;
+        const line = pending.toString('latin1', at, end);
+        const name = boundaryOf(line);
+        const type = this.boundaries.get(name);
+        if (type === undefined && !this.boundaries.has(name.replace(/--$/, ''))) continue;
+        this.forward(at);
+        this.push(Buffer.from(`--${name}${line.endsWith('\r') ? '\r' : ''}\n`, 'latin1'));
+        this.pending = pending.subarray(end + 1);
+        this.isLineStart = true;
+        this.inHead = type !== undefined;
+        this.isPart = true;
+        this.isInDigest = type === 'multipart/digest';
+        return true;
+      }
+    }
+    // The line end before a line that may be a boundary stays.
+    const kept = isEnd ? -1 : pending.subarray(-2).lastIndexOf(LF);
+    this.forward(kept < 0 ? pending.length : pending.length - Math.min(2, pending.length) + kept);
+    this.isLineStart = false;
+    return false;
+  }
+}
+
+/** The position of the next line after `from` that begins with `--`, or -1. */
+function lineWithDashes(bytes: Buffer, from: number): number {
+  const at = bytes.indexOf('\n--', from, 'latin1');
+  return at < 0 ? -1 : at + 1;
+}
+
+const startsWithDashes = (bytes: Buffer): boolean => bytes[0] === DASH && bytes[1] === DASH;
+
+/** The boundary that a line names; empty for any other line. */
+const boundaryOf = (line: string): string => (line.startsWith('--') ? line.slice(2).trimEnd() : '');
+
+/** @returns the position after the empty line, or of a boundary within the head; -1 if the head has not ended */
+function endOfHead(bytes: Buffer): number {
+  for (let at = 0; ;) {
+    const end = bytes.indexOf(LF, at);
+    if (end < 0) return -1;
+    if (end === at || (end === at + 1 && bytes[at] === CR)) return end + 1;
+    if (startsWithDashes(bytes.subarray(at, at + 2))) return at;
+    at = end + 1;
+  }
+}
+
+/** The fields of a head with their line ends; folded lines belong to their field. */
+const fieldsOf = (head: string): string[] => head.split(/(?<=\n)(?![ \t])/);
