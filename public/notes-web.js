@@ -487,18 +487,20 @@ function lost(row) {
   const left = sent && !sent.done ? unsent(row) : without(row, "sent");
   if (!left.open?.fields)
     return void 0;
+  const server = left.server ?? sent?.change.fields;
   const message = "The object is deleted, or no longer shared with you.";
-  return { ...left, gone: true, problem: { status: 404, code: "removed", message } };
+  const problem = { status: 404, code: "removed", message };
+  return { ...left, ...server && { server }, gone: true, problem };
 }
 function settled(row, rules) {
   const { sent } = row;
   if (!sent?.done)
     return row;
+  if (!row.server)
+    return lost(row);
   const rest = tidy(without(row, "sent"));
-  if (!rest.server)
-    return lost(rest);
-  const isOwn = sent.done.revision !== void 0 && rest.server["revision"] === sent.done.revision;
-  return isOwn && rest.open ? { ...rest, open: basedOn(rest.open, rest.server) } : rebased(rest, rules);
+  const isOwn = sent.done.revision !== void 0 && row.server["revision"] === sent.done.revision;
+  return isOwn && rest.open ? { ...rest, open: basedOn(rest.open, row.server) } : rebased(rest, rules);
 }
 function basedOn(open, server) {
   const names = Object.keys(open.base ?? {});

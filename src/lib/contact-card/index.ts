@@ -2,7 +2,7 @@ export { CARD_FIELDS, type CardField, type CardPatch, type ContactCard, MAX_UID 
 export { joined } from './join.js';
 export { differences, emptyCard, parsedPhone, written } from './normalize.js';
 export { isPhoneCountry } from './phone-numbers.js';
-export { asciiDigits, SCRIPT_DIGITS } from './phone-texts.js';
+export { SCRIPT_DIGITS } from './phone-texts.js';
 export {
   categoryKey,
   contactWords,
