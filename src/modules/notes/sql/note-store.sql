@@ -10,7 +10,8 @@
 -- @param p_content NULL to keep it. Equal contents are stored once
 -- @returns `stored` with the note as the caller sees it, which is NULL for a visitor with a share link; `outdated`: nothing is stored,
 --   because an assumption is wrong; `exists`: a note has or had the id. @raises WB002 where the owner has too many notes
--- Lines `notes create` and `notes update` of test/bench/platform/domains.bench.mjs.
+-- Lines `notes create` and `notes update` of test/bench/platform/domains.bench.mjs: in a transaction that locks, decides and stores, an
+-- update takes 46 % more processor time (2,642 us in place of 1,807, server with PostgreSQL).
 CREATE FUNCTION note_store(p_tenant uuid, p_user uuid, p_id uuid, p_write jsonb, p_content text)
 RETURNS TABLE (outcome text, revision int, note text) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
