@@ -78,9 +78,9 @@ export class Device {
   /** Synchronises at its own pace until it is stopped, besides what the library does by itself. Now and then its program ends without notice. */
   async live(stopped: () => boolean): Promise<void> {
     const { rng } = this;
-    const pace = rng.pick([30, 100, 200]);
+    const pace = rng.pick([60, 200]);
     while (!stopped()) {
-      const what = rng.weighted({ nothing: 60, sync: 30, decide: 6, crash: 4 });
+      const what = rng.weighted({ nothing: 66, sync: 18, decide: 8, crash: 8 });
       if (what === 'sync') await this.synchronise();
       if (what === 'decide') await this.decide();
       if (what === 'crash') await this.crash();

@@ -14,7 +14,7 @@ interface Sent {
 const OF_PARTS = new Set([200, 201, 403, 404, 409, 410, 422, 424]);
 const LARGEST_PAGE = 'limit=200';
 /** Longest wait of a poll before it is sent, in milliseconds: without it, devices would synchronise all the time. */
-const POLL_MS = 300;
+const POLL_MS = 800;
 const LATE_MS = 150;
 /** Longer than a call of the library waits. */
 const LONG_SECONDS = 120;

@@ -144,9 +144,14 @@ async function remove(actor: Actor, { name, scope }: Place, id: string, item: an
   const { world, device } = actor;
   if (world.saves.privates.has(id) || item.is_default) return;
   if (name === 'contacts') world.contactLedger.mayBeDeleted(scope!, id);
-  const result = await device.save(name, scope, (collection) => collection.remove(id));
-  if (result !== 'rejected' && name !== 'notes' && name !== 'tasks')
-    world.saves.removed(device.name, name, id);
+  // A device sends neither an object that was removed before it was sent, nor the last changes of one without a trash.
+  let isKept = false;
+  const result = await device.save(name, scope, async (collection) => {
+    await collection.remove(id);
+    isKept = (await collection.get(id)) !== undefined;
+  });
+  world.log(`${device.name}: removal of ${name} ${id} ${result}`);
+  if (result !== 'rejected' && !isKept) world.saves.removed(device.name, name, id);
 }
 
 function record(

@@ -91,7 +91,7 @@ export class Saves<User extends { name: string }> {
     }
   }
 
-  /** A removal discards the unsent changes of an object without a trash. */
+  /** A removal has discarded the unsent changes of an object. */
   removed(device: string, name: CollectionName, id: string): void {
     for (const key of this.fields.keys())
       if (key.startsWith(`${device} ${name} ${id} `)) this.fields.delete(key);

@@ -38,7 +38,7 @@ export class Reader {
 
   /** Synchronises at its own pace until it is stopped. */
   async live(stopped: () => boolean): Promise<void> {
-    this.pace = this.rng.pick([2, 10, 60]);
+    this.pace = this.rng.pick([5, 30, 100]);
     while (!stopped()) {
       await this[this.rng.weighted({ notes: 4, folders: 1, tasks: 4, taskFolders: 2, contacts: 2 })].step();
       await delay(this.rng.int(0, this.pace));
