@@ -256,6 +256,19 @@ describe('a process of release 0.1.0 on the schema of this version', () => {
     expect(await app.sql('SELECT id FROM chat_rooms WHERE id = $1', [room.id])).toEqual([]);
   });
 
+  test('presence: devices and choices of a process of the release', async () => {
+    const [ann] = await app.tenant(`presence-${randomUUID()}`, 'ann');
+    const [id, key] = [randomUUID(), { tenant_id: ann.tenantId, user_id: ann.id }];
+    const device = { ...key, id, active: true, rooms: [], session_id: null };
+    expect((await run('presence.join', [JSON.stringify([device]), 75])).status).toBe('online');
+    const choice = [ann.tenantId, ann.id, 'dnd', 'Focus', null, 10];
+    expect(await run('presence.choose', choice)).toMatchObject({ ...key, status: 'dnd', text: 'Focus' });
+    const columns = [[ann.tenantId], [ann.id], [id]];
+    expect(await run('presence.beat', [...columns, 75])).toEqual({ id });
+    await run('presence.leave', [...columns, -1]);
+    expect(await run('presence.sweep', [1_000, 75])).toMatchObject({ ...key, status: 'offline' });
+  });
+
   describe('mail', () => {
     let ben: MailClient;
     let drafts: string;

@@ -4,7 +4,7 @@ import { Bus } from '../../platform/bus/bus.js';
 import type { Connection } from '../../platform/realtime/connection.js';
 import { defineServerEvent } from '../../platform/realtime/event-declarations.js';
 import { UserConnections } from '../../platform/realtime/user-connections.js';
-import type { PresenceChange } from './presence.repository.js';
+import type { PresenceChange } from './presence-writes.js';
 import { OwnPresenceResponse, PresenceResponse } from './presence.response.js';
 
 const PRESENCE = defineServerEvent(

@@ -6,6 +6,7 @@ import { PresenceDevices } from './devices/presence-devices.js';
 import { PresenceEvents } from './presence-events.js';
 import { PresenceOptions } from './presence-options.js';
 import { PresenceRepository } from './presence.repository.js';
+import { PresenceWrites } from './presence-writes.js';
 import { PresenceService } from './presence.service.js';
 import { PresencePersonalData } from './presence-personal-data.js';
 
@@ -16,6 +17,7 @@ import { PresencePersonalData } from './presence-personal-data.js';
     PresencePersonalData,
     PresenceOptions,
     PresenceRepository,
+    PresenceWrites,
     PresenceEvents,
     PresenceDevices,
     PresenceService,

@@ -12,5 +12,5 @@ export const presenceSchema: SchemaPart = {
     PresenceTextWhileOffline1798803000000: '0002-text-while-offline',
     PresenceSessions1798811000001: '0003-sessions-of-devices',
   }),
-  sql: sqlFiles('workspace', import.meta.url, 'presence-views', 'presence-writes'),
+  sql: sqlFiles('workspace', import.meta.url, 'presence-views', 'release-0.1.0'),
 };

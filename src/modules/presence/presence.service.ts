@@ -9,7 +9,9 @@ import { PresenceDevices } from './devices/presence-devices.js';
 import { PresenceErrors } from './presence.errors.js';
 import { PresenceEvents } from './presence-events.js';
 import { PresenceOptions } from './presence-options.js';
-import { type ChoiceRow, PresenceRepository } from './presence.repository.js';
+import type { Choice } from './model/presence-rules.js';
+import { PresenceRepository } from './presence.repository.js';
+import { PresenceWrites } from './presence-writes.js';
 import {
   type PresenceResponse,
   OwnPresenceEnvelope,
@@ -41,6 +43,7 @@ const SUBSCRIBE = defineClientEvent(
 export class PresenceService implements OnModuleInit {
   constructor(
     private readonly repository: PresenceRepository,
+    private readonly writes: PresenceWrites,
     private readonly devices: PresenceDevices,
     private readonly events: PresenceEvents,
     private readonly options: PresenceOptions,
@@ -91,8 +94,8 @@ export class PresenceService implements OnModuleInit {
   ): Promise<OwnPresenceResponse> {
     if (until !== null && until.getTime() <= Date.now())
       throw fieldError('until', 'future', 'until must be in the future');
-    const chosen = { choice: status === 'online' ? null : status, text, choice_until: until };
-    this.events.publish(await this.repository.choose(ctx, chosen, this.options.graceSeconds));
+    const chosen: Choice = { choice: status === 'online' ? null : status, text, choice_until: until };
+    this.events.publish(await this.writes.choose(ctx, chosen, this.options.graceSeconds));
     const own = ownPresenceOf(chosen);
     this.events.chosen(ctx, own);
     if (status === 'invisible') this.devices.sweepLater();
@@ -105,7 +108,7 @@ export class PresenceService implements OnModuleInit {
   }
 }
 
-const ownPresenceOf = ({ choice, text, choice_until }: ChoiceRow): OwnPresenceResponse => ({
+const ownPresenceOf = ({ choice, text, choice_until }: Choice): OwnPresenceResponse => ({
   status: choice ?? 'online',
   text,
   until: choice_until?.toISOString() ?? null,

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import fc from 'fast-check';
 import { PresenceDevices } from '../../../src/modules/presence/devices/presence-devices.js';
-import { PresenceRepository } from '../../../src/modules/presence/presence.repository.js';
+import { PresenceWrites } from '../../../src/modules/presence/presence-writes.js';
 import { PresenceOptions } from '../../../src/modules/presence/presence-options.js';
 import { UserConnections } from '../../../src/platform/realtime/user-connections.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
@@ -189,7 +189,7 @@ describe('presence', () => {
   test('the next heartbeat repeats a change that could not be written', async () => {
     const socket = await connect(one, alice);
     // Until it is restored: the timer of the process may write before `flush`.
-    const join = jest.spyOn(one.get(PresenceRepository), 'join');
+    const join = jest.spyOn(one.get(PresenceWrites), 'join');
     join.mockRejectedValue(new Error('no connection'));
     await socket.send('presence.active', { active: false });
     await flush();
@@ -203,7 +203,7 @@ describe('presence', () => {
   test('the next heartbeat repeats a disconnection that could not be written', async () => {
     const socket = await connect(one, alice);
     grace(0);
-    jest.spyOn(one.get(PresenceRepository), 'leave').mockRejectedValueOnce(new Error('no connection'));
+    jest.spyOn(one.get(PresenceWrites), 'leave').mockRejectedValueOnce(new Error('no connection'));
     await disconnect(socket, one);
     await one.get(PresenceDevices).beat();
     await sweep();
@@ -217,11 +217,11 @@ describe('presence', () => {
       grace(0);
       if (device === 'missing') await one.sql('DELETE FROM presence_devices WHERE user_id = $1', [alice.id]);
       const devices = one.get(PresenceDevices);
-      const repository = one.get(PresenceRepository);
+      const writes = one.get(PresenceWrites);
       const sockets = one.get(UserConnections);
-      const beat = repository.beat.bind(repository);
+      const beat = writes.beat.bind(writes);
       const [started, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      jest.spyOn(repository, 'beat').mockImplementationOnce(async (...parameters) => {
+      jest.spyOn(writes, 'beat').mockImplementationOnce(async (...parameters) => {
         started.resolve();
         await finish.promise;
         return beat(...parameters);

@@ -6,7 +6,8 @@ import type { Connection } from '../../../platform/realtime/connection.js';
 import { UserConnections } from '../../../platform/realtime/user-connections.js';
 import { PresenceEvents } from '../presence-events.js';
 import { PresenceOptions } from '../presence-options.js';
-import { type Device, PresenceRepository } from '../presence.repository.js';
+import { PresenceRepository } from '../presence.repository.js';
+import { type Device, PresenceWrites } from '../presence-writes.js';
 import { SweepTimes } from './sweep-times.js';
 
 /** Devices that one statement writes. */
@@ -37,6 +38,7 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly connections: UserConnections,
     private readonly repository: PresenceRepository,
+    private readonly writes: PresenceWrites,
     private readonly events: PresenceEvents,
     private readonly options: PresenceOptions,
     private readonly jobs: PeriodicJobs,
@@ -92,7 +94,7 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
   private async extend(): Promise<void> {
     const missing = new Set<Device>();
     await this.inCells([...this.devices.values()], async (batch) => {
-      const found = await this.repository.beat(batch, this.options.lifetimeSeconds);
+      const found = await this.writes.beat(batch, this.options.lifetimeSeconds);
       for (const device of batch) if (!found.has(device.id)) missing.add(device);
     });
     this.changeConnected(missing);
@@ -103,7 +105,7 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
   /** Removes expired devices of all processes. */
   async sweep(): Promise<void> {
     for (let isMore = true; isMore;) {
-      const changes = await this.repository.sweep(BATCH, this.options.lifetimeSeconds);
+      const changes = await this.writes.sweep(BATCH, this.options.lifetimeSeconds);
       this.events.publish(changes);
       // A batch without a change may be followed by others: users keep their status while they have another device.
       isMore = changes.length > 0 || (await this.repository.isSweepDue());
@@ -154,11 +156,11 @@ export class PresenceDevices implements OnModuleInit, OnApplicationShutdown {
     this.left = [];
     const { lifetimeSeconds, graceSeconds } = this.options;
     const failed = await this.inCells([...changed], async (batch) =>
-      this.events.publish(await this.repository.join(batch, lifetimeSeconds)),
+      this.events.publish(await this.writes.join(batch, lifetimeSeconds)),
     );
     this.changeConnected(new Set(failed));
     if (left.length === 0) return;
-    this.left.push(...(await this.inCells(left, (batch) => this.repository.leave(batch, graceSeconds))));
+    this.left.push(...(await this.inCells(left, (batch) => this.writes.leave(batch, graceSeconds))));
     this.sweepLater();
   }
 

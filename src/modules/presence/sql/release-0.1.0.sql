@@ -1,3 +1,6 @@
+-- Functions that processes of release 0.1.0 call (CONTRIBUTING.md, "Change the schema"). Delete the file when a later release is
+-- recorded.
+
 -- Writes of presence. Each one first locks the rows of the users, in the order of their ids, so that it computes the status from all
 -- committed devices.
 
