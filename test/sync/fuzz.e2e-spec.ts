@@ -66,7 +66,7 @@ describe('synchronisation, at random', () => {
     'revisions compared': 30,
     'tasks compared': 30,
     'task folders compared': 5,
-    'comments compared': 5,
+    'comments compared': 2,
     'tasks made from notes': 0,
     'events compared': 30,
     'event removals': 0,
