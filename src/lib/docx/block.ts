@@ -1,7 +1,7 @@
 import type { Element } from 'hast';
-import { attribute, declarations, pixels, TWIPS_PER_PX } from './css.js';
+import { attribute, declarations, pixels, twips, TWIPS_PER_PX } from './css.js';
 import { LIST_STEP, type Marker } from './lists.js';
-import type { Alignment, ParagraphPlace } from './paragraph.js';
+import type { Alignment, LineHeight, ParagraphPlace } from './paragraph.js';
 import type { Direction } from './scripts.js';
 
 /** The properties that the content of a block inherits. */
@@ -18,6 +18,11 @@ export interface Block {
   readonly align?: Alignment;
   readonly dir?: Direction;
   readonly keepNext?: boolean;
+  readonly lines?: LineHeight;
+  readonly firstLine?: number;
+  /** Space above and below, twips: of this element, not of those in it. */
+  readonly before?: number;
+  readonly after?: number;
 }
 
 const QUOTE_STEP = 360;
@@ -46,7 +51,7 @@ export const indented = (block: Block, by: number): Block => ({
 /** @returns the block of an element inside another block */
 export function blockIn(element: Element, around: Block): Block {
   const { tagName } = element;
-  let block = around;
+  let block = around.before === undefined && around.after === undefined ? around : withoutMargins(around);
   const style = STYLES[tagName];
   if (style) block = { ...block, style, verbatim: block.verbatim || tagName === 'pre' };
   if (KEPT_WITH_NEXT.has(tagName)) block = { ...block, keepNext: true };
@@ -62,12 +67,58 @@ export function blockIn(element: Element, around: Block): Block {
   const moved = pixels(css.get('margin-left'), 0) ?? pixels(css.get('padding-left'), 0);
   // The levels of lists have their own indent.
   if (moved && BLOCKS.has(tagName)) block = indented(block, Math.round(moved * TWIPS_PER_PX));
+  return css.size === 0 ? block : spaced(block, css, tagName);
+}
+
+function withoutMargins(given: Block): Block {
+  const { before: _, after: __, ...block } = given;
   return block;
+}
+
+/** Twips. */
+const MAX_MARGIN = 1_584;
+
+/** The block with the line height, the indent of the first line and the margins of its style. */
+function spaced(block: Block, css: ReadonlyMap<string, string>, tagName: string): Block {
+  const lines = lineHeight(css.get('line-height')) ?? block.lines;
+  const firstLine = twips(css.get('text-indent')) ?? block.firstLine;
+  const margin = (side: 'top' | 'bottom'): number | undefined => {
+    const size = twips(css.get(`margin-${side}`));
+    return size === undefined || !BLOCKS.has(tagName) ? undefined : Math.min(MAX_MARGIN, size);
+  };
+  const [before, after] = [margin('top'), margin('bottom')];
+  return {
+    ...block,
+    ...(lines && { lines }),
+    ...(firstLine !== undefined && { firstLine }),
+    ...(before !== undefined && before >= 0 && { before }),
+    ...(after !== undefined && after >= 0 && { after }),
+  };
+}
+
+const LINE = 240;
+
+function lineHeight(css: string | undefined): LineHeight | undefined {
+  const [, amount, unit] = /^(\d{1,3}(?:\.\d{1,6})?|\.\d{1,6})(em|%)?$/.exec(css ?? '') ?? [];
+  if (amount !== undefined) {
+    const factor = Number(amount) / (unit === '%' ? 100 : 1);
+    return { line: Math.max(120, Math.min(1_440, Math.round(factor * LINE))), rule: 'auto' };
+  }
+  const size = twips(css);
+  return size === undefined || size <= 0 ? undefined : { line: Math.min(2_880, size), rule: 'atLeast' };
+}
+
+const BREAKS = /^(?:always|page|left|right|recto|verso)$/;
+
+/** Whether a page ends before or after an element. */
+export function breaksPage(element: Element, side: 'before' | 'after'): boolean {
+  const css = declarations(element);
+  return BREAKS.test(css.get(`break-${side}`) ?? css.get(`page-break-${side}`) ?? '');
 }
 
 /** The position of a paragraph in a block. */
 export function placeOf(block: Block, marker: Marker | undefined): ParagraphPlace {
-  const { indent, align, dir, keepNext, lists, quoted } = block;
+  const { indent, align, dir, keepNext, lists, quoted, lines, firstLine, before, after } = block;
   const style = block.style ?? (quoted ? 'Quote' : lists > 0 ? 'ListParagraph' : undefined);
   const numbering = marker?.kind === 'number' ? { id: marker.id, level: marker.level } : undefined;
   const ownIndent = numbering ? LIST_STEP * (numbering.level + 1) : style === 'Quote' ? QUOTE_STEP : 0;
@@ -81,6 +132,10 @@ export function placeOf(block: Block, marker: Marker | undefined): ParagraphPlac
     align,
     dir,
     keepNext,
+    lines,
+    firstLine,
+    before,
+    after,
     bar: quoted && style !== 'Quote',
   };
 }

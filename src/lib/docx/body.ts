@@ -1,10 +1,10 @@
 import type { Element, ElementContent, Nodes } from 'hast';
-import { type Block, blockIn, BLOCKS, indented, placeOf } from './block.js';
+import { type Block, blockIn, BLOCKS, breaksPage, indented, placeOf } from './block.js';
 import { attribute, declarations, pixels, TWIPS_PER_PX } from './css.js';
 import { pictureXml, shownSize } from './image.js';
 import { isChecked, leadingCheckbox, LIST_STEP, ListMarkers, type Marker } from './lists.js';
 import { Paragraph } from './paragraph.js';
-import type { DocxParts } from './parts.js';
+import { Bookmarks, type DocxParts } from './parts.js';
 import { layOutTable, tableXml } from './table.js';
 import { type TextStyle, textStyle } from './text-style.js';
 
@@ -25,6 +25,11 @@ export class BodyWriter {
   private marker: Marker | undefined;
   /** The check box of `marker`, which is not written again. */
   private shownBox: Element | undefined;
+  private readonly bookmarks = new Bookmarks();
+  /** Bookmarks of the next paragraph. */
+  private pending: string[] = [];
+  /** The next paragraph begins a page. */
+  private atPageEnd = false;
 
   constructor(
     private readonly parts: DocxParts,
@@ -33,6 +38,7 @@ export class BodyWriter {
 
   /** @returns paragraphs and tables; `''` for a tree without visible content */
   write(nodes: ElementContent[]): string {
+    this.bookmarks.collect(nodes);
     this.nodes(nodes, {}, { indent: 0, width: this.pageWidth, lists: 0, tables: 0 });
     this.endParagraph();
     return this.out.join('');
@@ -47,6 +53,7 @@ export class BodyWriter {
 
   private element(element: Element, around: TextStyle, block: Block): void {
     const style = within(block, textStyle(element, around));
+    this.mark(element);
     switch (element.tagName) {
       case 'br':
         return this.open(block).lineBreak(style);
@@ -82,13 +89,24 @@ export class BodyWriter {
   private block(element: Element, style: TextStyle, around: Block): void {
     const { tagName } = element;
     this.endParagraph();
+    this.atPageEnd ||= breaksPage(element, 'before');
     const before = this.out.length;
     const block = blockIn(element, around);
     if (tagName === 'details') this.details(element, style, block);
     else this.nodes(element.children, style, block);
     // Editors represent an empty line by an empty paragraph.
-    if (tagName === 'p' && !this.paragraph && this.out.length === before) this.open(block);
+    const isEmpty = !this.paragraph && this.out.length === before;
+    if (isEmpty && (tagName === 'p' || this.pending.length > 0)) this.open(block);
     this.endParagraph();
+    this.atPageEnd ||= breaksPage(element, 'after');
+  }
+
+  /** An element that links of the text name is the bookmark of its paragraph, or of the next one. */
+  private mark(element: Element): void {
+    for (const name of this.bookmarks.of(element)) {
+      if (this.paragraph && !BLOCKS.has(element.tagName)) this.paragraph.bookmark(this.parts.nextId(), name);
+      else this.pending.push(name);
+    }
   }
 
   /** The content of `details` is indented relative to its summary. */
@@ -114,7 +132,8 @@ export class BodyWriter {
   }
 
   private linked(element: Element, style: TextStyle): TextStyle {
-    const link = this.parts.link(attribute(element, 'href'));
+    const href = attribute(element, 'href');
+    const link = this.bookmarks.link(href) ?? this.parts.link(href);
     return link === undefined ? style : { ...style, link };
   }
 
@@ -159,6 +178,7 @@ export class BodyWriter {
   private item(item: Element, marker: Marker, style: TextStyle, block: Block): void {
     this.endParagraph();
     this.marker = marker;
+    this.mark(item);
     if (marker.kind === 'box') this.shownBox = leadingCheckbox(item);
     this.nodes(item.children, style, block);
     this.endParagraph();
@@ -197,6 +217,7 @@ export class BodyWriter {
     const { out } = this;
     this.out = [];
     for (const source of sources) {
+      this.mark(source);
       const { indent: _, style: __, quoted: ___, ...block } = blockIn(source, around);
       // The background belongs to the cell and not to its text.
       const { mark: ____, ...inside } = textStyle(source, style);
@@ -220,8 +241,10 @@ export class BodyWriter {
   private begin(block: Block): Paragraph {
     const { marker } = this;
     this.marker = undefined;
-    const place = placeOf(block, marker);
+    const place = { ...placeOf(block, marker), breakBefore: this.atPageEnd };
+    this.atPageEnd = false;
     const paragraph = new Paragraph(place);
+    for (const name of this.pending.splice(0)) paragraph.bookmark(this.parts.nextId(), name);
     if (marker?.kind === 'box') {
       paragraph.object(checkboxXml(this.parts.nextId(), marker.checked), {});
       paragraph.verbatim('\t', {});

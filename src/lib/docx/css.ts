@@ -23,19 +23,15 @@ export function attribute(element: Element, name: string): string | undefined {
   return value === undefined || value === null || value === false ? undefined : String(value);
 }
 
-/** The declarations of an element's `style` by lower-case property name. The last one counts. */
+/** The declarations of an element's `style` by lower-case property name, in lower case except for names of fonts. The last one counts. */
 export function declarations(element: Element): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const declaration of (attribute(element, 'style') ?? '').split(';')) {
     const colon = declaration.indexOf(':');
-    if (colon > 0)
-      found.set(
-        declaration.slice(0, colon).trim().toLowerCase(),
-        declaration
-          .slice(colon + 1)
-          .trim()
-          .toLowerCase(),
-      );
+    if (colon <= 0) continue;
+    const name = declaration.slice(0, colon).trim().toLowerCase();
+    const value = declaration.slice(colon + 1).trim();
+    found.set(name, name === 'font-family' ? value : value.toLowerCase());
   }
   return found;
 }
@@ -65,6 +61,12 @@ function rgbOf(color: ReturnType<typeof colorString.get>): number[] | null {
     return 255 * (light / 100 - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1)));
   };
   return [channel(0), channel(8), channel(4), alpha];
+}
+
+/** A CSS length, which may be negative, in twips. Undefined for other values and percentages. */
+export function twips(css: string | undefined): number | undefined {
+  const size = css?.endsWith('%') ? undefined : pixels(css?.replace(/^-/, ''), 0);
+  return size === undefined ? undefined : Math.round((css?.startsWith('-') ? -size : size) * TWIPS_PER_PX);
 }
 
 /**

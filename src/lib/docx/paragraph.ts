@@ -19,6 +19,20 @@ export interface ParagraphPlace {
   /** Undefined: the direction of the first letter. */
   dir?: Direction;
   keepNext?: boolean;
+  /** On a new page. */
+  breakBefore?: boolean;
+  lines?: LineHeight;
+  /** Further indent of the first line, twips; negative: it hangs. */
+  firstLine?: number;
+  /** Space above and below, twips. */
+  before?: number;
+  after?: number;
+}
+
+/** `w:line` and `w:lineRule`: 240ths of a line, or twips. */
+export interface LineHeight {
+  line: number;
+  rule: 'auto' | 'atLeast';
 }
 
 /** Text (with `\n` for line breaks and `\t` for tabs) or XML such as a picture. */
@@ -31,6 +45,7 @@ const MIRRORED: Partial<Record<Alignment, Alignment>> = { left: 'right', right: 
 /** Collects the text of a paragraph and collapses white space as browsers do. */
 export class Paragraph {
   private readonly pieces: Piece[] = [];
+  private bookmarks = '';
   /** A space at this place is invisible: at the start, or after white space. */
   private atSpace = true;
 
@@ -58,6 +73,11 @@ export class Paragraph {
     this.atSpace = false;
   }
 
+  /** Adds a target of links to the start of the paragraph. @param id unique in the document */
+  bookmark(id: number, name: string): void {
+    this.bookmarks += `<w:bookmarkStart w:id="${id}" w:name="${name}"/><w:bookmarkEnd w:id="${id}"/>`;
+  }
+
   private add(text: string, style: TextStyle, verbatim: boolean): void {
     if (text === '') return;
     this.atSpace = ' \n\t'.includes(text.at(-1) as string);
@@ -77,7 +97,7 @@ export class Paragraph {
   toXml(): string {
     this.trimEnd();
     const dir = this.place.dir ?? firstStrong(this.plainText());
-    return `<w:p>${paragraphProperties(this.place, dir)}${this.runs(dir)}</w:p>`;
+    return `<w:p>${paragraphProperties(this.place, dir)}${this.bookmarks}${this.runs(dir)}</w:p>`;
   }
 
   private plainText(): string {
@@ -91,7 +111,10 @@ export class Paragraph {
       if (piece.style.link !== link) {
         if (link !== undefined) xml += '</w:hyperlink>';
         link = piece.style.link;
-        if (link !== undefined) xml += `<w:hyperlink r:id="${link}" w:history="1">`;
+        if (link !== undefined)
+          xml += link.startsWith('#')
+            ? `<w:hyperlink w:anchor="${link.slice(1)}" w:history="1">`
+            : `<w:hyperlink r:id="${link}" w:history="1">`;
       }
       xml += 'xml' in piece ? piece.xml : textRuns(piece.text, piece.style, dir);
     }
@@ -125,14 +148,25 @@ function paragraphProperties(place: ParagraphPlace, dir: Direction | undefined):
   let xml = '';
   if (place.style) xml += wVal('pStyle', place.style);
   if (place.keepNext) xml += '<w:keepNext/>';
+  if (place.breakBefore) xml += '<w:pageBreakBefore/>';
   if (place.numbering)
     xml += `<w:numPr>${wVal('ilvl', place.numbering.level)}${wVal('numId', place.numbering.id)}</w:numPr>`;
   if (place.bar) xml += BAR;
   if (dir === 'rtl') xml += '<w:bidi/>';
-  if (place.indent !== place.ownIndent || place.hanging)
-    xml += `<w:ind w:left="${place.indent}"${place.hanging ? ` w:hanging="${place.hanging}"` : ''}/>`;
+  xml += spacingXml(place);
+  const first = place.hanging ? -place.hanging : (place.firstLine ?? 0);
+  if (place.indent !== place.ownIndent || first !== 0)
+    xml += `<w:ind w:left="${place.indent}"${first < 0 ? ` w:hanging="${-first}"` : first > 0 ? ` w:firstLine="${first}"` : ''}/>`;
   xml += alignment(place.align, dir);
   return xml && `<w:pPr>${xml}</w:pPr>`;
+}
+
+function spacingXml({ before, after, lines }: ParagraphPlace): string {
+  const xml =
+    (before === undefined ? '' : ` w:before="${before}"`) +
+    (after === undefined ? '' : ` w:after="${after}"`) +
+    (lines ? ` w:line="${lines.line}" w:lineRule="${lines.rule}"` : '');
+  return xml && `<w:spacing${xml}/>`;
 }
 
 function alignment(align: Alignment | undefined, dir: Direction | undefined): string {

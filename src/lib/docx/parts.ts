@@ -1,3 +1,5 @@
+import type { Element, ElementContent } from 'hast';
+import { attribute } from './css.js';
 import { decodeImage, type DecodedImage } from './image.js';
 import { Numberings } from './lists.js';
 import { xmlAttribute } from './xml.js';
@@ -80,4 +82,62 @@ export function linkTarget(href: string): string | undefined {
   if (!LINK_PROTOCOLS.has(url.protocol)) return undefined;
   const target = url.href.replace(NOT_IN_URI, (mark) => encodeURIComponent(mark.toWellFormed()));
   return target.length > MAX_ADDRESS ? undefined : target;
+}
+
+/** Bookmarks of one document: Word becomes slow with more. */
+const MAX_BOOKMARKS = 1_000;
+
+/** The elements of a text that its own links name, such as the headings of a table of contents. */
+export class Bookmarks {
+  /** Names of bookmarks by id. Word allows ASCII letters, digits and `_`. */
+  private readonly names = new Map<string, string>();
+  private readonly written = new Set<string>();
+
+  collect(nodes: readonly ElementContent[]): void {
+    const [ids, fragments] = [new Set<string>(), new Set<string>()];
+    visit(nodes, (element) => {
+      for (const id of idsOf(element)) ids.add(id);
+      const fragment = fragmentOf(attribute(element, 'href'));
+      if (fragment !== undefined) fragments.add(fragment);
+    });
+    for (const id of fragments)
+      if (ids.has(id) && this.names.size < MAX_BOOKMARKS) this.names.set(id, `target${this.names.size + 1}`);
+  }
+
+  /** The bookmarks of an element. The first element with an id has it. */
+  of(element: Element): string[] {
+    if (this.names.size === 0) return [];
+    return idsOf(element).flatMap((id) => {
+      const name = this.names.get(id);
+      if (name === undefined || this.written.has(id)) return [];
+      this.written.add(id);
+      return [name];
+    });
+  }
+
+  /** `#` and the name of the bookmark that a link names; undefined for another link. */
+  link(href: string | undefined): string | undefined {
+    const name = this.names.get(fragmentOf(href) ?? '');
+    return name === undefined ? undefined : `#${name}`;
+  }
+}
+
+const idsOf = (element: Element): string[] =>
+  (element.tagName === 'a' ? ['id', 'name'] : ['id']).flatMap((name) => attribute(element, name) ?? []);
+
+function fragmentOf(href: string | undefined): string | undefined {
+  if (!href?.startsWith('#') || href.length < 2) return undefined;
+  try {
+    return decodeURIComponent(href.slice(1));
+  } catch {
+    return href.slice(1);
+  }
+}
+
+function visit(nodes: readonly ElementContent[], see: (element: Element) => void): void {
+  for (const node of nodes)
+    if (node.type === 'element') {
+      see(node);
+      visit(node.children, see);
+    }
 }

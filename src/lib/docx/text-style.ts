@@ -1,5 +1,5 @@
 import type { Element } from 'hast';
-import { attribute, declarations, hexColor, pixels } from './css.js';
+import { attribute, declarations, hexColor, pixels, twips } from './css.js';
 import type { Direction, Script } from './scripts.js';
 import { wVal } from './xml.js';
 
@@ -16,7 +16,12 @@ export interface TextStyle {
   /** `RRGGBB`. */
   readonly color?: string;
   readonly halfPoints?: number;
-  /** Relationship id of the link around the text. */
+  /** Name of a font. */
+  readonly font?: string;
+  readonly capitals?: 'caps' | 'smallCaps';
+  /** Space between letters, twips. */
+  readonly spacing?: number;
+  /** Relationship id of the link around the text, or `#` and the name of a bookmark. */
   readonly link?: string;
   readonly dir?: Direction;
   readonly language?: string;
@@ -86,6 +91,7 @@ export function textStyle(element: Element, around: TextStyle): TextStyle {
 function applyFont(change: Change, element: Element): void {
   const color = hexColor(attribute(element, 'color'));
   if (color) change.color = color;
+  change.font = fontOf(attribute(element, 'face')) ?? change.font;
   const size = attribute(element, 'size') ?? '';
   if (!/^[+-]?\d/.test(size)) return;
   const n = Number(size) + (/^[+-]/.test(size) ? NORMAL_FONT_SIZE : 0);
@@ -109,6 +115,35 @@ function applyCss(change: Change, css: ReadonlyMap<string, string>): void {
   if (vertical === 'super') change.vertical = 'superscript';
   const size = halfPoints(css.get('font-size'));
   if (size !== undefined) change.halfPoints = size;
+  change.font = fontOf(css.get('font-family')) ?? change.font;
+  const transform = css.get('text-transform');
+  const variant = css.get('font-variant');
+  if (transform !== undefined) change.capitals = transform === 'uppercase' ? 'caps' : undefined;
+  if (variant !== undefined) change.capitals = variant.includes('small-caps') ? 'smallCaps' : change.capitals;
+  const spacing = twips(css.get('letter-spacing'));
+  if (spacing !== undefined) change.spacing = spacing;
+}
+
+const GENERIC_FONTS: Readonly<Record<string, string>> = {
+  serif: 'Times New Roman',
+  'sans-serif': 'Arial',
+  monospace: 'Consolas',
+};
+/** Names that need no escaping. */
+const FONT_NAME = /^[\p{L}\p{N} _.-]{1,31}$/u;
+
+/** The first font of a list: Word has one. */
+function fontOf(list: string | undefined): string | undefined {
+  const name =
+    list
+      ?.split(',')[0]
+      ?.trim()
+      .replaceAll(/^["']|["']$/g, '') ?? '';
+  const font = GENERIC_FONTS[name.toLowerCase()] ?? name;
+  return FONT_NAME.test(font) &&
+    !/^(?:inherit|initial|unset|revert|system-ui|cursive|fantasy|ui-.*)$/i.test(font)
+    ? font
+    : undefined;
 }
 
 /** A font size in half-points, limited to a readable range. */
@@ -133,13 +168,17 @@ export function runProperties(style: TextStyle, script: Script): string {
   let xml = '';
   if (style.link) xml += wVal('rStyle', 'Hyperlink');
   else if (style.code) xml += wVal('rStyle', 'CodeText');
-  if (eastAsian) xml += `<w:rFonts w:hint="eastAsia" w:eastAsia="${eastAsian[0]}"/>`;
+  const fonts = style.font ? ` w:ascii="${style.font}" w:hAnsi="${style.font}" w:cs="${style.font}"` : '';
+  if (eastAsian) xml += `<w:rFonts w:hint="eastAsia"${fonts} w:eastAsia="${eastAsian[0]}"/>`;
+  else if (fonts) xml += `<w:rFonts${fonts}/>`;
   else if (style.link && style.code) xml += MONO;
   if (style.bold !== undefined) xml += style.bold ? '<w:b/><w:bCs/>' : '<w:b w:val="0"/><w:bCs w:val="0"/>';
   if (style.italic !== undefined)
     xml += style.italic ? '<w:i/><w:iCs/>' : '<w:i w:val="0"/><w:iCs w:val="0"/>';
+  if (style.capitals) xml += `<w:${style.capitals}/>`;
   if (style.strike) xml += '<w:strike/>';
   if (style.color) xml += wVal('color', style.color);
+  if (style.spacing) xml += wVal('spacing', style.spacing);
   if (style.halfPoints) xml += wVal('sz', style.halfPoints) + wVal('szCs', style.halfPoints);
   if (style.mark === YELLOW) xml += wVal('highlight', 'yellow');
   if (style.underline) xml += wVal('u', 'single');

@@ -42,12 +42,14 @@ describe('a rule with a small fault', () => {
     expect(codes(event)).toEqual(['rule_repaired']);
   });
 
-  test.each(['FREQ=NEVER', 'COUNT=3', 'FREQ=DAILY;COUNT=3;COUNT=4', 'FREQ=DAILY;BYHOUR=25'])(
-    '%s has no clear meaning',
-    (text) => {
-      expect(() => read(START, `RRULE:${text}`)).toThrow();
-    },
-  );
+  test.each([
+    ['FREQ=NEVER', 'NEVER is no frequency'],
+    ['COUNT=3', 'A rule needs FREQ'],
+    ['FREQ=DAILY;COUNT=3;COUNT=4', 'COUNT is given twice'],
+    ['FREQ=DAILY;BYHOUR=25', 'BYHOUR takes numbers from 0 to 23, not 25'],
+  ])('%s has no clear meaning', (text, message) => {
+    expect(() => read(START, `RRULE:${text}`)).toThrow(message);
+  });
 });
 
 describe('EXRULE', () => {

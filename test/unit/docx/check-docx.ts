@@ -2,9 +2,13 @@ import { all, child, type Docx, type Xml } from './read-docx.ts';
 
 /** Orders of child elements in the schema of WordprocessingML. Word reports files with another order as damaged. */
 const ORDER: Record<string, string[]> = {
-  'w:pPr': 'pStyle keepNext keepLines numPr pBdr shd bidi spacing ind jc outlineLvl'.split(' '),
+  'w:pPr': 'pStyle keepNext keepLines pageBreakBefore numPr pBdr shd bidi spacing ind jc outlineLvl'.split(
+    ' ',
+  ),
   'w:rPr':
-    'rStyle rFonts b bCs i iCs strike noProof color sz szCs highlight u shd vertAlign rtl cs lang'.split(' '),
+    'rStyle rFonts b bCs i iCs caps smallCaps strike noProof color spacing sz szCs highlight u shd vertAlign rtl cs lang'.split(
+      ' ',
+    ),
   'w:tcPr': 'tcW gridSpan vMerge tcBorders shd vAlign'.split(' '),
   'w:tblPr': 'tblStyle bidiVisual tblW tblInd tblBorders tblLayout tblCellMar tblLook'.split(' '),
 };
@@ -20,7 +24,7 @@ const CONTENT: Record<string, RegExp> = {
   'w:tc': /^w:(?:tcPr|p|tbl)$/,
   'w:tr': /^w:(?:trPr|tc)$/,
   'w:tbl': /^w:(?:tblPr|tblGrid|tr)$/,
-  'w:p': /^w:(?:pPr|r|hyperlink|sdt)$/,
+  'w:p': /^w:(?:pPr|r|hyperlink|sdt|bookmarkStart|bookmarkEnd)$/,
   'w:hyperlink': /^w:(?:r|sdt)$/,
   'w:r': /^w:(?:rPr|t|br|tab|drawing)$/,
 };
@@ -101,8 +105,13 @@ function references(docx: Docx, report: (violation: string) => void): void {
       if (!/^(?:https?|mailto|tel):[!-~]*$/.test(Target!)) report(`link to ${Target}`);
     } else if (!docx.files[`word/${Target}`]) report(`no part ${Target}`);
   }
+  const bookmarks = all(docx.body, 'w:bookmarkStart').map(({ attributes }) => attributes['w:name']);
+  if (new Set(bookmarks).size !== bookmarks.length) report('bookmarks with the same name');
+  const links = all(docx.body, 'w:hyperlink').map(({ attributes }) => attributes);
+  for (const { 'w:anchor': anchor } of links)
+    if (anchor !== undefined && !bookmarks.includes(anchor)) report(`no bookmark ${anchor}`);
   const used = [
-    ...all(docx.body, 'w:hyperlink').map(({ attributes }) => attributes['r:id']),
+    ...links.flatMap((attributes) => (attributes['w:anchor'] === undefined ? [attributes['r:id']] : [])),
     ...all(docx.body, 'a:blip').map(({ attributes }) => attributes['r:embed']),
   ];
   for (const id of used) if (!ids.has(id)) report(`no relationship ${id}`);

@@ -79,7 +79,7 @@ describe('text', () => {
     ['<tt>x</tt>', ['w:rStyle']],
     ['<big>x</big>', ['w:sz', 'w:szCs']],
     ['<font color="red" size="+1">x</font>', ['w:color', 'w:sz', 'w:szCs']],
-    ['<font face="Georgia">x</font>', []],
+    ['<font face="Georgia">x</font>', ['w:rFonts']],
     ['<sub>x</sub>', ['w:vertAlign']],
     ['<sup>x</sup>', ['w:vertAlign']],
     ['<mark>x</mark>', ['w:highlight']],
@@ -191,6 +191,70 @@ describe('links', () => {
     expect(target).toMatch(/^https:\/\/x\.test\/[!-~]+$/);
     expect(target).not.toMatch(/[ {}|"\\]|%(?![0-9A-F]{2})/i);
     expect(targets('<a href="mailto:a@x.test?subject=b c">x</a>')).toEqual(['mailto:a@x.test?subject=b%20c']);
+  });
+});
+
+describe('links within the text', () => {
+  it('lead to a bookmark in the paragraph of their target', () => {
+    const docx = convert(
+      '<p><a href="#user-content-part">To the part</a>, <a href="#nowhere">nowhere</a></p>' +
+        '<h2 id="user-content-part">Part</h2><p id="user-content-unused">x</p>',
+    );
+    const [link, ...others] = all(docx.body, 'w:hyperlink');
+    expect([textOf(link!), link!.attributes['w:anchor'], others]).toEqual(['To the part', 'target1', []]);
+    const marks = all(docx.body, 'w:bookmarkStart');
+    expect(marks.map(({ attributes }) => attributes['w:name'])).toEqual(['target1']);
+    expect(all(paragraph(docx, 'Part'), 'w:bookmarkStart')).toEqual(marks);
+    expect(violations(docx)).toEqual([]);
+  });
+
+  it('may name a list item, a cell, an anchor in a sentence, and an element without text', () => {
+    const ids = ['item', 'cell', 'word', 'none'];
+    const docx = convert(
+      ids.map((id) => `<p><a href="#${id}">${id}</a></p>`).join('') +
+        '<ul><li id="item">in a list</li></ul><table><tr><td id="cell">in a cell</td></tr></table>' +
+        '<p>some <a name="word">word</a></p><div id="none"></div>',
+    );
+    for (const text of ['in a list', 'in a cell', 'some word'])
+      expect(all(paragraph(docx, text), 'w:bookmarkStart')).toHaveLength(1);
+    expect(all(docx.body, 'w:bookmarkStart')).toHaveLength(4);
+    expect(violations(docx)).toEqual([]);
+  });
+});
+
+describe('the place of a paragraph', () => {
+  it('has page breaks, heights of lines, indents of first lines and margins', () => {
+    const docx = convert(
+      '<p>one</p><div style="page-break-after: always"></div><p>two</p><p style="break-before: page">three</p>' +
+        '<div style="line-height: 1.5; margin-top: 12pt"><p>four</p></div><p style="line-height: 20pt; text-indent: -18pt; margin-bottom: 1in">five</p>' +
+        '<p style="text-indent: 1cm">six</p>',
+    );
+    const place = (text: string, name: string) =>
+      all(paragraph(docx, text), name).map(({ attributes }) => attributes);
+    expect(['one', 'two', 'three', 'four'].map((text) => place(text, 'w:pageBreakBefore').length)).toEqual([
+      0, 1, 1, 0,
+    ]);
+    expect(place('four', 'w:spacing')).toEqual([{ 'w:line': '360', 'w:lineRule': 'auto' }]);
+    expect(place('five', 'w:spacing')).toEqual([
+      { 'w:after': '1440', 'w:line': '400', 'w:lineRule': 'atLeast' },
+    ]);
+    expect(place('five', 'w:ind')).toEqual([{ 'w:left': '0', 'w:hanging': '360' }]);
+    expect(place('six', 'w:ind')).toEqual([{ 'w:left': '0', 'w:firstLine': '567' }]);
+    expect(violations(docx)).toEqual([]);
+  });
+
+  it('has fonts, capitals and space between letters in its text', () => {
+    const docx = convert(
+      '<p><span style="font-family: \'Segoe UI\', serif">a</span><font face="Georgia">b</font><span style="font-family: monospace">c</span>' +
+        '<span style="text-transform: uppercase">d</span><span style="font-variant: small-caps">e</span><span style="letter-spacing: 2pt">f</span>' +
+        '<span style="font-family: Georgia">漢</span></p>',
+    );
+    const fonts = (text: string) =>
+      all(run(docx, text), 'w:rFonts').map(({ attributes }) => attributes['w:ascii']);
+    expect(['a', 'b', 'c', '漢'].map(fonts)).toEqual([['Segoe UI'], ['Georgia'], ['Consolas'], ['Georgia']]);
+    expect(['d', 'e'].map((text) => properties(run(docx, text)))).toEqual([['w:caps'], ['w:smallCaps']]);
+    expect(val(run(docx, 'f'), 'w:spacing')).toBe('40');
+    expect(violations(docx)).toEqual([]);
   });
 });
 

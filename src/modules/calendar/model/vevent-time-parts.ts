@@ -87,7 +87,18 @@ export function checked(text: string): string {
   return text;
 }
 
-export function lasting(start: Start, text: string): EventTimes {
+/** The times of an event with DURATION; a malformed one is ignored. */
+export function lasting(start: Start, text: string, warn: Warn): EventTimes {
+  try {
+    return lastingFor(start, text);
+  } catch (error) {
+    if (!(error instanceof ICalendarError)) throw error;
+    warn('invalid_duration', `DURATION:${text.slice(0, 100)} is not a duration; it is ignored.`);
+    return stored(start, start.wall + (start.isDate ? DAY : 0), null, false);
+  }
+}
+
+function lastingFor(start: Start, text: string): EventTimes {
   const { days, seconds } = parseDuration(text);
   const length = Math.max(0, days * DAY + seconds);
   if (start.isDate)

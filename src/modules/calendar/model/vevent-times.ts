@@ -98,7 +98,7 @@ export class EventClock {
     const times = end
       ? this.until(start, this.placed(end))
       : length
-        ? this.lasting(start, length.value)
+        ? lasting(start, length.value, this.warn)
         : stored(start, start.wall + (start.isDate ? DAY : 0), null, false);
     const [from, to] = [checkedWall(times.starts), checkedWall(times.ends)];
     if (from === null || to === null) throw invalid('DTSTART', 'must lie between 1900 and 9989');
@@ -217,17 +217,6 @@ export class EventClock {
       return { zone: assumed, rules: null };
     }
     throw new ICalendarError('unknown_time_zone', `The time zone ${tzid.slice(0, 100)} is unknown`, 'TZID');
-  }
-
-  /** A malformed DURATION is ignored. */
-  private lasting(start: Start, text: string): EventTimes {
-    try {
-      return lasting(start, text);
-    } catch (error) {
-      if (!(error instanceof ICalendarError)) throw error;
-      this.warn('invalid_duration', `DURATION:${text.slice(0, 100)} is not a duration; it is ignored.`);
-      return stored(start, start.wall + (start.isDate ? DAY : 0), null, false);
-    }
   }
 
   private until(start: Start, end: Start): EventTimes {
