@@ -191,6 +191,18 @@ describe('mailboxes', () => {
     ]);
   });
 
+  test('are not moved below themselves', async () => {
+    const parent = (await alice.post(BOXES, { path: 'Loop' })).body.id;
+    await alice.post(BOXES, { path: 'Loop/kid' });
+    for (const path of ['Loop/kid/x', 'Loop/y']) {
+      const { status, body } = await alice.put(`${BOXES}/${parent}`, { path });
+      expect([status, body.code]).toEqual([400, 'DisallowedMailboxMethod']);
+    }
+    expect((await alice.put(`${BOXES}/${parent}`, { path: 'Loops' })).status).toBe(200);
+    const paths = (await alice.get(BOXES)).body.results.map((box: any) => box.path);
+    expect(paths).toEqual(expect.arrayContaining(['Loops', 'Loops/kid']));
+  });
+
   test('with others below them are not deleted', async () => {
     const parent = (await alice.post(BOXES, { path: 'Projects' })).body.id;
     const child = (await alice.post(BOXES, { path: 'Projects/Crane' })).body.id;
