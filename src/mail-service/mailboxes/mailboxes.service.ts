@@ -53,8 +53,9 @@ export class MailboxesService {
     if (path !== undefined && isFixed(box)) throw mailErrors.mailboxDisallowed('update');
     const change = { ...rest, ...(path !== undefined && { path: trimmed(path) }) };
     if (change.path?.toUpperCase() === 'INBOX') throw mailErrors.mailboxExists('rename');
-    // A mailbox below itself would have no parent.
-    if (change.path?.startsWith(`${box.path}/`)) throw mailErrors.mailboxDisallowed('update');
+    // Those below it would be below themselves, and have no parent.
+    if (change.path?.startsWith(`${box.path}/`) && (await this.mailboxes.hasChildren(userId, id)))
+      throw mailErrors.mailboxDisallowed('update');
     const outcome = await this.mailboxes.update(userId, id, change);
     if (outcome === 'gone') throw mailErrors.noMailbox();
     if (outcome !== 'ok') throw pathError(outcome, 'rename');
