@@ -11,10 +11,19 @@ const lower = ({ value }: { value: string }): string => value.toLowerCase();
 const secondary = <T extends { primary: boolean }>(list: readonly T[], entry: T): T =>
   list.some(({ primary }) => primary) ? { ...entry, primary: false } : entry;
 
-/** The entry with the types of an equal one, and with its label where it has none. */
+/** Characters of a label of two joined ones. */
+const MAX_LABEL = 100;
+
+function joinedLabels(one: string | null, other: string | null): string | null {
+  if (one === null || other === null) return one ?? other;
+  const both = one.split(', ').includes(other) ? one : `${one}, ${other}`;
+  return both.length > MAX_LABEL ? one : both;
+}
+
+/** The entry with the types and labels of an equal one. */
 function withLabels<T extends CardEntry>(entry: T, other: T): T {
   const types = [...new Set([...entry.types, ...other.types])];
-  return { ...entry, label: entry.label ?? other.label, types };
+  return { ...entry, label: joinedLabels(entry.label, other.label), types };
 }
 
 /**
@@ -25,8 +34,13 @@ function withLabels<T extends CardEntry>(entry: T, other: T): T {
 export function joined(card: ContactCard, other: ContactCard): ContactCard {
   const join = <T extends CardEntry>(list: T[], others: T[], key: (entry: T) => string): T[] => {
     const same = Map.groupBy(others, key);
+    const hasPrimary = list.some(({ primary }) => primary);
+    const equal = (entry: T): T[] => same.get(key(entry)) ?? [];
     return [
-      ...list.map((entry) => (same.get(key(entry)) ?? []).reduce(withLabels, entry)),
+      ...list.map((entry) => ({
+        ...equal(entry).reduce(withLabels, entry),
+        primary: entry.primary || (!hasPrimary && equal(entry).some(({ primary }) => primary)),
+      })),
       ...missingFrom(list, others, key).map((entry) => secondary(list, entry)),
     ];
   };

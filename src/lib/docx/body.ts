@@ -5,7 +5,7 @@ import { pictureXml, shownSize } from './image.js';
 import { isChecked, leadingCheckbox, LIST_STEP, ListMarkers, type Marker } from './lists.js';
 import { Paragraph } from './paragraph.js';
 import { Bookmarks, type DocxParts } from './parts.js';
-import { layOutTable, tableXml } from './table.js';
+import { isWithoutLines, layOutTable, tableXml } from './table.js';
 import { type TextStyle, textStyle } from './text-style.js';
 
 /** Word rejects deeply nested tables. Deeper tables are written as text. */
@@ -201,8 +201,10 @@ export class BodyWriter {
     // Word merges adjacent tables.
     if (this.out.at(-1)?.startsWith('<w:tbl>')) this.out.push('<w:p/>');
     this.out.push(
-      tableXml(grid, { indent: block.indent, rtl: block.dir === 'rtl' }, (cell, width) =>
-        this.cell(cell.sources, style, { ...block, width }),
+      tableXml(
+        grid,
+        { indent: block.indent, rtl: block.dir === 'rtl', withoutLines: isWithoutLines(table) },
+        (cell, width) => this.cell(cell.sources, style, { ...block, width }),
       ),
     );
   }

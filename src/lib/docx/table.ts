@@ -163,6 +163,16 @@ function requestedWidth(element: Element, whole: number): number | undefined {
   return px === undefined || px === 0 ? undefined : px * TWIPS_PER_PX;
 }
 
+/** Whether the lines of a table are switched off, as in tables that arrange a page. A table without a statement has lines. */
+export function isWithoutLines(table: Element): boolean {
+  const border = declarations(table).get('border') ?? declarations(table).get('border-style');
+  return border === undefined
+    ? attribute(table, 'border') === '0'
+    : /^(?:0|none|hidden)(?:px| |$)/.test(border);
+}
+
+const NO_LINES = `<w:tblBorders>${['top', 'left', 'bottom', 'right', 'insideH', 'insideV'].map((side) => `<w:${side} w:val="nil"/>`).join('')}</w:tblBorders>`;
+
 /**
  * Writes a table.
  *
@@ -170,7 +180,7 @@ function requestedWidth(element: Element, whole: number): number | undefined {
  */
 export function tableXml(
   grid: TableGrid,
-  options: { indent: number; rtl: boolean },
+  options: { indent: number; rtl: boolean; withoutLines: boolean },
   render: (cell: GridCell, width: number) => string,
 ): string {
   const total = grid.columns.reduce((sum, each) => sum + each, 0);
@@ -179,6 +189,7 @@ export function tableXml(
     (options.rtl ? '<w:bidiVisual/>' : '') +
     `<w:tblW w:w="${total}" w:type="dxa"/>` +
     (options.indent ? `<w:tblInd w:w="${options.indent}" w:type="dxa"/>` : '') +
+    (options.withoutLines ? NO_LINES : '') +
     '<w:tblLayout w:type="fixed"/>' +
     '<w:tblLook w:val="04A0" w:firstRow="1" w:lastRow="0" w:firstColumn="0" w:lastColumn="0" w:noHBand="0" w:noVBand="1"/>';
   const columns = grid.columns.map((each) => `<w:gridCol w:w="${each}"/>`).join('');

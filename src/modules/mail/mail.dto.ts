@@ -65,7 +65,10 @@ export class NewMessage {
   /** Ids of attachments that the mail service already stores. */
   @ApiPropertyOptional({ type: [String], example: [] }) files?: string[];
   /** The message that this one replies to or forwards. */ reference?: MessageReference;
-  /** The draft that this one replaces. Without `reference`, the new version keeps that of the draft, and its thread. */
+  /**
+   * The draft that this one replaces. Without `reference`, the new version keeps that of the draft, and its thread. All other fields are
+   * those of the new version: name the files that it keeps in `attachments` (`keep`).
+   */
   replacePrevious?: PreviousDraft;
 }
 

@@ -191,5 +191,11 @@ describe('duplicate contacts', () => {
     const { contact } = (await merge(['a', 'b'])).body;
     expect(contact.phones.map(({ extension }: any) => extension)).toEqual(['11', '12']);
     expect(contact.emails).toMatchObject([{ value: 'desk@x.example', types: ['work'], label: 'Office' }]);
+    // Two labels of one number, of which one is the primary one.
+    const labelled = (label: string, primary: boolean) => [{ value: '+420601000001', label, primary }];
+    await add('c', { full_name: 'Shop', phones: labelled('Till', false) });
+    await add('d', { full_name: 'Shop', phones: labelled('Yard', true) });
+    const shop = (await merge(['c', 'd'])).body.contact;
+    expect(shop.phones).toMatchObject([{ label: 'Till, Yard', primary: true }]);
   });
 });

@@ -194,6 +194,30 @@ describe('tables', () => {
     ]);
   });
 
+  it('have no lines where these are switched off', () => {
+    const lines = (attributes: string) => {
+      const docx = convert(`<table ${attributes}><tr><td>x</td></tr></table>`);
+      expect(violations(docx)).toEqual([]);
+      return all(docx.body, 'w:tblBorders').flatMap(({ children }) =>
+        children.map((side) => side.attributes['w:val']),
+      );
+    };
+    for (const attributes of [
+      'border="0"',
+      'style="border: none"',
+      'style="border: 0px solid"',
+      'style="border-style: hidden"',
+    ])
+      expect(lines(attributes)).toEqual(Array.from({ length: 6 }, () => 'nil'));
+    for (const attributes of [
+      '',
+      'border="1"',
+      'style="border: 1px solid"',
+      'border="0" style="border: 0.5pt solid"',
+    ])
+      expect(lines(attributes)).toEqual([]);
+  });
+
   it('fill short rows and have no overlapping spans', () => {
     const docx = convert('<table><tr><td>a<td rowspan=3>b<td>c<tr><td colspan=3>d<tr><tr><td>e</table>');
     expect(violations(docx)).toEqual([]);

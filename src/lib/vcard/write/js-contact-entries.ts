@@ -37,7 +37,7 @@ const CONTEXTS = new Map([
   ['home', 'private'],
   ['work', 'work'],
 ]);
-const TIMESTAMP = /^(\d{4})-?(\d\d)-?(\d\d)T(\d\d):?(\d\d):?(\d\d)(?:\.\d+)?Z$/;
+const TIMESTAMP = /^(\d{4})-?(\d\d)-?(\d\d)T?(\d\d):?(\d\d):?(\d\d)(?:\.\d+)?Z$/;
 
 /** A time of vCard as in JSContact; undefined for other texts. */
 export function utcTime(text: string): string | undefined {

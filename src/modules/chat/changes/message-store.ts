@@ -67,7 +67,11 @@ const appendOfMember = append(
   `room AS MATERIALIZED (
        SELECT open.id FROM chat_rooms open
         WHERE open.tenant_id = $1 AND open.id = $2 AND open.deleted_at IS NULL AND open.archived_at IS NULL AND open.last_seq < $18
-          FOR NO KEY UPDATE),
+          AND (open.type <> 'direct' OR EXISTS (
+            SELECT FROM chat_members partner
+              JOIN member_profiles profile ON profile.tenant_id = $1 AND profile.user_id = partner.user_id AND profile.status = 'active'
+             WHERE partner.tenant_id = $1 AND partner.room_id = $2 AND partner.user_id <> $3))
+          FOR NO KEY UPDATE OF open),
      membership AS MATERIALIZED (
        SELECT member.room_id FROM room
          JOIN chat_members member ON member.tenant_id = $1 AND member.room_id = room.id AND member.user_id = $3
@@ -130,7 +134,10 @@ export class MessageStore {
     return (await reader.query(at, [tenantId, roomId, seq]))[0];
   }
 
-  /** @returns undefined if what the rules allowed is no longer true: the sender left the room, or it was archived, deleted or filled */
+  /**
+   * @returns undefined if what the rules allowed is not true: the sender is no member, the room is archived, deleted or full, or the other user of
+   *   a direct room is deactivated
+   */
   async append(tx: Tx, { tenantId }: MemberKey, roomId: string, message: NewMessage) {
     const values = [...valuesOf(tenantId, roomId, message), QUOTAS.item.messages_of_chat_room];
     return (await tx.query(appendOfMember, values))[0];

@@ -23,8 +23,8 @@ export class ImportOptions extends PhoneBook {
   /**
    * For a card of a contact that the address book has: the same uid or external_id, or the same name with a common e-mail
    * address or telephone number. `merge`: adds the fields that the contact does not have; a card that changed on the device
-   * since its last import wins over the contact. `replace`: writes the card over the contact. `skip`: leaves the contact as it
-   * is. `create`: as `merge` for the same uid or external_id, otherwise a new contact.
+   * since its last import wins over the contact, another card of the person does not. `replace`: writes the card over the
+   * contact. `skip`: leaves the contact as it is. `create`: as `merge` for the same uid or external_id, otherwise a new contact.
    */
   @Optional() @OneOf(ON_IMPORTED_DUPLICATE) on_duplicate: OnImportedDuplicate = 'merge';
   /** Country of telephone numbers without an international prefix. Default: that of the address book. @example "CZ" */
