@@ -1,3 +1,5 @@
+import { percentDecoded } from '../text/index.js';
+
 /** A tel URI (RFC 3966). A number in a context such as `+1` begins with it. Undefined for other texts. */
 export function telLink(text: string): { number: string; extension: string | null } | undefined {
   const found = /^\s*tel:([^;]+)(;.*)?$/is.exec(text);
@@ -6,18 +8,10 @@ export function telLink(text: string): { number: string; extension: string | nul
   const of = (name: string): string | undefined =>
     new RegExp(`;${name}=([^;]+)`, 'i').exec(parameters)?.[1]?.trim();
   const context = of('phone-context');
-  const number = decoded(subscriber).trim();
+  const number = percentDecoded(subscriber).trim();
   const isLocal = context?.startsWith('+') && !number.startsWith('+');
   if (number === '') return undefined;
   return { number: isLocal ? `${context}${number}` : number, extension: of('ext')?.slice(0, 50) ?? null };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** A number with letters in the place of digits, such as `1-800-246-BOAT`: digits, then three letters or more, and its extension. */

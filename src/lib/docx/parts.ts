@@ -1,4 +1,5 @@
 import type { Element, ElementContent } from 'hast';
+import { percentDecoded } from '../text/index.js';
 import { attribute } from './css.js';
 import { decodeImage, type DecodedImage } from './image.js';
 import { Numberings } from './lists.js';
@@ -126,12 +127,7 @@ const idsOf = (element: Element): string[] =>
   (element.tagName === 'a' ? ['id', 'name'] : ['id']).flatMap((name) => attribute(element, name) ?? []);
 
 function fragmentOf(href: string | undefined): string | undefined {
-  if (!href?.startsWith('#') || href.length < 2) return undefined;
-  try {
-    return decodeURIComponent(href.slice(1));
-  } catch {
-    return href.slice(1);
-  }
+  return href?.startsWith('#') && href.length > 1 ? percentDecoded(href.slice(1)) : undefined;
 }
 
 function visit(nodes: readonly ElementContent[], see: (element: Element) => void): void {

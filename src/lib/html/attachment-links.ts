@@ -1,3 +1,5 @@
+import { percentDecoded } from '../text/index.js';
+
 /** An attachment of a message: its id, such as `ATT00001`, and its content id, with or without angle brackets. */
 interface LinkedAttachment {
   id?: unknown;
@@ -110,12 +112,7 @@ const entities = (value: string): string => value.replaceAll(/&amp;|&#38;|&#x26;
 
 /** The content id of a URL (RFC 2392): percent-encoded, within an attribute. */
 function decoded(written: string): string {
-  const text = entities(written);
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return percentDecoded(entities(written));
 }
 
 /** The absolute URL (RFC 2557 section 5); undefined for an invalid one. */

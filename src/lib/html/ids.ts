@@ -1,4 +1,5 @@
 import type { Element, Nodes, Root } from 'hast';
+import { percentDecoded } from '../text/index.js';
 
 const PREFIX = 'user-content-';
 /** A name that an id can have: no white space, no control or invisible characters. */
@@ -39,7 +40,8 @@ function follow({ tagName, properties }: Element, targets: ReadonlySet<string>):
   const { href } = properties;
   if (tagName === 'a' && typeof href === 'string' && /^\s*#/.test(href)) {
     const fragment = href.trim().slice(1);
-    if (targets.has(fragment) || targets.has(decoded(fragment))) properties['href'] = `#${PREFIX}${fragment}`;
+    if (targets.has(fragment) || targets.has(percentDecoded(fragment)))
+      properties['href'] = `#${PREFIX}${fragment}`;
   }
   for (const name of REFERENCES) {
     const value = properties[name];
@@ -53,13 +55,5 @@ function each(parent: Root | Element, visit: (element: Element) => void): void {
     if (child.type !== 'element') continue;
     visit(child);
     each(child, visit);
-  }
-}
-
-function decoded(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
   }
 }

@@ -1,4 +1,5 @@
 import { type Component, parameterOf, propertiesOf, type Property, propertyOf } from '../icalendar/index.js';
+import { percentDecoded } from '../text/index.js';
 
 /** Further attendees of an event are ignored. */
 export const MAX_ATTENDEES = 500;
@@ -27,7 +28,7 @@ export interface Attendee extends Organizer {
 /** The address of `mailto:` or of a bare address, lower case; null for another URI. */
 export function addressOfUri(uri: string | undefined): string | null {
   const text = (uri ?? '').trim().replace(/^mailto:/i, '');
-  const address = decoded(text.split('?')[0] as string)
+  const address = percentDecoded(text.split('?')[0] as string)
     .trim()
     .toLowerCase();
   const isAddress = /^[^\s@<>"\p{Cc}]+@[^\s@<>"\p{Cc}]+$/u.test(address) && address.length <= MAX_ADDRESS;
@@ -37,14 +38,6 @@ export function addressOfUri(uri: string | undefined): string | null {
 /** The inverse of `addressOfUri`: `mailto:` with the characters escaped that end or escape an address (RFC 6068, 2). */
 export const uriOfAddress = (address: string): string =>
   `mailto:${address.replaceAll(/[%?#]/g, (character) => encodeURIComponent(character))}`;
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
 
 /** Null for an event without ORGANIZER, and for an ORGANIZER without an address. */
 export function organizerOf(event: Component): Organizer | null {

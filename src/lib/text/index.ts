@@ -30,3 +30,12 @@ export function charactersOf(text: string): number {
   for (const _ of text) count += 1;
   return count;
 }
+
+/** The text without its percent-encoding (RFC 3986, 2.1); as it is where that is malformed. */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,4 +1,4 @@
-import { decoded } from './text.js';
+import { percentDecoded } from '../text/index.js';
 
 /** The start of the data URI in which `related` has the card of an AGENT. */
 const AGENT_CARD = 'data:text/vcard;charset=utf-8,';
@@ -12,6 +12,6 @@ export function isCard(text: string): boolean {
 
 /** The text of the card in a URI of `agentUri`; undefined for other URIs. */
 export function agentCard(uri: string): string | undefined {
-  const text = uri.startsWith(AGENT_CARD) ? decoded(uri.slice(AGENT_CARD.length)) : '';
+  const text = uri.startsWith(AGENT_CARD) ? percentDecoded(uri.slice(AGENT_CARD.length)) : '';
   return isCard(text) ? text : undefined;
 }

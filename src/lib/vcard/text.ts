@@ -57,11 +57,3 @@ export function distinct(texts: Iterable<string | null | undefined>): string[] {
 export function typeToken(type: string): string {
   return cleanLine(type.replaceAll(',', ' '))?.toLowerCase() ?? '';
 }
-
-export function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}

@@ -1,10 +1,11 @@
 /** Accounts of messengers and social networks, and related persons. */
 import type { Card } from '../card.js';
 import type { Draft } from './draft.js';
+import { percentDecoded } from '../../text/index.js';
 import { builtInLabel } from '../labels.js';
 import { agentUri, isCard } from '../agent.js';
 import type { Property } from './properties.js';
-import { cleanLine, cleanText, decoded, distinct, lineOf, typeToken, unescapeText } from '../text.js';
+import { cleanLine, cleanText, distinct, lineOf, typeToken, unescapeText } from '../text.js';
 import { uidOf } from '../uids.js';
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
@@ -36,7 +37,7 @@ export function readSocialProfile(draft: Draft, property: Property): boolean {
   const isText = appleUser !== undefined || params.first('VALUE')?.toLowerCase() === 'text';
   const uri = !isText && SCHEME.test(value) ? value : null;
   const named = cleanLine(params.first('X-USER') ?? params.first('USERNAME'));
-  const user = named ?? (uri ? null : cleanLine(appleUser === undefined ? value : decoded(appleUser)));
+  const user = named ?? (uri ? null : cleanLine(appleUser === undefined ? value : percentDecoded(appleUser)));
   if (!user && !uri) return false;
   const ignored = isApple && service ? [typeToken(service)] : [];
   return draft.add('profiles', draft.entry(property, ignored), { service, user, uri });

@@ -1,4 +1,5 @@
 import { type Fields, isFields, pick } from '../input/fields.js';
+import { percentDecoded } from '../../../lib/text/index.js';
 
 /** Forwarded unchanged. Other fields (raw sources, headers, remote images) are dropped: see adr/0015. */
 const PLAIN = ['subject', 'text', 'html', 'draft', 'unseen', 'flagged', 'files'] as const;
@@ -59,14 +60,6 @@ function withoutDataUrl(fields: Fields, content: string): Fields {
     ...fields,
     content: base64 === undefined ? Buffer.from(percentDecoded(data)).toString('base64') : data,
   };
-}
-
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 const REPLY_ALL = /^reply[-_ ]?all$/i;
