@@ -1,23 +1,4 @@
-import { parseRule, type Rule } from './rule.js';
-
-const NAMES: ReadonlySet<string> = new Set([
-  'FREQ',
-  'UNTIL',
-  'COUNT',
-  'INTERVAL',
-  'BYSECOND',
-  'BYMINUTE',
-  'BYHOUR',
-  'BYDAY',
-  'BYMONTHDAY',
-  'BYYEARDAY',
-  'BYWEEKNO',
-  'BYMONTH',
-  'BYSETPOS',
-  'WKST',
-  'RSCALE',
-  'SKIP',
-]);
+import { parseRule, partsOf, type Rule, RULE_PARTS } from './rule.js';
 
 /**
  * Reads a rule that breaks RFC 5545, 3.3.10, in a way that leaves its meaning clear: empty parts, parts of a program (`X-...`, which
@@ -27,13 +8,9 @@ const NAMES: ReadonlySet<string> = new Set([
  */
 export function repairRule(text: string): Rule[] {
   const parts = new Set<string>();
-  for (const part of text
-    .replaceAll(/\s+/g, '')
-    .replace(/^RRULE:/i, '')
-    .toUpperCase()
-    .split(';')) {
+  for (const part of partsOf(text)) {
     const [name = '', value = ''] = part.split('=', 2);
-    const isEmpty = value === '' && (part === '' || NAMES.has(name));
+    const isEmpty = value === '' && (part === '' || RULE_PARTS.has(name));
     if (!isEmpty && !name.startsWith('X-') && part !== 'INTERVAL=0') parts.add(part);
   }
   if (parts.size === 0) return [];

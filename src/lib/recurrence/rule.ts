@@ -160,6 +160,9 @@ function readUntil(value: string): Until {
   return { kind: isUtc ? 'utc' : value.includes('T') ? 'wall' : 'date', time };
 }
 
+/** Names of the parts of a rule. */
+export const RULE_PARTS: ReadonlySet<string> = new Set([...PARTS.keys(), 'RSCALE']);
+
 const CACHED_RULES = 2_000;
 const PREFIX_OR_END = /^RRULE:|;$/gi;
 const parsed = new Map<string, Rule>();
@@ -177,13 +180,16 @@ export function parseRule(text: string): Rule {
   return rule;
 }
 
+/** The parts of a rule in upper case. Exchange writes blanks into lists. */
+export const partsOf = (text: string): string[] =>
+  text.replaceAll(/\s+/g, '').replace(PREFIX_OR_END, '').toUpperCase().split(';');
+
 function readRule(text: string): Rule {
   if (text.length > RULE_LIMITS.length)
     throw new RecurrenceError('rule_too_large', `A rule has at most ${RULE_LIMITS.length} characters`);
   const rule: Rule = { ...EMPTY_RULE };
   const seen = new Set<string>();
-  // Exchange writes blanks into lists.
-  for (const part of text.replaceAll(/\s+/g, '').replace(PREFIX_OR_END, '').toUpperCase().split(';')) {
+  for (const part of partsOf(text)) {
     const equals = part.indexOf('=');
     const name = equals < 0 ? part : part.slice(0, equals);
     const value = equals < 0 ? '' : part.slice(equals + 1);

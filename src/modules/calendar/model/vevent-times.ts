@@ -11,7 +11,7 @@ import {
   timesOf as valuesOf,
   type ZoneRules,
 } from '../../../lib/icalendar/index.js';
-import { DAY, instancesOf, parseRule, withWallUntil } from '../../../lib/recurrence/index.js';
+import { DAY, instancesOf, parseRule } from '../../../lib/recurrence/index.js';
 import type { EventRow, EventTimes } from './event-record.js';
 import {
   asDays,
@@ -29,7 +29,7 @@ import {
   type Warn,
   stored,
 } from './vevent-time-parts.js';
-import { excludedByRules, isLong, rulesOf } from './ics/file-rules.js';
+import { excludedByRules, isLong, onClock, rulesOf } from './ics/file-rules.js';
 import { EARLIEST, seriesOf } from './event-series.js';
 import { checkedWall, instantOf, timesAt, wallIn, wallOf, wallText } from './event-times.js';
 
@@ -269,7 +269,7 @@ export class EventClock {
       start: start.wall,
       zone: null,
       isDate: false,
-      rules: rules.map((text) => withWallUntil(parseRule(text), (instant) => zone.offsetAt(instant))),
+      rules: rules.map((text) => onClock(parseRule(text), start)),
       added: added.map(clock),
       excluded: {
         walls: [

@@ -24,7 +24,7 @@ const offsetIn = ({ zone, rules }: Pick<Start, 'zone' | 'rules'>, instant: numbe
 };
 
 /** A rule whose end is a time on the clock of the start. */
-const onClock = (rule: Rule, start: Start): Rule =>
+export const onClock = (rule: Rule, start: Start): Rule =>
   withWallUntil(rule, (at) => offsetIn(start.clock ?? start, at));
 
 /**
