@@ -110,10 +110,12 @@ function lineHeight(css: string | undefined): LineHeight | undefined {
 
 const BREAKS = /^(?:always|page|left|right|recto|verso)$/;
 
-/** Whether a page ends before or after an element. */
-export function breaksPage(element: Element, side: 'before' | 'after'): boolean {
+/** Whether a page ends before and after an element. */
+export function pageBreaks(element: Element): { before: boolean; after: boolean } {
   const css = declarations(element);
-  return BREAKS.test(css.get(`break-${side}`) ?? css.get(`page-break-${side}`) ?? '');
+  const isBroken = (side: string): boolean =>
+    BREAKS.test(css.get(`break-${side}`) ?? css.get(`page-break-${side}`) ?? '');
+  return { before: isBroken('before'), after: isBroken('after') };
 }
 
 /** The position of a paragraph in a block. */

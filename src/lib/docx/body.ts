@@ -1,5 +1,5 @@
 import type { Element, ElementContent, Nodes } from 'hast';
-import { type Block, blockIn, BLOCKS, breaksPage, indented, placeOf } from './block.js';
+import { type Block, blockIn, BLOCKS, indented, pageBreaks, placeOf } from './block.js';
 import { attribute, declarations, pixels, TWIPS_PER_PX } from './css.js';
 import { pictureXml, shownSize } from './image.js';
 import { isChecked, leadingCheckbox, LIST_STEP, ListMarkers, type Marker } from './lists.js';
@@ -89,7 +89,8 @@ export class BodyWriter {
   private block(element: Element, style: TextStyle, around: Block): void {
     const { tagName } = element;
     this.endParagraph();
-    this.atPageEnd ||= breaksPage(element, 'before');
+    const breaks = pageBreaks(element);
+    this.atPageEnd ||= breaks.before;
     const before = this.out.length;
     const block = blockIn(element, around);
     if (tagName === 'details') this.details(element, style, block);
@@ -98,7 +99,7 @@ export class BodyWriter {
     const isEmpty = !this.paragraph && this.out.length === before;
     if (isEmpty && (tagName === 'p' || this.pending.length > 0)) this.open(block);
     this.endParagraph();
-    this.atPageEnd ||= breaksPage(element, 'after');
+    this.atPageEnd ||= breaks.after;
   }
 
   /** An element that links of the text name is the bookmark of its paragraph, or of the next one. */
