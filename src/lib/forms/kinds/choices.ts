@@ -30,7 +30,6 @@ export const SINGLE_CHOICE: Kind = {
   parse: withOptions,
   incomplete: withoutOptions,
   check: ({ options }, value) => {
-    if (value === '') return { empty: true };
     return has(options, value) ? { answer: value } : unknownOption();
   },
   cells: ({ options }, answer) => [label(options, answer as string)],
@@ -120,9 +119,7 @@ export const MATRIX: Kind = {
       if ('problem' in checked) return checked;
       if ('answer' in checked) answer[id] = checked.answer as string | string[];
     }
-    const answered = Object.keys(answer).length;
-    if (answered === 0) return { empty: true };
-    if (validation?.all_rows && answered < rows.length)
+    if (validation?.all_rows && Object.keys(answer).length < rows.length)
       return problem('all_rows', 'must have an answer for each row');
     return { answer };
   },

@@ -44,7 +44,6 @@ const point = (kind: 'date' | 'time', valid: (value: unknown) => value is string
   summary: 'range',
   parse: bounds(valid, form),
   check: (question, value) => {
-    if (value === '') return { empty: true };
     if (!valid(value)) return problem(`is_${kind}`, `must be a ${kind} in the form ${form}`);
     return outside(question, value, value) ?? { answer: value };
   },

@@ -38,7 +38,6 @@ export const FILE: Kind = {
     const ids: unknown = isObject(value) ? value['upload_ids'] : undefined;
     if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string' && UUID.test(id)))
       return problem('is_upload', 'must have upload_ids with ids of uploads');
-    if (ids.length === 0) return { empty: true };
     const uploads = ids.map((id: string) => id.toLowerCase());
     if (new Set(uploads).size < uploads.length) return problem('unique', 'must name each upload once');
     const max = settings?.max_files ?? 1;

@@ -1,4 +1,4 @@
-import { asciiDigits, charactersOf, hasVisibleCharacter } from '../../text/index.js';
+import { asciiDigits, charactersOf } from '../../text/index.js';
 import { ANSWER_LIMITS, DEFINITION_LIMITS, type Question, type Validation } from '../definition.js';
 import { compact, type Fields, isPlainText } from '../fields.js';
 import { compilePattern, MAX_MATCHED_TEXT, type Pattern } from '../pattern.js';
@@ -39,10 +39,9 @@ function parseText(fields: Fields): Partial<Question> {
   return { validation: compact(rules) };
 }
 
-/** Text without a visible character is no answer; other text is stored as given. */
+/** Text is stored as given. */
 function plain(value: unknown, check: (given: string) => AnswerCheck): AnswerCheck {
   if (typeof value !== 'string') return problem('is_string', 'must be text');
-  if (!hasVisibleCharacter(value)) return { empty: true };
   if (charactersOf(value) > ANSWER_LIMITS.text)
     return problem('max_length', `must be at most ${ANSWER_LIMITS.text} characters long`);
   if (!isPlainText(value)) return problem('characters', 'must not contain control characters');
