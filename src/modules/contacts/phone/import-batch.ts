@@ -71,16 +71,16 @@ export class ImportBatch {
     capacity: number,
   ): Promise<BatchResult> {
     const known = await this.known(tx, ctx, run, cards);
-    const exact = new Map(cards.map((card) => [card, rowOf(card, known)]));
-    const taken = new Set([...run.taken, ...[...exact.values()].flatMap((row) => row?.id ?? [])]);
+    const matches = new Map(cards.map((card) => [card, matchOf(card, known)]));
+    const taken = new Set([...run.taken, ...[...matches.values()].flatMap(({ same }) => same?.id ?? [])]);
     const result: BatchResult = { outcomes: [], exceeding: [], taken };
     const items: ImportItem[] = [];
     const inserts: { contact: ContactInsert; source_hash: string }[] = [];
     const updates = new Map<string, ContactUpdate>();
     for (const imported of cards) {
       const { card, hash: source_hash, uid, externalId } = imported;
-      const same = exact.get(imported);
-      const similar = same ? [] : similarTo(card, known, taken);
+      const { same, namesakes } = matches.get(imported) as Match;
+      const similar = namesakes.filter(({ id }) => !taken.has(id));
       const row = same ?? similar[0];
       const photoId = (imported.photo && photoIds.get(imported.photo.hash)) ?? null;
       if (!row) {
@@ -201,17 +201,21 @@ function namesakesOf(card: ContactCard, { byKey }: Known): ContactRow[] {
   return [...new Set(rows)].filter((row) => nameKeyOf(cardOf(row)) === name);
 }
 
-/** The contact of a card: that with its uid or external_id, or the one whose last card it was. */
-function rowOf(imported: ImportedCard, known: Known): ContactRow | undefined {
-  const { uid, externalId, card, hash } = imported;
-  const named =
-    known.byUid.get(uid) ?? (externalId === undefined ? undefined : known.byExternalId.get(externalId));
-  return named ?? namesakesOf(card, known).find(({ id }) => known.hashes.get(id) === hash);
+interface Match {
+  /** The contact of the card: that with its uid or external_id, or the one whose last card it was. */
+  same?: ContactRow | undefined;
+  /** Without such a contact: others that may be the same person. */
+  namesakes: readonly ContactRow[];
 }
 
-/** Contacts that may be those of a card, and of no other card of the import. */
-const similarTo = (card: ContactCard, known: Known, taken: ReadonlySet<string>): ContactRow[] =>
-  namesakesOf(card, known).filter(({ id }) => !taken.has(id));
+function matchOf({ uid, externalId, card, hash }: ImportedCard, known: Known): Match {
+  const named =
+    known.byUid.get(uid) ?? (externalId === undefined ? undefined : known.byExternalId.get(externalId));
+  if (named) return { same: named, namesakes: [] };
+  const namesakes = namesakesOf(card, known);
+  const same = namesakes.find(({ id }) => known.hashes.get(id) === hash);
+  return { same, namesakes: same ? [] : namesakes };
+}
 
 /**
  * Whether a card and the last card of a similar contact are one card of the device, which changed there: telephones write cards without UID. A card
