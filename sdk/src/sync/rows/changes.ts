@@ -124,7 +124,7 @@ function lost(row: Row): Row | undefined {
   if ((sent?.change.create && !sent.done) || open?.create) return without(row, 'server');
   const left = sent && !sent.done ? unsent(row) : without(row, 'sent');
   if (!left.open?.fields) return undefined;
-  // The object was created and removed before the device has read it: the user still sees what was saved.
+  // The feed removes an object that this device created and never received: the caller gets what was saved.
   const server = left.server ?? sent?.change.fields;
   const message = 'The object is deleted, or no longer shared with you.';
   const problem = { status: 404, code: 'removed', message };

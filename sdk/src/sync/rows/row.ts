@@ -46,7 +46,7 @@ export interface Row {
   /** The newest copy that the feed has delivered. Responses to writes never set it. */
   server?: Item;
   /**
-   * The feed has reported the removal; `server` is the last copy, or what was sent if the feed had not delivered one. Only for objects with
+   * The feed has reported the removal; `server` is the last received copy, or the sent payload if there is none. Only for objects with
    * unsent changes.
    */
   gone?: true;

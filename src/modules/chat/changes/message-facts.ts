@@ -14,14 +14,17 @@ interface SendRow extends Pick<SendFacts, 'role' | 'isArchived' | 'lastSeq' | 'i
   mentioned: string[];
 }
 
+/** SQL: whether the other user of a direct room is active. @param room SQL of its id @param user SQL of the id of the sender */
+export const activePartner = (room: string, user: string): string => `EXISTS (
+            SELECT FROM chat_members partner
+              JOIN member_profiles profile ON profile.tenant_id = $1 AND profile.user_id = partner.user_id AND profile.status = 'active'
+             WHERE partner.tenant_id = $1 AND partner.room_id = ${room} AND partner.user_id <> ${user})`;
+
 // Indexes: chat_messages_client, chat_messages_id and the primary keys.
 const sendFacts = workspace.statement<SendRow>(
   'chat_messages.facts_of_new',
   `SELECT mine.role, room.archived_at IS NOT NULL AS "isArchived", room.last_seq::float8 AS "lastSeq",
-          CASE WHEN room.type = 'direct' THEN NOT EXISTS (
-            SELECT FROM chat_members partner
-              JOIN member_profiles profile ON profile.tenant_id = $1 AND profile.user_id = partner.user_id AND profile.status = 'active'
-             WHERE partner.tenant_id = $1 AND partner.room_id = $3 AND partner.user_id <> $2) ELSE false END AS "isPartnerInactive",
+          CASE WHEN room.type = 'direct' THEN NOT ${activePartner('$3', '$2')} ELSE false END AS "isPartnerInactive",
           sent.seq::float8 AS "sentSeq", encode(sent.fingerprint, 'hex') AS fingerprint,
           (SELECT replied.seq::float8 FROM chat_messages replied
             WHERE replied.tenant_id = $1 AND replied.room_id = $3 AND replied.id = $5) AS "repliedSeq",

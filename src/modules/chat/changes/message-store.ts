@@ -5,6 +5,7 @@ import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import type { MessageChange } from '../model/message-rules.js';
 import type { NewMessage } from '../model/new-message.js';
+import { activePartner } from './message-facts.js';
 
 /** A message as it was written. */
 export interface StoredMessage {
@@ -67,10 +68,7 @@ const appendOfMember = append(
   `room AS MATERIALIZED (
        SELECT open.id FROM chat_rooms open
         WHERE open.tenant_id = $1 AND open.id = $2 AND open.deleted_at IS NULL AND open.archived_at IS NULL AND open.last_seq < $18
-          AND (open.type <> 'direct' OR EXISTS (
-            SELECT FROM chat_members partner
-              JOIN member_profiles profile ON profile.tenant_id = $1 AND profile.user_id = partner.user_id AND profile.status = 'active'
-             WHERE partner.tenant_id = $1 AND partner.room_id = $2 AND partner.user_id <> $3))
+          AND (open.type <> 'direct' OR ${activePartner('$2', '$3')})
           FOR NO KEY UPDATE OF open),
      membership AS MATERIALIZED (
        SELECT member.room_id FROM room

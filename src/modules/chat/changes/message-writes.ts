@@ -198,8 +198,8 @@ export class MessageWrites {
   }
 
   /**
-   * One read, and one statement that requires what was read, in place of a transaction with locks; a transaction where that has
-   * changed. Line `messages create` of test/bench/platform/domains.bench.mjs.
+   * Decides on rows that it reads without locks, and stores by one statement that stores nothing if these rows have changed; then a transaction
+   * with locks decides again. Line `messages create` of test/bench/platform/domains.bench.mjs.
    * @param first the decision to try: without a read, on the assumption of the usual case, if the statement compares all of it
    */
   private async writeAlone<Change extends object>(

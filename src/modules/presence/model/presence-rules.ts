@@ -65,7 +65,7 @@ function textOf(row: PresenceRow, now: Date): string {
   return isHidden(row, now) ? row.shown_text : row.text;
 }
 
-/** Records activity, which nobody sees of an invisible user. */
+/** Records activity. Others do not see that of an invisible user. */
 const withActivity = (row: PresenceRow, activeAt: Date | null, now: Date): PresenceRow =>
   isHidden(row, now) ? row : { ...row, last_active_at: latest(row.last_active_at, activeAt) };
 

@@ -50,8 +50,8 @@ export class TaskWrites {
   ) {}
 
   /**
-   * One read, and one statement that requires what was read, in place of a transaction with locks; a transaction where that has changed,
-   * or where other rows change too. Lines `tasks create` and `tasks update` of test/bench/platform/domains.bench.mjs.
+   * Decides on rows that it reads without locks, and stores by one statement that stores nothing if these rows have changed. Then, and where
+   * other rows change too, a transaction with locks decides. Lines `tasks create` and `tasks update` of test/bench/platform/domains.bench.mjs.
    * @throws ApiError 403, 404, 409 `already_exists`, `deleted`, `quota_exceeded`, 422
    */
   async writeAlone(ctx: RequestContext, command: TaskCommand): Promise<TaskWritten> {
