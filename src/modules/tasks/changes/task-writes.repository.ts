@@ -118,11 +118,12 @@ const audience = workspace.statement<{ user_id: string }>(
   `SELECT found.user_id FROM task_audience(jsonb_populate_record(NULL::tasks, $2 || jsonb_build_object('tenant_id', $1::uuid))) found`,
 );
 
-// Subtasks of the next occurrence are as many days after its date as they were before.
+// Subtasks of the next occurrence are as many days after its date as they were before. least() would ignore a missing date.
 const copySubtasks = workspace.statement<never>(
   'tasks.copy_subtasks',
   `INSERT INTO subtasks (tenant_id, task_id, id, title, done, assignee_id, date, position, created_at, updated_at)
-   SELECT tenant_id, $3, uuid_v7(), title, false, assignee_id, least(date + ($4::date - $5::date), '9999-12-31'), position, $6, $6
+   SELECT tenant_id, $3, uuid_v7(), title, false, assignee_id,
+          CASE WHEN date IS NOT NULL THEN least(date + ($4::date - $5::date), '9999-12-31') END, position, $6, $6
      FROM subtasks WHERE tenant_id = $1 AND task_id = $2`,
 );
 
