@@ -3,7 +3,7 @@ import type { CountryCode } from 'libphonenumber-js';
 import { rememberNational } from './national-numbers.js';
 import { phoneNumbers } from './phone-numbers.js';
 import { telLink, VANITY, withoutLetters } from './phone-texts.js';
-import { asciiDigits, filledText } from '../text/index.js';
+import { asciiDigits, filledText, labelsOf } from '../text/index.js';
 import {
   type CardAddress,
   type CardDate,
@@ -182,7 +182,7 @@ const NORMALISERS: Record<CardField, Normaliser> = {
   profiles,
   dates,
   notes: text,
-  categories: texts,
+  categories: (values) => labelsOf(texts(values)),
   related,
   members: texts,
   time_zone: text,

@@ -24,6 +24,12 @@ export function asciiDigits(text: string): string {
   });
 }
 
+/** A label, category or heading in the one form that it has: composed (Unicode, UAX 15, NFC), without blanks around it. */
+export const labelOf = (text: string): string => text.normalize('NFC').trim();
+
+/** Labels in their one form, each once. */
+export const labelsOf = (texts: readonly string[]): string[] => [...new Set(texts.map(labelOf))];
+
 /** Number of characters: of code points, so that an ideograph or emoji beyond U+FFFF is one. */
 export function charactersOf(text: string): number {
   let count = 0;

@@ -27,7 +27,7 @@ import {
   ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
-import { hasVisibleCharacter } from '../../lib/text/index.js';
+import { hasVisibleCharacter, labelOf, labelsOf } from '../../lib/text/index.js';
 import { instanceOf } from './body/instance.js';
 import { isUuid } from './id.pipe.js';
 
@@ -197,9 +197,19 @@ export const Visible = (message = VISIBLE): PropertyDecorator => visible(hasVisi
 export const VisibleOrEmpty = (): PropertyDecorator =>
   visible((text) => text === '' || hasVisibleCharacter(text), `${VISIBLE} or be empty`);
 
-/** A list of at most `maxItems` names, each of at most `max` characters. */
-export const Names = (maxItems: number, max: number, docs: ApiPropertyOptions = {}): PropertyDecorator =>
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** A label, or a list of labels, in their one form. Other values stay unchanged: the validator rejects them. */
+export const AsLabels = () =>
+  Transform(({ value }: { value: unknown }) => {
+    if (Array.isArray(value)) return value.every(isText) ? labelsOf(value) : value;
+    return isText(value) ? labelOf(value) : value;
+  });
+
+/** A list of at most `maxItems` labels, each of at most `max` characters and once. */
+export const Labels = (maxItems: number, max: number, docs: ApiPropertyOptions = {}): PropertyDecorator =>
   applyDecorators(
+    AsLabels(),
     ApiProperty({ type: [String], maxItems, ...docs }),
     IsArray(),
     ArrayMaxSize(maxItems),

@@ -162,6 +162,18 @@ describe('answers', () => {
     expect(form.check({ a: true, b: 1 }).problems).toEqual([]);
   });
 
+  test.each([
+    ['equals', 'M\u00e4rz'],
+    ['contains', '\u00e4R'],
+  ])('composed and decomposed text are one: %s', (operator, value) => {
+    const conditions = [{ question: 'a', operator, value }];
+    const form = checker(
+      [q('a', 'short_text'), q('b', 'number')],
+      [{ id: '1', action: 'show', target: 'b', conditions }],
+    );
+    expect(form.check({ a: 'Ma\u0308rz', b: 5 }).answers).toEqual({ a: 'Ma\u0308rz', b: 5 });
+  });
+
   test('a rule can require an answer, and hide a whole section', () => {
     const checked = checkDefinition({
       sections: [

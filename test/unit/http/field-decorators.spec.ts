@@ -3,9 +3,9 @@ import {
   Entries,
   Flag,
   IntegerFrom,
+  Labels,
   Line,
   Name,
-  Names,
   OneOf,
   Optional,
   Text,
@@ -33,7 +33,7 @@ class Fields {
   @Optional() @Name(10, { example: 'Team' }) name?: string;
   @Optional() @Line(10, { example: 'Work' }) line?: string;
   @Optional() @VisibleOrEmpty() @Text(10) group?: string;
-  @Optional() @Names(2, 5, { required: false }) labels?: string[];
+  @Optional() @Labels(2, 5, { required: false }) labels?: string[];
   @Optional() @Entries(Part, 2, { minItems: 1 }) parts?: Part[];
 }
 

@@ -8,6 +8,7 @@ import {
   textOf,
   unescapeText,
 } from '../../../lib/icalendar/index.js';
+import { labelsOf } from '../../../lib/text/index.js';
 import { MAX_ATTENDEES } from '../../../lib/itip/index.js';
 import {
   type EventContent,
@@ -80,7 +81,7 @@ function showAsOf(event: Component): EventContent['show_as'] {
 
 function categoriesOf(event: Component): string[] {
   const all = propertiesOf(event, 'CATEGORIES').flatMap(({ value }) => textList(value));
-  return [...new Set(all.map((text) => storable(text, MAX.category)))]
+  return labelsOf(all.map((text) => storable(text, MAX.category)))
     .filter(Boolean)
     .slice(0, MAX.categories);
 }

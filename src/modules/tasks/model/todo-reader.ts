@@ -11,7 +11,7 @@ import {
   textOf,
 } from '../../../lib/icalendar/index.js';
 import { DAY, formatDay, Zone } from '../../../lib/recurrence/index.js';
-import { filledText, hasVisibleCharacter } from '../../../lib/text/index.js';
+import { filledText, hasVisibleCharacter, labelsOf as distinctLabels } from '../../../lib/text/index.js';
 import { MAX_TITLE } from '../task-fields.dto.js';
 import type { StoredReminder, TaskPriority, TaskStatus } from '../task.entity.js';
 import { isCalendarDay } from './calendar.js';
@@ -105,7 +105,7 @@ function priorityOf(value: number): TaskPriority {
 function labelsOf(todo: Component): string[] {
   const all = propertiesOf(todo, 'CATEGORIES').flatMap(({ value }) => textList(value));
   const valid = all.filter((label) => label.length <= MAX_LABEL && hasVisibleCharacter(label));
-  return [...new Set(valid)].slice(0, MAX_LABELS);
+  return distinctLabels(valid).slice(0, MAX_LABELS);
 }
 
 /** Null also for a rule with other dates than its own. */
