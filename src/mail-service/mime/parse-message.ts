@@ -112,11 +112,10 @@ function addresses(header: unknown): Address[] {
 
 const textOf = (header: unknown): string => (typeof header === 'string' ? header : '');
 
+/** With blanks, commas or nothing between them (RFC 5322, 3.6.4: the blanks around an id are optional), some without brackets. */
 function messageIds(header: unknown): string[] {
   const text = Array.isArray(header) ? header.join(' ') : typeof header === 'string' ? header : '';
-  return text
-    .split(/\s+/)
-    .filter(Boolean)
+  return (text.match(/<[^<>\s]*>|[^<>\s,]+/g) ?? [])
     .map((id) => (id.startsWith('<') ? id : `<${id}>`))
     .filter((id) => id.length <= MAX_MESSAGE_ID && isMessageId(id));
 }

@@ -118,6 +118,15 @@ describe('a value beyond a limit', () => {
 });
 
 test.each([
+  ['X-ALT-DESC;FMTTYPE=text/html:<p>Hall\\, 2nd floor</p><p>Bring coats</p>'],
+  ['STYLED-DESCRIPTION;VALUE=TEXT;FMTTYPE=text/html:Hall\\, 2nd floor<br>Bring coats'],
+])('a description in HTML only is read: %s', (styled) => {
+  const { content } = read(START, styled);
+  expect(content.description).toBe('Hall, 2nd floor\nBring coats');
+  expect(read(START, 'DESCRIPTION:Plain', styled).content.description).toBe('Plain');
+});
+
+test.each([
   ['PUBLIC', 'default'],
   ['PRIVATE', 'private'],
   ['CONFIDENTIAL', 'private'],

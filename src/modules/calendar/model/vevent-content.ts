@@ -8,6 +8,7 @@ import {
   textOf,
   unescapeText,
 } from '../../../lib/icalendar/index.js';
+import { plainText } from '../../../lib/html/index.js';
 import { labelsOf } from '../../../lib/text/index.js';
 import { MAX_ATTENDEES } from '../../../lib/itip/index.js';
 import {
@@ -26,12 +27,16 @@ import { BUSY_STATUS, CONFERENCE_FEATURES } from './vevent.js';
 const MAX = {
   title: 1_000,
   description: 65_536,
+  html: 262_144,
   location: 1_000,
   categories: 50,
   category: 100,
   links: 50,
   url: 2_048,
 } as const;
+
+// RFC 9073 6.5 has the second one.
+const HTML_DESCRIPTIONS = ['X-ALT-DESC', 'STYLED-DESCRIPTION'];
 
 const upper = (event: Component, name: string): string =>
   propertyOf(event, name)?.value.trim().toUpperCase() ?? '';
@@ -47,7 +52,7 @@ export function contentOfVevent(event: Component): Omit<EventContent, keyof Even
   const components = storableComponents(event.components.filter(({ name }) => name !== 'VALARM'));
   return {
     title: line(textOf(event, 'SUMMARY') ?? '', MAX.title),
-    description: storable(textOf(event, 'DESCRIPTION') ?? '', MAX.description),
+    description: descriptionOf(event),
     location,
     locations: geo ? [{ name: line(location, 500), address: '', geo }] : [],
     status: statusOf(event),
@@ -64,6 +69,16 @@ export function contentOfVevent(event: Component): Omit<EventContent, keyof Even
       ...(people.length > 0 && { people }),
     },
   };
+}
+
+/** Outlook and newsletters write some descriptions as HTML only. */
+function descriptionOf(event: Component): string {
+  const text = storable(textOf(event, 'DESCRIPTION') ?? '', MAX.description);
+  if (text.trim() !== '') return text;
+  const isHtml = (each: Property) =>
+    parameterOf(each, 'FMTTYPE')?.toLowerCase() === 'text/html' && each.value.length <= MAX.html;
+  const html = HTML_DESCRIPTIONS.flatMap((name) => propertiesOf(event, name)).find(isHtml);
+  return html ? storable(plainText(unescapeText(html.value)), MAX.description) : text;
 }
 
 function statusOf(event: Component): EventStatus {
