@@ -19,6 +19,8 @@ import { Propfind } from './methods/propfind.js';
 import { Reports } from './methods/reports.js';
 import { Scheduling } from './methods/scheduling.js';
 import { DavNames } from './dav-names.js';
+import { DavPersonalData } from './dav-personal-data.js';
+import { DavPropertyStore } from './dav-properties.js';
 
 /** CalDAV and CardDAV on the services of calendar, tasks and contacts (adr/0067). */
 @Module({
@@ -34,6 +36,8 @@ import { DavNames } from './dav-names.js';
   controllers: [DavProfileController],
   providers: [
     DavNames,
+    DavPersonalData,
+    DavPropertyStore,
     CalendarCollections,
     TaskCollections,
     CalendarHome,

@@ -200,7 +200,8 @@ export class DavServer implements OnModuleInit {
     const body = await readXmlBody(request);
     if (target.kind !== 'collection') throw forbidden();
     assertIf(request, null);
-    const { collections, collection } = await this.containing(ctx, target);
+    const collections = this.collections[target.space];
+    const collection = await collections.find(ctx, target.segment);
     const text = await this.writes.patch(ctx, collections, collection, body);
     sendXml(response, 207, text);
   }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { NOT_XML, readXml, XmlError, xmlText } from '../../../src/lib/xml/index.js';
+import { formatXml, NOT_XML, readXml, XmlError, xmlText } from '../../../src/lib/xml/index.js';
 import { calendarFilterOf, matchesComponents } from '../../../src/modules/dav/model/calendar-filter.js';
 import { matchesCard } from '../../../src/modules/dav/model/card-filter.js';
 import { cardName, externalIdOf } from '../../../src/modules/dav/model/card-names.js';
@@ -15,17 +15,21 @@ const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 describe('XML', () => {
   test('elements have their namespaces, attributes and text', () => {
-    const root = readXml(
-      '<a xmlns="x" xmlns:y="z" y:p="1" q="&lt;"><y:b>t<![CDATA[<u>]]></y:b> v</a>',
-      LIMITS,
-    );
-    expect(root).toEqual({
+    const text = '<a xmlns="x" xmlns:y="z" y:p="1" q="&lt;&#10;"><y:b>t<![CDATA[<u>]]></y:b> v</a>';
+    const root = readXml(text, LIMITS);
+    const child = { space: 'z', name: 'b', attributes: {}, qualified: [], text: 't<u>', children: [] };
+    expect(root).toMatchObject({
       space: 'x',
       name: 'a',
-      attributes: { q: '<' },
+      attributes: { q: '<\n' },
+      qualified: [{ space: 'z', name: 'p', value: '1' }],
       text: ' v',
-      children: [{ space: 'z', name: 'b', attributes: {}, text: 't<u>', children: [] }],
+      children: [child],
+      content: [child, ' v'],
     });
+    const written = '<a xmlns="x" q="&lt;&#10;" xmlns:n0="z" n0:p="1"><b xmlns="z">t&lt;u&gt;</b> v</a>';
+    expect(formatXml(root)).toBe(written);
+    expect(formatXml(readXml(written, LIMITS))).toBe(written);
   });
 
   test('limits and document types are errors with a code', () => {

@@ -44,7 +44,7 @@ export type Placements = Pick<EventChange, 'entries' | 'removed'>;
 /** The parameter of `calendar_write`. */
 export interface WriteJson {
   calendars: string[];
-  /** The calendar of each event that is created or moved. */
+  /** The calendar of each event that is created, moved or stored again after its deletion. */
   added: string[];
   events: {
     row: EventRow;
@@ -136,7 +136,7 @@ export function writeJson(changes: readonly EventChange[], ctx: RequestContext, 
   return {
     calendars: [...new Set(calendars)],
     added: changes.flatMap(({ before, record: { origin_calendar_id: id } }) =>
-      before?.origin_calendar_id === id ? [] : [id],
+      before?.origin_calendar_id === id && before.deleted_at === null ? [] : [id],
     ),
     events: changes.map((change) => eventJson(change, ctx, now)),
     outbox: changes.flatMap((change) => outboxOf(change, ctx)),

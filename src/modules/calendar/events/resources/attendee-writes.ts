@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import type { Tx } from '../../../../platform/database/tx.js';
@@ -11,6 +12,8 @@ import type { LockedEvent } from '../../events.repository.js';
 import { recordIn } from '../../model/attendance.js';
 import { participantOf, responseAt } from '../../model/event-policy.js';
 import type { CalendarContext, EventRecord, ParticipantRow } from '../../model/event-record.js';
+import { ownAlarms } from '../../model/dependent-properties.js';
+import { storableComponents } from '../../model/ics/storable.js';
 import type { ReadEvent } from '../../model/vevent-reader.js';
 import { differing, replaced } from '../imported-event.js';
 import { concernsAttendees, sameReminders, serverMessages } from './resource-changes.js';
@@ -25,10 +28,13 @@ interface Job {
   now: string;
 }
 
+/** Bytes of JSON of the alarms of a placement that are no reminders. */
+const ALARM_BYTES = 8 * 1024;
+
 const ANSWERS: ReadonlySet<string> = new Set(['accepted', 'declined', 'tentative']);
 
 /**
- * Writes of a user who is not the organizer (RFC 6638, 3.2.2): the own response and the own reminders. What programs add for themselves
+ * Writes of a user who is not the organizer (RFC 6638, 3.2.2): the own response and the own alarms. What else programs add for themselves
  * is not stored. An invitation that the user has removed is shown again (3.2.2.2): the event is that of its organizer, and the response stays
  * declined unless the text states another one.
  */
@@ -43,8 +49,14 @@ export class AttendeeWrites {
     const before = entryIn(entries, calendar.id);
     if (!before.hidden) assertUnchanged(own, read);
     const reminders = read?.reminders ?? [];
-    const isReminded = read !== null && !sameReminders(before.reminders ?? [], reminders);
-    const placed = { ...before, ...(isReminded && { reminders }), hidden: false };
+    const alarms = storableComponents(read?.alarms ?? [], ALARM_BYTES);
+    const isReminded =
+      read !== null &&
+      !(
+        sameReminders(before.reminders ?? [], reminders) &&
+        isDeepStrictEqual(ownAlarms(record, calendar.id, before.alarms), alarms)
+      );
+    const placed = { ...before, ...(isReminded && { reminders, alarms }), hidden: false };
     const attendee = participantOf(record, ctx.userId);
     const responses = attendee && read ? responsesOf(own, attendee, read) : [];
     if (!attendee || !read || responses.length === 0) {
