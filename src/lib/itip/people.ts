@@ -1,5 +1,5 @@
 import { type Component, parameterOf, propertiesOf, type Property, propertyOf } from '../icalendar/index.js';
-import { percentDecoded } from '../text/index.js';
+import { percentDecoded, cutText } from '../text/index.js';
 
 /** Further attendees of an event are ignored. */
 export const MAX_ATTENDEES = 500;
@@ -72,7 +72,7 @@ function personOf(property: Property): Organizer | null {
   const name = (parameterOf(property, 'CN') ?? '').replaceAll(/\p{Cc}+/gu, ' ').trim();
   return {
     email,
-    name: name.slice(0, MAX_NAME).toWellFormed(),
+    name: cutText(name, MAX_NAME),
     sentBy: addressOfUri(parameterOf(property, 'SENT-BY')),
   };
 }

@@ -37,6 +37,22 @@ export function charactersOf(text: string): number {
   return count;
 }
 
+/**
+ * The first characters of a text, well-formed. A cut between the halves of a surrogate pair would leave text that PostgreSQL rejects.
+ * @param max number of code points, as `charactersOf` counts
+ */
+export function cutText(text: string, max: number): string {
+  if (text.length <= max) return text.toWellFormed();
+  let end = 0;
+  let count = 0;
+  for (const character of text) {
+    if (count === max) break;
+    count += 1;
+    end += character.length;
+  }
+  return text.slice(0, end).toWellFormed();
+}
+
 /** The text without its percent-encoding (RFC 3986, 2.1); as it is where that is malformed. */
 export function percentDecoded(text: string): string {
   try {

@@ -12,6 +12,7 @@ import { IdentityApi, sameMailbox, SignInSessions } from '../identity/index.js';
 import { isInDomains, TenantDomains, TenantsApi } from '../tenants/index.js';
 import type { TenantIssuer } from './issuer.entity.js';
 import { IssuersRepository } from './issuers.repository.js';
+import { cutText } from '../../lib/text/index.js';
 
 /** OpenID Connect Core 1.0, section 2. */
 const MAX_SUBJECT = 255;
@@ -103,7 +104,7 @@ export class IssuerAccounts {
     return {
       subject,
       email,
-      name: isUsable ? name.trim() : email.slice(0, email.lastIndexOf('@')).slice(0, MAX_NAME),
+      name: isUsable ? name.trim() : cutText(email.slice(0, email.lastIndexOf('@')), MAX_NAME),
       groupIds: mappedGroups(issuer, claims),
     };
   }

@@ -27,7 +27,7 @@ import {
   ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
-import { hasVisibleCharacter, labelOf, labelsOf } from '../../lib/text/index.js';
+import { charactersOf, hasVisibleCharacter, labelOf, labelsOf } from '../../lib/text/index.js';
 import { instanceOf } from './body/instance.js';
 import { isUuid } from './id.pipe.js';
 
@@ -174,7 +174,7 @@ const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u;
 
 /** Whether text is a name for lists, as `Name` requires after trimming. @param max characters */
 export const isName = (text: string, max: number): boolean =>
-  text.length <= max && hasVisibleCharacter(text) && ONE_LINE.test(text);
+  charactersOf(text) <= max && hasVisibleCharacter(text) && ONE_LINE.test(text);
 
 const visible = (accepts: (text: string) => boolean, message: string, options?: ValidationOptions) =>
   ValidateBy(

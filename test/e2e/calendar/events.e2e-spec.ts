@@ -182,6 +182,12 @@ describe('events', () => {
     }
   });
 
+  test.each([100, 500])('a title ends with its last character: %i emoji after a letter', async (count) => {
+    const title = `a${'😀'.repeat(count)}`;
+    const event = await create({ title, start: '2027-03-01' }, await newCalendar('Emoji'));
+    expect(event.title).toBe(title);
+  });
+
   test('an instant in the hour that the end of summer time repeats stays this instant', async () => {
     const own = await newCalendar('Autumn');
     const times = ({ start_utc, end_utc }: any) => [start_utc, end_utc];

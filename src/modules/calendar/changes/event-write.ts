@@ -13,6 +13,7 @@ import type {
 import { participantOf } from '../model/event-policy.js';
 import { recordIn } from '../model/attendance.js';
 import { type Span, spanOf } from '../model/event-series.js';
+import { cutText } from '../../../lib/text/index.js';
 
 /** A change of one event: its new state and the parts to write. */
 export interface EventChange {
@@ -103,7 +104,7 @@ export function finished(change: EventChange, ctx: RequestContext, now: string):
     ...record,
     participants_count: record.participants.length,
     overrides_count: record.overrides.length,
-    title_key: fold(record.title).slice(0, 200),
+    title_key: cutText(fold(record.title), 200),
     revision: before ? before.revision + 1 : 1,
     updated_by: ctx.userId,
     updated_at: now,

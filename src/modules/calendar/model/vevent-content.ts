@@ -9,7 +9,7 @@ import {
   unescapeText,
 } from '../../../lib/icalendar/index.js';
 import { plainText } from '../../../lib/html/index.js';
-import { labelsOf } from '../../../lib/text/index.js';
+import { charactersOf, labelsOf } from '../../../lib/text/index.js';
 import { MAX_ATTENDEES } from '../../../lib/itip/index.js';
 import {
   type EventContent,
@@ -167,10 +167,10 @@ export function lostNamesOf(event: Component): string[] {
   const lost = new Set(unknownOf(event).dropped);
   for (const [name, max] of Object.entries(TEXTS)) {
     const [text, ...others] = propertiesOf(event, name).map(({ value }) => unescapeText(value).trim());
-    if ((text ?? '').length > max || others.some((other) => other !== text)) lost.add(name);
+    if (charactersOf(text ?? '') > max || others.some((other) => other !== text)) lost.add(name);
   }
   const categories = new Set(propertiesOf(event, 'CATEGORIES').flatMap(({ value }) => textList(value)));
-  if (categories.size > MAX.categories || [...categories].some((text) => text.length > MAX.category))
+  if (categories.size > MAX.categories || [...categories].some((text) => charactersOf(text) > MAX.category))
     lost.add('CATEGORIES');
   const links = propertiesOf(event, 'ATTACH').filter(({ value }) => httpUrl(value) !== null);
   if (links.length > MAX.links) lost.add('ATTACH');
@@ -222,7 +222,7 @@ function statesMore(event: Component, each: Property): boolean {
   if (each !== propertyOf(event, each.name)) return false;
   if (each.name === 'CLASS') return !['', 'PUBLIC', 'PRIVATE'].includes(upper(event, 'CLASS'));
   const text = (textOf(event, each.name) ?? '').trim();
-  if (text === '' || text.length > (TEXTS[each.name] ?? 0)) return false;
+  if (text === '' || charactersOf(text) > (TEXTS[each.name] ?? 0)) return false;
   return each.parameters.length > 0 || (each.name === 'SUMMARY' && /[\r\n]/.test(text));
 }
 

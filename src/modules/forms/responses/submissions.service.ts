@@ -24,6 +24,7 @@ import type { StartForm, SubmitForm } from './responses.dto.js';
 import { ResponseErrors } from './responses.errors.js';
 import { SubmissionWrites } from './submission-writes.js';
 import { SubmissionsRepository } from './submissions.repository.js';
+import { cutText } from '../../../lib/text/index.js';
 
 /** Attempts to store a response. After a publication between the check and the storage both are repeated. */
 const MAX_ATTEMPTS = 5;
@@ -200,5 +201,5 @@ function searchTextOf({ checker }: PublishedVersion, answers: Answers): string {
     );
     return cells.flatMap((cell) => (cell?.kind === 'text' ? [cell.value] : []));
   });
-  return fold(texts.join(' ').slice(0, SEARCH_LENGTH).toWellFormed());
+  return fold(cutText(texts.join(' '), SEARCH_LENGTH));
 }

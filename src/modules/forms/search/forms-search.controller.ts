@@ -9,6 +9,7 @@ import { formSummary } from '../form.presenter.js';
 import { FormsRepository, likePatterns, type ListedForm } from '../forms.repository.js';
 import { SearchForms } from './forms-search.dto.js';
 import { FormSearchEnvelope } from './forms-search.response.js';
+import { cutText } from '../../../lib/text/index.js';
 
 @Controller('search/forms')
 export class FormsSearchController {
@@ -37,7 +38,7 @@ export class FormsSearchController {
       form: formSummary(form as ShownForm),
       highlight: {
         title: highlight(form.title, marks),
-        description: highlight(form.description.slice(0, 300), marks),
+        description: highlight(cutText(form.description, 300), marks),
       },
     }));
     return new JsonReply(JSON.stringify({ results, next }));

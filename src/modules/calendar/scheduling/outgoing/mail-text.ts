@@ -5,6 +5,7 @@ import type { AttendeeResponse, EventRecord, EventTimes, ProposalRow } from '../
 import { contentOf, isSeries, occurrenceOf, occurrencesIn, seriesOf } from '../../model/event-series.js';
 import { instantOf, isDay, lengthAt, wallOf } from '../../model/event-times.js';
 import { PHRASES, type Phrases } from './phrases.js';
+import { cutText } from '../../../../lib/text/index.js';
 
 /** The readable part of a mail. */
 export interface MailText {
@@ -57,7 +58,7 @@ export function mailText(record: EventRecord, request: TextRequest): MailText {
   lines.push([phrases.organizer, record.organizer_name || record.organizer_email]);
   if (request.comment) lines.push([phrases.comment, request.comment]);
   const heading = `${headingOf(request, phrases)}: ${title}`;
-  const subject = heading.replaceAll(/\s+/g, ' ').slice(0, MAX_SUBJECT).toWellFormed();
+  const subject = cutText(heading.replaceAll(/\s+/g, ' '), MAX_SUBJECT);
   return { subject, ...bodies(subject, lines, content.description) };
 }
 
