@@ -27,7 +27,7 @@ import {
   ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
-import { hasVisibleCharacter } from '../../lib/text/index.js';
+import { hasVisibleCharacter, mailAddress } from '../../lib/text/index.js';
 import { instanceOf } from './body/instance.js';
 import { isUuid } from './id.pipe.js';
 
@@ -241,11 +241,18 @@ export const MAX_EMAIL = 320;
 export const isEmailAddress = (text: string): boolean =>
   text.length <= MAX_EMAIL && isEmail(text, EMAIL_OPTIONS);
 
-/** An e-mail address of at most 320 characters, trimmed. */
+/** Reads a text as the e-mail address that it contains. Other values stay unchanged: the validator rejects them. */
+export const readMailAddress = (value: unknown): unknown =>
+  typeof value === 'string' ? mailAddress(value) : value;
+
+/** A field with an e-mail address, as users paste it. */
+export const PastedAddress = () => Transform(({ value }: { value: unknown }) => readMailAddress(value));
+
+/** An e-mail address of at most 320 characters. */
 export const EmailAddress = (): PropertyDecorator => (target, key) => {
   IsEmail(EMAIL_OPTIONS, { message: `${String(key)} must be an e-mail address` })(target, key);
   MaxLength(MAX_EMAIL)(target, key);
-  Transform(({ value }) => (typeof value === 'string' ? value.trim() : value))(target, key);
+  PastedAddress()(target, key);
   ApiProperty({ format: 'email', maxLength: MAX_EMAIL })(target, key);
 };
 

@@ -3,6 +3,7 @@ import { readAddress, readAddressLabel, readCountryCode } from './addresses.js';
 import { parseDate } from '../dates.js';
 import type { Draft, Handler } from './draft.js';
 import { builtInLabel } from '../labels.js';
+import { mailAddress } from '../../text/index.js';
 import { type Media, mediaTypeOf, parseDataUri } from '../media.js';
 import type { Property } from './properties.js';
 import { readAgent, readMessenger, readRelated, readSocialProfile } from './relations.js';
@@ -62,7 +63,7 @@ function readOrganization({ card }: Draft, { value }: Property): boolean {
 }
 
 function readEmail(draft: Draft, property: Property): boolean {
-  const value = lineOf(property.value)?.replace(/^mailto:\s*/i, '');
+  const value = mailAddress(lineOf(property.value) ?? '');
   return value ? draft.add('emails', draft.entry(property, ['internet']), { value }) : false;
 }
 
