@@ -2,7 +2,7 @@ import { fold } from '../search-text/index.js';
 import type { ContactCard, ContactPhone } from './card.js';
 import { nationalNumber } from './national-numbers.js';
 import { telLink } from './phone-texts.js';
-import { asciiDigits, mailAddress } from '../text/index.js';
+import { asciiDigits, firstCharacters, mailAddress } from '../text/index.js';
 
 // The index of an address book lists a contact under folded words and under keys. Keys contain a character that words never
 // do: `@` in an e-mail address, `+` before an international telephone number, `#` before a category, `/` before a department,
@@ -21,8 +21,7 @@ const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/u;
 const SPACELESS =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 
-const cut = (word: string): string =>
-  word.length <= MAX_LENGTH ? word : [...word].slice(0, MAX_LENGTH).join('');
+const cut = (word: string): string => firstCharacters(word, MAX_LENGTH);
 
 const wordsOf = (text: string): string[] => fold(text).split(SEPARATORS).filter(Boolean).map(cut);
 

@@ -1,4 +1,5 @@
 import { fold } from '../../../lib/search-text/index.js';
+import { firstCharacters } from '../../../lib/text/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { CalendarEvents, type MessageDue } from '../calendar.events.js';
 import type {
@@ -103,7 +104,7 @@ export function finished(change: EventChange, ctx: RequestContext, now: string):
     ...record,
     participants_count: record.participants.length,
     overrides_count: record.overrides.length,
-    title_key: fold(record.title).slice(0, 200),
+    title_key: firstCharacters(fold(record.title), 200),
     revision: before ? before.revision + 1 : 1,
     updated_by: ctx.userId,
     updated_at: now,

@@ -9,6 +9,7 @@ import {
   isAnonymous,
   withoutStale,
 } from '../../../lib/vcard/index.js';
+import { firstCharacters } from '../../../lib/text/index.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { validated } from '../../../platform/http/input.pipe.js';
@@ -68,7 +69,7 @@ export function fromVcard(result: CardResult, country: string | null): ImportEnt
 /** @param plain an entry of the JSON body */
 export function fromJson(index: number, plain: unknown, country: string | null): ImportEntry {
   const name = (plain as { full_name?: unknown } | null)?.full_name;
-  return entryOf(index, typeof name === 'string' ? name.slice(0, 200) : null, () => {
+  return entryOf(index, typeof name === 'string' ? firstCharacters(name, 200) : null, () => {
     const { uid = null, external_id: externalId, ...fields } = validated(ImportedContact, plain);
     return { uid, externalId, card: newContactCard(fields, country), image: null, omitted: [] };
   });

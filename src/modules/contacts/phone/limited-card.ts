@@ -1,3 +1,4 @@
+import { firstCharacters } from '../../../lib/text/index.js';
 import type { CardFields, CardProperty } from '../../../lib/vcard/index.js';
 import { CARD_LIMITS } from '../input/card-limits.js';
 
@@ -112,6 +113,6 @@ const fits =
           texts.length <= CARD_LIMITS.params &&
           texts.every((text) => text.length <= CARD_LIMITS.text),
       );
-    if (!isFitting) omitted.add(name.slice(0, CARD_LIMITS.name));
+    if (!isFitting) omitted.add(firstCharacters(name, CARD_LIMITS.name));
     return isFitting;
   };
