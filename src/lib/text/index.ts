@@ -51,7 +51,11 @@ export function charactersOf(text: string): number {
 
 /** The first characters of a text: code points. A cut through a pair of surrogates would leave text that PostgreSQL rejects in JSON. */
 export const firstCharacters = (text: string, max: number): string =>
-  text.length <= max ? text : Array.from(text.slice(0, max * 2)).slice(0, max).join('');
+  text.length <= max
+    ? text
+    : Array.from(text.slice(0, max * 2))
+        .slice(0, max)
+        .join('');
 
 /** The text without its percent-encoding (RFC 3986, 2.1); as it is where that is malformed. */
 export function percentDecoded(text: string): string {
