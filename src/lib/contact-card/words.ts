@@ -2,7 +2,7 @@ import { fold } from '../search-text/index.js';
 import type { ContactCard, ContactPhone } from './card.js';
 import { nationalNumber } from './national-numbers.js';
 import { telLink } from './phone-texts.js';
-import { asciiDigits, cutText } from '../text/index.js';
+import { asciiDigits, cutText, mailAddress } from '../text/index.js';
 
 // The index of an address book lists a contact under folded words and under keys. Keys contain a character that words never
 // do: `@` in an e-mail address, `+` before an international telephone number, `#` before a category, `/` before a department,
@@ -48,7 +48,7 @@ const digitsOf = (text: string): string => asciiDigits(text).replaceAll(/\D/g, '
 
 /** The key of an e-mail address; null for other texts. */
 export function emailKey(address: string): string | null {
-  const key = fold(address.trim());
+  const key = fold(mailAddress(address));
   return key.length <= MAX_ADDRESS && /^[^\s@]+@[^\s@]+$/.test(key) ? key : null;
 }
 

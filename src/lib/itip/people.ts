@@ -1,5 +1,5 @@
 import { type Component, parameterOf, propertiesOf, type Property, propertyOf } from '../icalendar/index.js';
-import { percentDecoded, cutText } from '../text/index.js';
+import { cutText, mailAddress } from '../text/index.js';
 
 /** Further attendees of an event are ignored. */
 export const MAX_ATTENDEES = 500;
@@ -27,10 +27,7 @@ export interface Attendee extends Organizer {
 
 /** The address of `mailto:` or of a bare address, lower case; null for another URI. */
 export function addressOfUri(uri: string | undefined): string | null {
-  const text = (uri ?? '').trim().replace(/^mailto:/i, '');
-  const address = percentDecoded(text.split('?')[0] as string)
-    .trim()
-    .toLowerCase();
+  const address = mailAddress(uri ?? '').toLowerCase();
   const isAddress = /^[^\s@<>"\p{Cc}]+@[^\s@<>"\p{Cc}]+$/u.test(address) && address.length <= MAX_ADDRESS;
   return isAddress && address.isWellFormed() ? address : null;
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { IDToken } from 'openid-client';
+import { cutText } from '../../lib/text/index.js';
 import { Audit } from '../../platform/audit/audit.js';
 import { ConcurrentChangeError } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
@@ -12,7 +13,6 @@ import { IdentityApi, sameMailbox, SignInSessions } from '../identity/index.js';
 import { isInDomains, TenantDomains, TenantsApi } from '../tenants/index.js';
 import type { TenantIssuer } from './issuer.entity.js';
 import { IssuersRepository } from './issuers.repository.js';
-import { cutText } from '../../lib/text/index.js';
 
 /** OpenID Connect Core 1.0, section 2. */
 const MAX_SUBJECT = 255;

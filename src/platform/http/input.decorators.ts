@@ -27,7 +27,7 @@ import {
   ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
-import { charactersOf, hasVisibleCharacter, labelOf, labelsOf } from '../../lib/text/index.js';
+import { charactersOf, hasVisibleCharacter, inOneForm, mailAddress } from '../../lib/text/index.js';
 import { instanceOf } from './body/instance.js';
 import { isUuid } from './id.pipe.js';
 
@@ -197,14 +197,8 @@ export const Visible = (message = VISIBLE): PropertyDecorator => visible(hasVisi
 export const VisibleOrEmpty = (): PropertyDecorator =>
   visible((text) => text === '' || hasVisibleCharacter(text), `${VISIBLE} or be empty`);
 
-const isText = (value: unknown): value is string => typeof value === 'string';
-
 /** A label, or a list of labels, in their one form. Other values stay unchanged: the validator rejects them. */
-export const AsLabels = () =>
-  Transform(({ value }: { value: unknown }) => {
-    if (Array.isArray(value)) return value.every(isText) ? labelsOf(value) : value;
-    return isText(value) ? labelOf(value) : value;
-  });
+export const AsLabels = () => Transform(({ value }: { value: unknown }) => inOneForm(value));
 
 /** A list of at most `maxItems` labels, each of at most `max` characters and once. */
 export const Labels = (maxItems: number, max: number, docs: ApiPropertyOptions = {}): PropertyDecorator =>
@@ -251,11 +245,18 @@ export const MAX_EMAIL = 320;
 export const isEmailAddress = (text: string): boolean =>
   text.length <= MAX_EMAIL && isEmail(text, EMAIL_OPTIONS);
 
-/** An e-mail address of at most 320 characters, trimmed. */
+/** Reads a text as the e-mail address that it contains. Other values stay unchanged: the validator rejects them. */
+export const readMailAddress = (value: unknown): unknown =>
+  typeof value === 'string' ? mailAddress(value) : value;
+
+/** A field with an e-mail address, as users paste it. */
+export const PastedAddress = () => Transform(({ value }: { value: unknown }) => readMailAddress(value));
+
+/** An e-mail address of at most 320 characters. */
 export const EmailAddress = (): PropertyDecorator => (target, key) => {
   IsEmail(EMAIL_OPTIONS, { message: `${String(key)} must be an e-mail address` })(target, key);
   MaxLength(MAX_EMAIL)(target, key);
-  Transform(({ value }) => (typeof value === 'string' ? value.trim() : value))(target, key);
+  PastedAddress()(target, key);
   ApiProperty({ format: 'email', maxLength: MAX_EMAIL })(target, key);
 };
 

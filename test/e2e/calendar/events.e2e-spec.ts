@@ -105,6 +105,12 @@ describe('events', () => {
     expect((await ann.api.put(path(event), { title: 'x' })).status).toBe(404);
   });
 
+  test.each(['', 'a'])('a title of emoji is stored, after %j', async (start) => {
+    const title = start + '\u{1f600}'.repeat(600);
+    const event = await create({ title, start: at('2026-01-05T09:00:00') });
+    expect(event.title).toBe(title);
+  });
+
   test('accept the forms of times that clients use', async () => {
     const times: [object, object][] = [
       [

@@ -46,6 +46,8 @@ describe('answers', () => {
     ['long_text', '\u{1f600}'.repeat(10_000), '\u{1f600}'.repeat(10_000), {}],
     ['long_text', '\u{1f600}'.repeat(10_001), '! max_length', {}],
     ['email', ' ann@acme.example', 'ann@acme.example', {}],
+    ['email', '\u202aann@acme.example\u200b', 'ann@acme.example', {}],
+    ['email', 'mailto:ann@acme.example', 'ann@acme.example', {}],
     ['email', 'ann@acme', '! is_email', {}],
     ['phone', '+84 28 3829 (0)', '+84 28 3829 (0)', {}],
     ['phone', '\u0660\u0665\u0660\u0661\u0662\u0663', '\u0660\u0665\u0660\u0661\u0662\u0663', {}],

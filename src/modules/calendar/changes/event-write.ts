@@ -1,4 +1,5 @@
 import { fold } from '../../../lib/search-text/index.js';
+import { cutText } from '../../../lib/text/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { CalendarEvents, type MessageDue } from '../calendar.events.js';
 import type {
@@ -13,7 +14,6 @@ import type {
 import { participantOf } from '../model/event-policy.js';
 import { recordIn } from '../model/attendance.js';
 import { type Span, spanOf } from '../model/event-series.js';
-import { cutText } from '../../../lib/text/index.js';
 
 /** A change of one event: its new state and the parts to write. */
 export interface EventChange {

@@ -9,6 +9,7 @@ import {
   isAnonymous,
   withoutStale,
 } from '../../../lib/vcard/index.js';
+import { cutText } from '../../../lib/text/index.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { validated } from '../../../platform/http/input.pipe.js';
@@ -21,7 +22,6 @@ import type { ImportProblemResponse } from './phone.response.js';
 import { limitedCard } from './limited-card.js';
 import { isOrdinary } from './ordinary-card.js';
 import { ImportedContact } from './phone.dto.js';
-import { cutText } from '../../../lib/text/index.js';
 
 /** A card of an import in the stored form of contacts. */
 export interface ImportedCard {

@@ -113,6 +113,6 @@ const fits =
           texts.length <= CARD_LIMITS.params &&
           texts.every((text) => text.length <= CARD_LIMITS.text),
       );
-    if (!isFitting) omitted.add(name.slice(0, CARD_LIMITS.name));
+    if (!isFitting) omitted.add(cutText(name, CARD_LIMITS.name));
     return isFitting;
   };

@@ -1,5 +1,6 @@
 import { Controller, Query } from '@nestjs/common';
 import { highlight, SearchQuery } from '../../../lib/search-text/index.js';
+import { cutText } from '../../../lib/text/index.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
@@ -9,7 +10,6 @@ import { formSummary } from '../form.presenter.js';
 import { FormsRepository, likePatterns, type ListedForm } from '../forms.repository.js';
 import { SearchForms } from './forms-search.dto.js';
 import { FormSearchEnvelope } from './forms-search.response.js';
-import { cutText } from '../../../lib/text/index.js';
 
 @Controller('search/forms')
 export class FormsSearchController {
