@@ -18,6 +18,7 @@ import { Principals } from './methods/principals.js';
 import { Propfind } from './methods/propfind.js';
 import { Reports } from './methods/reports.js';
 import { Scheduling } from './methods/scheduling.js';
+import { SyncStates } from './sync-states.js';
 import { DavNames } from './dav-names.js';
 import { DavPersonalData } from './dav-personal-data.js';
 import { DavPropertyStore } from './dav-properties.js';
@@ -47,6 +48,7 @@ import { DavPropertyStore } from './dav-properties.js';
     Propfind,
     Reports,
     Scheduling,
+    SyncStates,
     CollectionWrites,
     DavAuthenticator,
     DavServer,

@@ -38,6 +38,12 @@ export const ownAlarms = (
 export const isOrphaned = ({ custom }: Pick<EventContent, 'custom'>): boolean =>
   (custom as Kept).orphans === true;
 
+/** The event as one of which only the instances are known. */
+export const asOrphans = <Event extends Pick<EventContent, 'custom'>>(event: Event): Event => ({
+  ...event,
+  custom: { ...event.custom, orphans: true },
+});
+
 /** Properties with the address of a conference: Google and Microsoft write it into properties of their own. */
 export const CONFERENCE_URLS = [
   'CONFERENCE',

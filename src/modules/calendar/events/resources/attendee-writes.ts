@@ -9,7 +9,7 @@ import { replyTo } from '../../changes/event-removals.js';
 import type { EventMessage } from '../../changes/event-write.js';
 import { EventWriter } from '../../changes/event-writer.js';
 import type { LockedEvent } from '../../events.repository.js';
-import { recordIn } from '../../model/attendance.js';
+import { instanceKeysOf } from '../../model/attendance.js';
 import { participantOf, responseAt } from '../../model/event-policy.js';
 import type { CalendarContext, EventRecord, ParticipantRow } from '../../model/event-record.js';
 import { ownAlarms } from '../../model/dependent-properties.js';
@@ -23,7 +23,9 @@ interface Job {
   ctx: RequestContext;
   calendar: CalendarContext;
   locked: LockedEvent;
-  /** Null: the text has instances only. */
+  /** The event as the calendar has it. */
+  own: EventRecord;
+  /** Null: the text has instances of a series only. */
   read: ReadEvent | null;
   now: string;
 }
@@ -43,9 +45,8 @@ export class AttendeeWrites {
   constructor(private readonly writer: EventWriter) {}
 
   /** @throws ApiError 403 `not_organizer` for a change of what the organizer states */
-  async write({ tx, ctx, calendar, locked, read, now }: Job): Promise<void> {
+  async write({ tx, ctx, calendar, locked, own, read, now }: Job): Promise<void> {
     const { record, entries } = locked;
-    const own = recordIn(record, calendar);
     const before = entryIn(entries, calendar.id);
     if (!before.hidden) assertUnchanged(own, read);
     const reminders = read?.reminders ?? [];
@@ -102,13 +103,18 @@ function responsesOf(
 ): { key: string; response: ParticipantRow['response'] }[] {
   const stored = record.participants.filter((row) => row.email === email);
   const given = read.participants.filter((row) => row.email === email && !row.uninvited);
-  const whole = given.find(({ recurrence_key: key }) => key === '');
+  const instances = instanceKeysOf(stored);
+  const whole = instances ? undefined : given.find(({ recurrence_key: key }) => key === '');
   const found: { key: string; response: ParticipantRow['response'] }[] = [];
   const isNew = (response: string, current: string | undefined): boolean =>
     response !== current && ANSWERS.has(response);
   if (whole && isNew(whole.response, responseAt(stored, null)?.response))
     found.push({ key: '', response: whole.response });
-  for (const { recurrence_key: key, response } of given) {
+  const rows = instances?.flatMap((key) => {
+    const row = responseAt(given, key);
+    return row ? [{ ...row, recurrence_key: key }] : [];
+  });
+  for (const { recurrence_key: key, response } of rows ?? given) {
     if (key === '') continue;
     const current = found.length > 0 && found[0]?.key === '' ? found[0].response : undefined;
     if (isNew(response, current ?? responseAt(stored, key)?.response)) found.push({ key, response });

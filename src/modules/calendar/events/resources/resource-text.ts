@@ -6,7 +6,7 @@ import {
   vtimezoneText,
   zonesIn,
 } from '../../../../lib/icalendar/index.js';
-import { recordIn } from '../../model/attendance.js';
+import { recordIn, resourceIn } from '../../model/attendance.js';
 import { ownAlarms } from '../../model/dependent-properties.js';
 import type { CalendarContext, EventRecord, Visibility } from '../../model/event-record.js';
 import { permissionsOf } from '../../model/event-policy.js';
@@ -52,7 +52,7 @@ export function resourceText(
   userId: string,
   options: TextOptions,
 ): string {
-  const record = recordIn(placed.record, calendar);
+  const record = resourceIn(placed.record, calendar);
   const view = viewOf(record, calendar, userId, placed);
   const events = options.expand ? expanded(record, view, calendar, options.expand) : veventsOf(record, view);
   let text = HEAD;

@@ -15,7 +15,7 @@ import type { EventChange } from '../../changes/event-write.js';
 import { EventWriter, messagesFor } from '../../changes/event-writer.js';
 import { EventsRepository } from '../../events.repository.js';
 import { DeleteEvent } from '../../input/event.dto.js';
-import { attendeesAt } from '../../model/attendance.js';
+import { attendeesAt, resourceIn } from '../../model/attendance.js';
 import { permissionsOf } from '../../model/event-policy.js';
 import type { CalendarContext, EventRecord, ParticipantRow } from '../../model/event-record.js';
 import type { ReadEvent } from '../../model/vevent-reader.js';
@@ -185,8 +185,12 @@ export class ResourceWrites {
     const before = entryIn(entries, calendar.id);
     const permissions = permissionsOf(record, calendar, ctx.userId);
     if (!permissions.see_details) throw Errors.forbidden.with();
+    if (!permissions.edit || before.hidden) {
+      const own = resourceIn(record, calendar);
+      const read = checked(() => fileEvent(job.event, own));
+      return this.attendee.write({ ...job, locked, own, read });
+    }
     const read = checked(() => fileEvent(job.event, record));
-    if (!permissions.edit || before.hidden) return this.attendee.write({ ...job, locked, read });
     const next = checked(() => (read ? replaced(record, read) : withInstances(record, job.event)));
     if (read) next.participants = await this.participants(job, record, read);
     const fields = differing(record, next);
