@@ -245,12 +245,9 @@ export const MAX_EMAIL = 320;
 export const isEmailAddress = (text: string): boolean =>
   text.length <= MAX_EMAIL && isEmail(text, EMAIL_OPTIONS);
 
-/** Reads a text as the e-mail address that it contains. Other values stay unchanged: the validator rejects them. */
-export const readMailAddress = (value: unknown): unknown =>
-  typeof value === 'string' ? mailAddress(value) : value;
-
-/** A field with an e-mail address, as users paste it. */
-export const PastedAddress = () => Transform(({ value }: { value: unknown }) => readMailAddress(value));
+/** An e-mail address as users paste it. Other values stay unchanged: the validator rejects them. */
+export const PastedAddress = () =>
+  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? mailAddress(value) : value));
 
 /** An e-mail address of at most 320 characters. */
 export const EmailAddress = (): PropertyDecorator => (target, key) => {

@@ -9,10 +9,10 @@ import {
   Matches,
   MaxLength,
 } from 'class-validator';
+import { mailAddress } from '../../../lib/text/index.js';
 import { ITIP_METHODS, type ItipMethod } from '../../../lib/itip/index.js';
 import {
   PastedAddress,
-  readMailAddress,
   EachAs,
   IntegerFrom,
   OneOf,
@@ -48,7 +48,7 @@ export class SendSchedulingMessage {
   @ApiPropertyOptional({ type: [String], maxItems: MAX_RECIPIENTS, example: ['zoe@partner.example'] })
   @Optional()
   @MaxLength(320, { each: true })
-  @EachAs(readMailAddress, MAX_RECIPIENTS)
+  @EachAs((entry) => (typeof entry === 'string' ? mailAddress(entry) : entry), MAX_RECIPIENTS)
   @IsEmail({ require_tld: false }, { each: true, message: 'recipients must be e-mail addresses' })
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_RECIPIENTS)
