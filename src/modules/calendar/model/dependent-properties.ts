@@ -1,4 +1,4 @@
-import type { Component, Property } from '../../../lib/icalendar/index.js';
+import { type Component, HTML_DESCRIPTIONS, type Property } from '../../../lib/icalendar/index.js';
 import type { EventContent, EventRecord } from './event-record.js';
 import { isDay } from './event-times.js';
 
@@ -58,7 +58,7 @@ export const CONFERENCE_URLS = [
 const REPEATED: readonly { fields: readonly Field[]; names: readonly string[] }[] = [
   // With line breaks, which a title does not have, or with parameters.
   { fields: ['title'], names: ['SUMMARY'] },
-  { fields: ['description'], names: ['DESCRIPTION', 'X-ALT-DESC', 'STYLED-DESCRIPTION'] },
+  { fields: ['description'], names: ['DESCRIPTION', ...HTML_DESCRIPTIONS] },
   { fields: ['categories'], names: ['CATEGORIES'] },
   {
     fields: ['location', 'locations'],

@@ -1,5 +1,6 @@
 import {
   type Component,
+  HTML_DESCRIPTIONS,
   parameterOf,
   propertiesOf,
   type Property,
@@ -34,9 +35,6 @@ const MAX = {
   links: 50,
   url: 2_048,
 } as const;
-
-// RFC 9073 6.5 has the second one.
-const HTML_DESCRIPTIONS = ['X-ALT-DESC', 'STYLED-DESCRIPTION'];
 
 const upper = (event: Component, name: string): string =>
   propertyOf(event, name)?.value.trim().toUpperCase() ?? '';
