@@ -72,11 +72,11 @@ export class JsonReply<T> {
   static named<T>(
     texts: Readonly<Record<string, JsonText | undefined>>,
     options?: JsonReplyOptions,
-    rest: object = {},
+    rest?: object,
   ): JsonReply<T> {
     let json = '';
-    for (const [name, text] of Object.entries(texts))
-      if (text !== undefined) json += `${json === '' ? '{' : ','}"${name}":${text.toString()}`;
+    for (const name in texts)
+      if (texts[name] !== undefined) json += `${json === '' ? '{"' : ',"'}${name}":${texts[name].toString()}`;
     return new JsonReply<T>(`${json}${tailOf(rest)}`, options);
   }
 
@@ -100,8 +100,8 @@ export class JsonReply<T> {
 export const withMembers = (json: string, more: object): string => `${json.slice(0, -1)}${tailOf(more)}`;
 
 /** The members of an object that follow others, with its closing brace. */
-function tailOf(rest: object): string {
-  const json = JSON.stringify(rest);
+function tailOf(rest?: object): string {
+  const json = rest ? JSON.stringify(rest) : '{}';
   return json === '{}' ? '}' : `,${json.slice(1)}`;
 }
 

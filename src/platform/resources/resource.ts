@@ -33,16 +33,17 @@ interface ResourceOptions<Item> {
 /** One item of a response: an object, or the JSON text that PostgreSQL has made. */
 type Shown<Item> = Item | string;
 
-interface ResponseOptions<More> {
+interface ResponseOptions {
   status?: number;
   location?: string;
   /** JSON for repeated requests with the same Idempotency-Key; default: that of the response. */
   remembered?: string;
   /** Id and revision for the ETag; required if the item is JSON text. Null: no ETag. */
   tag?: { id: string; revision: number } | null;
-  /** Further members, e.g. `deleted: true`. */
-  extra?: More;
 }
+
+/** Options of a response with further members, e.g. `deleted: true`. */
+type WithExtra<More extends object> = ResponseOptions & { extra: More };
 
 type Snake<Words extends string> = Words extends `${infer Head} ${infer Tail}`
   ? `${Head}_${Snake<Tail>}`
@@ -117,26 +118,42 @@ export class Resource<Item extends object, One extends string, Many extends stri
   }
 
   /** `{ "<name>": item }`, with the ETag where the resource has revisions. */
-  response<More = unknown>(
+  response(item: Shown<Item>, options?: ResponseOptions): JsonReply<Envelopes<Item, One, Many>['item']>;
+  response<More extends object>(
     item: Shown<Item>,
-    { status, location, remembered, tag, extra }: ResponseOptions<More> = {},
+    options: WithExtra<More>,
+  ): JsonReply<Envelopes<Item, One, Many>['item'] & More>;
+  response<More extends object>(
+    item: Shown<Item>,
+    { status, location, remembered, tag, extra }: Partial<WithExtra<More>> = {},
   ): JsonReply<Envelopes<Item, One, Many>['item'] & More> {
     const json = typeof item === 'string' ? item : JSON.stringify(item);
-    const own = typeof item === 'string' ? null : (item as unknown as ResponseOptions<More>['tag']);
+    const own = typeof item === 'string' ? null : (item as unknown as ResponseOptions['tag']);
     const revision = tag === undefined ? own : tag;
     const hasTag = this.options.revision !== undefined && revision;
     const etag = hasTag ? revisionTag(this.kind, revision.id, revision.revision) : undefined;
     const texts = Object.fromEntries(this.one.map((name) => [name, json]));
-    return JsonReply.named(texts, { status, location, etag, remembered }, extra ?? {});
+    return JsonReply.named(texts, { status, location, etag, remembered }, extra);
   }
 
   /** 201 with the Location of the new item. */
-  created<More = unknown>(
+  created(
     id: string,
     item: Shown<Item>,
-    options: ResponseOptions<More> = {},
+    options?: ResponseOptions,
+  ): JsonReply<Envelopes<Item, One, Many>['item']>;
+  created<More extends object>(
+    id: string,
+    item: Shown<Item>,
+    options: WithExtra<More>,
+  ): JsonReply<Envelopes<Item, One, Many>['item'] & More>;
+  created<More extends object>(
+    id: string,
+    item: Shown<Item>,
+    options: Partial<WithExtra<More>> = {},
   ): JsonReply<Envelopes<Item, One, Many>['item'] & More> {
-    return this.response(item, { status: 201, location: `/apis/v1/${this.options.path}/${id}`, ...options });
+    const all = { status: 201, location: `/apis/v1/${this.options.path}/${id}`, ...options };
+    return this.response<More>(item, all as WithExtra<More>);
   }
 
   /** The deleted item, with `deleted: true` and without an ETag. */

@@ -119,6 +119,7 @@ describe('types of responses', () => {
       '{"item":{"id":"1"},"big_item":{"id":"1"}}',
       '{"items":[{"id":"1"}],"big_items":[{"id":"1"}],"next":null}',
     ]);
+    const a = { id: '1' };
     const rejects = (): void => {
       const decorate = ReadOperation(BIG_ITEMS, { description: 'Reads.' });
       decorate({}, 'read', handler(shown));
@@ -128,8 +129,10 @@ describe('types of responses', () => {
       decorate({}, 'read', item);
       // @ts-expect-error The deleted item has a further member.
       const same: typeof shown = BIG_ITEMS.deleted({ id: '1' });
+      // @ts-expect-error The further member is missing.
+      const withRole: JsonReply<{ item: Item; big_item: Item; role: string }> = BIG_ITEMS.response(a);
       // @ts-expect-error A member of the item is missing.
-      return void [same, BIG_ITEMS.response({})];
+      return void [same, withRole, BIG_ITEMS.response({})];
     };
     expect(rejects).toBeDefined();
   });

@@ -33,11 +33,11 @@ export class FormDrafts {
    * @param more further members of the response
    * @throws ApiError 422 `validation_failed` for settings that contradict each other
    */
-  async create<More = unknown>(
+  async create<More extends object>(
     ctx: RequestContext,
     key: IdempotencyKey | null,
     form: NewForm,
-    more?: More,
+    more: More,
   ): Promise<JsonReply<EnvelopeOf<typeof FORMS, 'item'> & More>> {
     const { title, description, definition: draft } = form;
     const settings = mergedSettings(DEFAULT_SETTINGS, form.settings);

@@ -80,7 +80,7 @@ export class FormsService {
     const definition = input.definition
       ? draftOf(input.definition)
       : (preset?.definition ?? EMPTY_DEFINITION);
-    return this.drafts.create(ctx, key, { title, description, definition, settings });
+    return this.drafts.create(ctx, key, { title, description, definition, settings }, {});
   }
 
   /** @throws ApiError 404, 403, 409 `archived`, `conflict`, `anonymity_fixed`, 422 `invalid_definition` */
