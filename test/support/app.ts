@@ -11,6 +11,7 @@ import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
 import { recordUses } from './cells/record-uses.ts';
 import { Client } from './network/client.ts';
+import { watchResponses } from './contract/watch-responses.ts';
 import { addCells, addCellSchemas, inEachDatabase } from './database/cells.ts';
 import { cloneDatabase } from './database/database.ts';
 import { raiseTimeouts } from './database/timeouts.ts';
@@ -101,6 +102,7 @@ export class TestApp {
       ...settings,
     });
     const served = await createApp(config, database.url);
+    watchResponses(served.nest.getHttpAdapter());
     checkTransactions(served.nest.get(Db));
     recordUses(served.nest.get(Db));
     await served.listen();

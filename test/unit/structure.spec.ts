@@ -81,6 +81,21 @@ describe('the structure of src', () => {
     expect(names.filter((name, n) => names.indexOf(name) !== n)).toEqual([]);
   });
 
+  test('makes responses of JSON texts in presenters only', () => {
+    const files = globSync('src/modules/**/*.ts').filter(
+      // The module of mail forwards texts of the mail service.
+      (file) => !/\.presenter\.ts$|mail\/mail-client\.ts$/.test(file),
+    );
+    const texts = files.flatMap((file) =>
+      [
+        ...readFileSync(file, 'utf8').matchAll(
+          /JsonReply\.(?:ofTexts?|named|namedList)\b|Reply\w*\(\s*`\{.*/g,
+        ),
+      ].map(([text]) => `${file}: ${text}`),
+    );
+    expect(texts).toEqual([]);
+  });
+
   // Benches and browser suites are no part of the type check; a moved class would break them without notice.
   test('has every module and name that scripts of the tests import from the build', () => {
     const { checked, missing } = missingImports();

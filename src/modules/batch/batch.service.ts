@@ -3,10 +3,12 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { AuthenticatedRequest } from '../../platform/context/request-context.js';
 import type { ErrorKind } from '../../platform/http/api-error.js';
 import { Errors } from '../../platform/http/errors.js';
-import { JsonReply } from '../../platform/http/json-reply.js';
+import type { JsonReply } from '../../platform/http/json-reply.js';
 import type { Batch, BatchRequest } from './batch.dto.js';
+import { batchReply, type Outcome } from './batch.presenter.js';
 import { BatchErrors } from './batch.errors.js';
 import { type Dispatch, dispatchInProcess, type InProcessResponse } from './in-process-request.js';
+import type { BatchEnvelope } from './batch.response.js';
 
 /** Requests of an independent batch that run at the same time. */
 const CONCURRENCY = 4;
@@ -18,20 +20,17 @@ const RESPONSE_HEADERS = ['etag', 'location', 'retry-after', 'x-request-id'];
 /** Headers of the batch that are copied to each of its requests. */
 const INHERITED_HEADERS = ['authorization', 'host', 'user-agent', 'x-forwarded-for', 'x-forwarded-proto'];
 
-interface Outcome {
-  status: number;
-  headers: Record<string, string>;
-  /** JSON text. */
-  body: Buffer;
-}
-
 /** Runs the requests of a batch inside the process, each like a single request. */
 @Injectable()
 export class BatchService {
   constructor(private readonly host: HttpAdapterHost) {}
 
   /** @param signal fires when the client of the batch disconnects; no further request starts then */
-  async run(outer: AuthenticatedRequest, batch: Batch, signal: AbortSignal): Promise<JsonReply> {
+  async run(
+    outer: AuthenticatedRequest,
+    batch: Batch,
+    signal: AbortSignal,
+  ): Promise<JsonReply<BatchEnvelope>> {
     const outcomes: Outcome[] = [];
     let bytes = 0;
     let next = 0;
@@ -53,7 +52,7 @@ export class BatchService {
     const workers = batch.mode === 'ordered' ? 1 : Math.min(CONCURRENCY, batch.requests.length);
     await Promise.all(Array.from({ length: workers }, work));
     signal.throwIfAborted();
-    return replyOf(batch.requests, outcomes);
+    return batchReply(batch.requests, outcomes);
   }
 
   private async runOne(
@@ -108,13 +107,4 @@ function outcomeOf({ status, headers, body }: InProcessResponse): Outcome {
 
 function errorOutcome({ status, code, message }: ErrorKind): Outcome {
   return { status, headers: {}, body: Buffer.from(JSON.stringify({ error: code, message })) };
-}
-
-function replyOf(requests: readonly BatchRequest[], outcomes: readonly Outcome[]): JsonReply {
-  const parts = outcomes.flatMap(({ status, headers, body }, n) => {
-    const { id } = requests[n] as BatchRequest;
-    const head = JSON.stringify({ id, status, headers }).slice(0, -1);
-    return [Buffer.from(`${n === 0 ? '{"responses":[' : ','}${head},"body":`), body, Buffer.from('}')];
-  });
-  return new JsonReply(Buffer.concat([...parts, Buffer.from(']}')]));
 }

@@ -11,9 +11,9 @@ import { changedFields } from '../../platform/database/rows.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { fieldError } from '../../platform/http/errors.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../platform/http/json-reply.js';
 import { Cursors } from '../../platform/paging/cursors.js';
 import { newToken } from '../../platform/secrets/workspace-token.js';
+import type { ReplyOf } from '../../platform/resources/resource.js';
 import type { IncomingWebhook } from './incoming-webhook.entity.js';
 import type {
   CreateIncomingWebhook,
@@ -40,7 +40,10 @@ export class IncomingWebhooksService {
     private readonly db: Db,
   ) {}
 
-  async list(ctx: RequestContext, query: ListIncomingWebhooks): Promise<JsonReply> {
+  async list(
+    ctx: RequestContext,
+    query: ListIncomingWebhooks,
+  ): Promise<ReplyOf<typeof INCOMING_WEBHOOKS, 'list'>> {
     const { target_type: type } = query;
     const isManager = await this.isManager(ctx);
     const { rows, next } = await this.cursors.page(query, {
@@ -55,7 +58,7 @@ export class IncomingWebhooksService {
   }
 
   /** @throws ApiError 404 */
-  async read(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async read(ctx: RequestContext, id: string): Promise<ReplyOf<typeof INCOMING_WEBHOOKS, 'item'>> {
     const isManager = await this.isManager(ctx);
     const hook = visible(ctx, await this.hooks.find(ctx.tenantId, id), isManager);
     return INCOMING_WEBHOOKS.response(presentIncomingWebhook(hook));
@@ -66,7 +69,7 @@ export class IncomingWebhooksService {
     ctx: RequestContext,
     key: IdempotencyKey | null,
     input: CreateIncomingWebhook,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof INCOMING_WEBHOOKS, 'item'>> {
     const { tenantId, userId: ownerId } = ctx;
     const { name, active = true } = input;
     const target = await this.targetOf(ctx, input.target);
@@ -93,7 +96,7 @@ export class IncomingWebhooksService {
     id: string,
     body: Checked<UpdateIncomingWebhook>,
     expected: ExpectedRevision,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof INCOMING_WEBHOOKS, 'item'>> {
     const isManager = await this.isManager(ctx);
     const fields = await body.map(async ({ name, target, active }) => {
       const given = { name, active, ...(target && (await this.targetOf(ctx, target))) };
@@ -113,7 +116,11 @@ export class IncomingWebhooksService {
   }
 
   /** The address becomes invalid. @throws ApiError 404; 409 `conflict` */
-  async delete(ctx: RequestContext, id: string, expected: ExpectedRevision): Promise<JsonReply> {
+  async delete(
+    ctx: RequestContext,
+    id: string,
+    expected: ExpectedRevision,
+  ): Promise<ReplyOf<typeof INCOMING_WEBHOOKS, 'deleted'>> {
     const isManager = await this.isManager(ctx);
     return this.db.tx(async (tx) => {
       const hook = visible(ctx, await this.hooks.lock(tx, ctx.tenantId, id), isManager);
@@ -125,7 +132,7 @@ export class IncomingWebhooksService {
   }
 
   /** Replaces the address; the previous one is invalid at once. @throws ApiError 404; 403 `not_owner` */
-  async rotate(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async rotate(ctx: RequestContext, id: string): Promise<ReplyOf<typeof INCOMING_WEBHOOKS, 'item'>> {
     const isManager = await this.isManager(ctx);
     const { token, hash: tokenHash } = newToken(ctx.tenantId);
     return this.db.tx(async (tx) => {

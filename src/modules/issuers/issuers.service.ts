@@ -10,9 +10,9 @@ import { Db } from '../../platform/database/db.js';
 import { changedFields, rowsOf } from '../../platform/database/rows.js';
 import type { Tx } from '../../platform/database/tx.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../platform/http/json-reply.js';
 import { assertAddressField } from '../../platform/outbound/address-field.js';
 import { QUOTAS } from '../../platform/quotas/quotas.js';
+import type { ReplyOf } from '../../platform/resources/resource.js';
 import { MemberAdmission } from '../access/index.js';
 import { SignInSessions } from '../identity/index.js';
 import { TenantDomains } from '../tenants/index.js';
@@ -59,7 +59,7 @@ export class IssuersService {
     private readonly db: Db,
   ) {}
 
-  async list({ tenantId }: RequestContext): Promise<JsonReply> {
+  async list({ tenantId }: RequestContext): Promise<ReplyOf<typeof ISSUERS, 'list'>> {
     const rows = await this.issuers.all(tenantId);
     const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     return ISSUERS.page(
@@ -69,7 +69,7 @@ export class IssuersService {
   }
 
   /** @throws ApiError 404 */
-  async read({ tenantId }: RequestContext, id: string): Promise<JsonReply> {
+  async read({ tenantId }: RequestContext, id: string): Promise<ReplyOf<typeof ISSUERS, 'item'>> {
     return ISSUERS.response(presentIssuer(await this.existing(tenantId, id), this.config));
   }
 
@@ -77,7 +77,11 @@ export class IssuersService {
    * @throws ApiError 403 `cannot_grant_unheld`; 409 `already_exists`, `domain_not_verified`, `domain_bound`; 422
    * `validation_failed`, `unknown_group`, `too_many_issuers`
    */
-  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateIssuer): Promise<JsonReply> {
+  async create(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    input: CreateIssuer,
+  ): Promise<ReplyOf<typeof ISSUERS, 'item'>> {
     assertAddressField(this.http, 'issuer', input.issuer);
     const { tenantId, userId } = ctx;
     const id = input.id?.toLowerCase() ?? uuidv7();
@@ -116,7 +120,7 @@ export class IssuersService {
     id: string,
     body: Checked<UpdateIssuer>,
     expected: ExpectedRevision,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof ISSUERS, 'item'>> {
     const { tenantId } = ctx;
     const current = await this.existing(tenantId, id);
     if (!body.error) await this.assertMayGive(ctx, body.value, current);
@@ -139,7 +143,11 @@ export class IssuersService {
   }
 
   /** Its links and sessions end; accounts and memberships stay. @throws ApiError 404; 409 `conflict` */
-  async delete(ctx: RequestContext, id: string, expected: ExpectedRevision): Promise<JsonReply> {
+  async delete(
+    ctx: RequestContext,
+    id: string,
+    expected: ExpectedRevision,
+  ): Promise<ReplyOf<typeof ISSUERS, 'deleted'>> {
     const { tenantId } = ctx;
     return this.db.tx(async (tx) => {
       await this.issuers.lock(tx, tenantId);

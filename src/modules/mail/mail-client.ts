@@ -19,7 +19,8 @@ import {
 } from './upstream-response.js';
 import { RequestLimits } from './upstream/request-limits.js';
 
-export type MailReply = JsonReply | BodyReply;
+/** JSON of the mail service, whose shapes `OPEN_MAIL_SCHEMAS` describes. */
+export type MailReply = JsonReply<Fields> | BodyReply;
 
 export type { MailOwner };
 
@@ -172,7 +173,7 @@ const rejectsCredential = (response: JsonResponse | UpstreamResponse): boolean =
 
 /** Passes a response on unchanged: its status and its text. */
 export function forwarded({ status, text, stream }: JsonResponse): MailReply {
-  if (text !== null) return new JsonReply(text, { status });
+  if (text !== null) return JsonReply.ofText(text, { status });
   if (stream === null) throw new Error('a response has neither text nor stream');
   return new BodyReply(stream, { status, contentType: 'application/json; charset=utf-8' });
 }

@@ -9,11 +9,11 @@ import { changedFields } from '../../platform/database/rows.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TxHooks } from '../../platform/events/tx-hooks.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../platform/http/json-reply.js';
 import { Cursors } from '../../platform/paging/cursors.js';
 import { deleteInBatches } from '../../platform/resources/delete-in-batches.js';
 import { type ListFolders, parentOf } from '../../platform/resources/folder.dto.js';
 import { checkPlace, FolderErrors } from '../../platform/resources/folders.js';
+import type { ReplyOf } from '../../platform/resources/resource.js';
 import type { NoteFolder } from './note-folder.entity.js';
 import { FOLDER_CONTENTS_MOVED, FOLDER_CONTENTS_TRASHED } from './note-folder.hooks.js';
 import type { NoteFolderResponse } from './note-folder.response.js';
@@ -32,7 +32,7 @@ export class NoteFoldersService {
     private readonly db: Db,
   ) {}
 
-  async list(ctx: RequestContext, query: ListFolders): Promise<JsonReply> {
+  async list(ctx: RequestContext, query: ListFolders): Promise<ReplyOf<typeof NOTE_FOLDERS, 'list'>> {
     const { rows, next } = await this.cursors.page(query, {
       scope: `note_folders ${ctx.tenantId} ${ctx.userId} ${query.parent_id ?? ''}`,
       key: (folder: NoteFolder): [number, string] => [folder.position, folder.id],
@@ -42,12 +42,16 @@ export class NoteFoldersService {
   }
 
   /** @throws ApiError 404 */
-  async read(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async read(ctx: RequestContext, id: string): Promise<ReplyOf<typeof NOTE_FOLDERS, 'item'>> {
     return NOTE_FOLDERS.response(await this.shown(this.db, ctx, await this.found(this.db, ctx, id)));
   }
 
   /** @throws ApiError 409 `already_exists`, 422 `folder_too_deep`, `too_many_folders` */
-  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateNoteFolder): Promise<JsonReply> {
+  async create(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    input: CreateNoteFolder,
+  ): Promise<ReplyOf<typeof NOTE_FOLDERS, 'item'>> {
     const id = input.id?.toLowerCase() ?? uuidv7();
     const { name, color = null, device_id: deviceId = null } = input;
     const parentId = input.parent_id?.toLowerCase() ?? null;
@@ -68,7 +72,7 @@ export class NoteFoldersService {
     id: string,
     body: Checked<UpdateNoteFolder>,
     expected: ExpectedRevision,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof NOTE_FOLDERS, 'item'>> {
     return this.db.tx(async (tx) => {
       const before = await this.locked(tx, ctx, id);
       await NOTE_FOLDERS.checkWrite(before, expected, body, () => this.shown(tx, ctx, before));
@@ -88,7 +92,7 @@ export class NoteFoldersService {
     id: string,
     expected: ExpectedRevision,
     { contents }: DeleteNoteFolder,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof NOTE_FOLDERS, 'deleted'>> {
     const trash = contents === 'trash';
     const deleted = await deleteInBatches(this.db, async (tx) => {
       const folder = trash ? await this.found(tx, ctx, id) : await this.locked(tx, ctx, id);

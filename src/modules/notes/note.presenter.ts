@@ -1,32 +1,44 @@
 import { revisionTag } from '../../platform/concurrency/expected-revision.js';
 import { JsonReply } from '../../platform/http/json-reply.js';
+import type {
+  NoteEnvelope,
+  NoteRevisionEnvelope,
+  NoteWithRoleEnvelope,
+  PurgedNoteEnvelope,
+} from './note.response.js';
 import { VERSIONED_FIELDS } from './notes.dto.js';
 
 // The view note_views makes the JSON of notes; these functions add the envelopes.
 
 /** `{ note }` with its ETag. */
-export function noteReply(
+export const noteReply = (
   id: string,
   revision: number,
   note: string,
   extra: { status?: number; location?: string } = {},
-): JsonReply {
-  return new JsonReply(`{"note":${note}}`, { etag: revisionTag('note', id, revision), ...extra });
-}
+): JsonReply<NoteEnvelope> =>
+  JsonReply.ofTexts<NoteEnvelope>({ note }, { etag: revisionTag('note', id, revision), ...extra });
 
 /** `{ note, role }` with its ETag. */
-export function noteWithRole(id: string, revision: number, note: string, role: string): JsonReply {
-  return new JsonReply(`{"note":${note},"role":"${role}"}`, { etag: revisionTag('note', id, revision) });
-}
+export const noteWithRole = (
+  id: string,
+  revision: number,
+  note: string,
+  role: NoteWithRoleEnvelope['role'],
+): JsonReply<NoteWithRoleEnvelope> =>
+  JsonReply.ofTexts<NoteWithRoleEnvelope, 'note'>(
+    { note },
+    { etag: revisionTag('note', id, revision) },
+    { role },
+  );
 
 /** `{ note, purged: true }`. A repeated request gets it with empty versioned fields: nothing of a purged note is stored. */
-export function purgedReply(note: string): JsonReply {
-  const values = JSON.parse(note) as Record<string, unknown>;
-  for (const name of VERSIONED_FIELDS) values[name] = Array.isArray(values[name]) ? [] : '';
-  const emptied = JSON.stringify(values);
-  return new JsonReply(`{"note":${note},"purged":true}`, { remembered: `{"note":${emptied},"purged":true}` });
+export function purgedReply(json: string): JsonReply<PurgedNoteEnvelope> {
+  const note = JSON.parse(json) as Record<string, unknown>;
+  for (const name of VERSIONED_FIELDS) note[name] = Array.isArray(note[name]) ? [] : '';
+  const remembered = JSON.stringify({ note, purged: true });
+  return JsonReply.ofTexts<PurgedNoteEnvelope, 'note'>({ note: json }, { remembered }, { purged: true });
 }
 
-export function revisionReply(revision: string): JsonReply {
-  return new JsonReply(`{"revision":${revision}}`);
-}
+export const revisionReply = (revision: string): JsonReply<NoteRevisionEnvelope> =>
+  JsonReply.ofTexts<NoteRevisionEnvelope>({ revision });

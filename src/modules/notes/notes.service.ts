@@ -16,6 +16,7 @@ import { noteReply, noteWithRole, purgedReply } from './note.presenter.js';
 import type { CreateNote, DeleteNote, NoteFields, RestoreNote, UpdateNote } from './notes.dto.js';
 import { NoteErrors } from './notes.errors.js';
 import { NotesRepository } from './notes.repository.js';
+import type { NoteEnvelope, NoteWithRoleEnvelope, PurgedNoteEnvelope } from './note.response.js';
 
 const NOTES_PATH = '/apis/v1/notes';
 
@@ -33,7 +34,11 @@ export class NotesService {
   ) {}
 
   /** @throws ApiError 409 `already_exists`; 422 for an unknown folder or HTML too complex to check */
-  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateNote): Promise<JsonReply> {
+  async create(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    input: CreateNote,
+  ): Promise<JsonReply<NoteEnvelope>> {
     const fields = await this.clean(input);
     const id = input.id?.toLowerCase() ?? uuidv7();
     return this.writes.run(ctx, key, async (tx) => {
@@ -46,7 +51,7 @@ export class NotesService {
    * @param link token of a share link, for callers that are not invited or have a lower role
    * @throws ApiError 404 `not_found`
    */
-  async read(ctx: RequestContext, id: string, link?: string): Promise<JsonReply> {
+  async read(ctx: RequestContext, id: string, link?: string): Promise<JsonReply<NoteWithRoleEnvelope>> {
     const found = await this.notes.read(ctx, id, link);
     if (!found) throw NoteErrors.notFound.with();
     return noteWithRole(id, found.revision, found.note, found.role);
@@ -59,7 +64,7 @@ export class NotesService {
     expected: ExpectedRevision,
     body: Checked<UpdateNote>,
     link?: string,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<NoteEnvelope>> {
     const checked = await body.map((input) => this.clean(input));
     const error = expected.error ?? checked.error;
     const { base_revision: _, device_id: device, ...patch } = error ? ({} as UpdateNote) : checked.value;
@@ -74,7 +79,7 @@ export class NotesService {
     id: string,
     expected: ExpectedRevision,
     body: Checked<DeleteNote>,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<NoteEnvelope>> {
     const error = expected.error ?? body.error;
     const command: TrashCommand = {
       userId: ctx.userId,
@@ -101,7 +106,7 @@ export class NotesService {
     id: string,
     key: IdempotencyKey | null,
     input: RestoreNote,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<NoteEnvelope>> {
     return this.writes.runTx(ctx, key, async (tx) => {
       const { revision, note } = await this.changes.write(
         tx,
@@ -115,7 +120,11 @@ export class NotesService {
   }
 
   /** Removes a trashed note with its history permanently. */
-  async purge(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
+  async purge(
+    ctx: RequestContext,
+    id: string,
+    key: IdempotencyKey | null,
+  ): Promise<JsonReply<PurgedNoteEnvelope>> {
     return this.writes.runTx(ctx, key, async (tx) => purgedReply(await this.changes.purge(tx, ctx, id)));
   }
 

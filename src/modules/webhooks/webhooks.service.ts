@@ -15,11 +15,11 @@ import {
 } from '../../platform/events/public-events.js';
 import { detailsAt, Errors, fieldError } from '../../platform/http/errors.js';
 import type { Checked } from '../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../platform/http/json-reply.js';
 import { assertAddressField } from '../../platform/outbound/address-field.js';
 import { OutboundHttp } from '../../platform/outbound/outbound-http.js';
 import { Cursors } from '../../platform/paging/cursors.js';
 import { deleteInBatches } from '../../platform/resources/delete-in-batches.js';
+import type { ReplyOf } from '../../platform/resources/resource.js';
 import { WebhookAccess } from './webhook-access.js';
 import type { Webhook, WebhookFilter, WebhookScope } from './webhook.entity.js';
 import { presentWebhook } from './responses/webhook.presenter.js';
@@ -49,7 +49,7 @@ export class WebhooksService {
     private readonly db: Db,
   ) {}
 
-  async list(ctx: RequestContext, query: ListWebhooks): Promise<JsonReply> {
+  async list(ctx: RequestContext, query: ListWebhooks): Promise<ReplyOf<typeof WEBHOOKS, 'list'>> {
     const { scope } = query;
     const isManager = await this.access.isManager(ctx);
     const { rows, next } = await this.cursors.page(query, {
@@ -64,12 +64,16 @@ export class WebhooksService {
   }
 
   /** @throws ApiError 404 */
-  async read(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async read(ctx: RequestContext, id: string): Promise<ReplyOf<typeof WEBHOOKS, 'item'>> {
     return WEBHOOKS.response(presentWebhook(await this.found(ctx, id)));
   }
 
   /** @throws ApiError 403; 409 `already_exists`, `quota_exceeded`; 422 */
-  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateWebhook): Promise<JsonReply> {
+  async create(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    input: CreateWebhook,
+  ): Promise<ReplyOf<typeof WEBHOOKS, 'item'>> {
     const { tenantId, userId: ownerId } = ctx;
     const { scope, url, description = '', event_types: eventTypes, filter = {}, active = true } = input;
     assertAddressField(this.http, 'url', url);
@@ -102,7 +106,7 @@ export class WebhooksService {
     id: string,
     body: Checked<UpdateWebhook>,
     expected: ExpectedRevision,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof WEBHOOKS, 'item'>> {
     const isManager = await this.access.isManager(ctx);
     const checked = await body.map(async (input) => {
       await this.assertReadable(ctx, input.filter);
@@ -127,7 +131,11 @@ export class WebhooksService {
   }
 
   /** With its deliveries. @throws ApiError 404; 409 `conflict` */
-  async delete(ctx: RequestContext, id: string, expected: ExpectedRevision): Promise<JsonReply> {
+  async delete(
+    ctx: RequestContext,
+    id: string,
+    expected: ExpectedRevision,
+  ): Promise<ReplyOf<typeof WEBHOOKS, 'deleted'>> {
     const isManager = await this.access.isManager(ctx);
     const shown = await deleteInBatches(this.db, async (tx) => {
       const webhook = this.access.visible(ctx, await this.webhooks.lock(tx, ctx.tenantId, id), isManager);
@@ -143,7 +151,7 @@ export class WebhooksService {
   }
 
   /** Replaces the secret; the previous one also signs for 24 hours. @throws ApiError 404; 403 `not_owner` */
-  async rotate(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async rotate(ctx: RequestContext, id: string): Promise<ReplyOf<typeof WEBHOOKS, 'item'>> {
     const plain = this.secrets.create();
     await this.found(ctx, id);
     return this.db.tx(async (tx) => {

@@ -96,37 +96,37 @@ export class IdempotentWrites implements OnModuleInit {
    * @param write makes the change; with a key it may be given a transaction of several statements
    * @throws ApiError 409 `idempotency_key_reused` or `request_in_flight`
    */
-  async run(
+  async run<T>(
     ctx: RequestContext,
     key: IdempotencyKey | null,
-    write: (tx: Tx) => Promise<JsonReply>,
-  ): Promise<JsonReply> {
+    write: (tx: Tx) => Promise<JsonReply<T>>,
+  ): Promise<JsonReply<T>> {
     return key === null ? this.db.single(write) : this.once(ctx, key, write);
   }
 
   /** Runs a whole handler once per key: its reads and writes join the transaction that stores the response. */
-  async runHandler(
+  async runHandler<T>(
     ctx: RequestContext,
     key: IdempotencyKey,
-    handler: () => Promise<JsonReply>,
-  ): Promise<JsonReply> {
+    handler: () => Promise<JsonReply<T>>,
+  ): Promise<JsonReply<T>> {
     return this.once(ctx, key, (tx) => this.db.within(tx, handler));
   }
 
   /** The same for a write of several statements: it always gets a transaction. */
-  async runTx(
+  async runTx<T>(
     ctx: RequestContext,
     key: IdempotencyKey | null,
-    write: (tx: Tx) => Promise<JsonReply>,
-  ): Promise<JsonReply> {
+    write: (tx: Tx) => Promise<JsonReply<T>>,
+  ): Promise<JsonReply<T>> {
     return key === null ? this.db.tx(write) : this.once(ctx, key, write);
   }
 
-  private async once(
+  private async once<T>(
     ctx: RequestContext,
     key: IdempotencyKey,
-    write: (tx: Tx) => Promise<JsonReply>,
-  ): Promise<JsonReply> {
+    write: (tx: Tx) => Promise<JsonReply<T>>,
+  ): Promise<JsonReply<T>> {
     return this.db.tx(async (tx) => {
       const scope = [ctx.tenantId, ctx.userId, key.route, key.key];
       const [found] = await tx.query(claim, scope);
@@ -140,10 +140,10 @@ export class IdempotentWrites implements OnModuleInit {
     });
   }
 
-  private replay(found: Claim, key: IdempotencyKey): JsonReply {
+  private replay<T>(found: Claim, key: IdempotencyKey): JsonReply<T> {
     if (!found.fingerprint?.equals(key.fingerprint)) throw Errors.idempotencyKeyReused.with();
     if (found.reply === '') throw Errors.notFound.with({ message: 'The object of this request was purged.' });
-    return new JsonReply(found.reply as string, {
+    return JsonReply.ofText(found.reply as string, {
       status: found.status ?? 200,
       etag: found.etag ?? undefined,
       location: found.location ?? undefined,

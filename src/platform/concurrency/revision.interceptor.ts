@@ -54,7 +54,7 @@ class RevisionInterceptor implements NestInterceptor {
     );
     const key = idempotencyKeyOf(request);
     if (key === null) return next.handle();
-    const handler = (): Promise<JsonReply> => lastValueFrom(next.handle() as Observable<JsonReply>);
+    const handler = () => lastValueFrom(next.handle() as Observable<JsonReply<unknown>>);
     return from(this.writes.runHandler(request.ctx, key, handler));
   }
 }

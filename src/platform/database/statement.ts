@@ -42,7 +42,7 @@ export class Home {
    * @throws RangeError for a name that is too long, or that another text has
    * @param options.reach of a statement of a workspace; default: `tenant`
    * @param options.pipelined for reads of a few rows by key: it delays the statements of other callers while it runs
-   * @param options.longTextsAsBytes for pages of JSON; the caller frees the bytes (`freeBytes`), or `jsonList` does
+   * @param options.longTextsAsBytes for pages of JSON; the caller frees the bytes (`freeBytes`), or `JsonReply.listOf` does
    */
   statement<Row>(
     name: string,

@@ -14,14 +14,17 @@ import { ApiBody, ApiResponse } from '@nestjs/swagger';
 import { IS_LONG_WORK } from './access-metadata.js';
 import { ApiRevision, LOCATION_HEADER, Operation, type OperationDocs } from './api-docs.js';
 import { inputDocsOf } from './input-docs.js';
+import type { JsonReply } from './json-reply.js';
+import type { BodyReply } from './replies/body-reply.js';
+import type { ContentReply } from './replies/content-reply.js';
 
 const ROUTES = { GET: Get, POST: Post, PUT: Put, PATCH: Patch, DELETE: Delete };
 
 type Method = keyof typeof ROUTES;
 
-interface EndpointDocs extends OperationDocs {
+export interface EndpointDocs<T> extends OperationDocs {
   /** Class and description of the success. Without it, a decorator below documents the success. */
-  response?: readonly [type: Type, description: string];
+  response?: readonly [type: Type<T>, description: string];
   /** Status of the success; default 200. */
   status?: 200 | 201 | 202;
   /** Description of the 200 for a request that changes nothing. It has the same class as the 201. */
@@ -42,12 +45,29 @@ interface EndpointDocs extends OperationDocs {
   putId?: string;
 }
 
+export type FileReply = BodyReply | ContentReply;
+type Answer<T, Other> = JsonReply<T> | T | Other;
+
+/** A decorator for handlers that return this response class: as a `JsonReply` of exactly this class, or as an object. */
+export type HandlerDecorator<T, Other = never> = <
+  Handler extends (...values: never[]) => Answer<T, Other> | Promise<Answer<T, Other>>,
+>(
+  target: object,
+  key: string | symbol,
+  descriptor: TypedPropertyDescriptor<Handler>,
+) => void;
+
 /**
  * Route and documentation of a handler. Put it above the other decorators of the handler, such as `@Requires(...)`. Errors
  * and headers that follow from the parameters of the handler are documented without being named here.
  * @param route method and path below that of the controller, e.g. `POST :id/restore`
+ * @template T response class of the handler, that of `docs.response`; stated where a decorator below documents the success
+ * @template Other a further reply of the handler, which a decorator below documents
  */
-export function Endpoint(route: Method | `${Method} ${string}`, docs: EndpointDocs): MethodDecorator {
+export function Endpoint<T = FileReply, Other = never>(
+  route: Method | `${Method} ${string}`,
+  docs: EndpointDocs<T>,
+): HandlerDecorator<T, Other> {
   const [method, path = ''] = route.split(' ') as [Method, string?];
   return (target, key, descriptor) => {
     const { putId } = docs;
@@ -66,7 +86,7 @@ export function Endpoint(route: Method | `${Method} ${string}`, docs: EndpointDo
 }
 
 const endpoint =
-  (method: Method, path: string, docs: EndpointDocs): MethodDecorator =>
+  (method: Method, path: string, docs: EndpointDocs<unknown>): MethodDecorator =>
   (target, key, descriptor) => {
     // The Swagger plugin does not see the method: it documents each return type with status 200.
     if (docs.response)
@@ -83,12 +103,18 @@ const endpoint =
     )(target, key, descriptor);
   };
 
-function bodyOf(type: Type, { example, examples, optionalBody }: EndpointDocs): MethodDecorator {
+function bodyOf(type: Type, { example, examples, optionalBody }: EndpointDocs<unknown>): MethodDecorator {
   const named = example ? { example: { value: example } } : examples;
   return ApiBody({ type, required: !optionalBody, ...(named && { examples: named }) });
 }
 
-function successesOf({ response, status = 200, unchanged, location, etag }: EndpointDocs): MethodDecorator[] {
+function successesOf({
+  response,
+  status = 200,
+  unchanged,
+  location,
+  etag,
+}: EndpointDocs<unknown>): MethodDecorator[] {
   if (!response) return [];
   const [type, description] = response;
   return [
@@ -98,6 +124,17 @@ function successesOf({ response, status = 200, unchanged, location, etag }: Endp
     ...(unchanged === undefined ? [] : [ApiResponse({ status: 200, type, description: unchanged })]),
   ];
 }
+
+/** The decorator of an endpoint, after these decorators. */
+export const withDecorators =
+  <T, Other>(
+    decorators: readonly MethodDecorator[],
+    endpoint: HandlerDecorator<T, Other>,
+  ): HandlerDecorator<T, Other> =>
+  (target, key, descriptor) => {
+    for (const decorate of decorators) decorate(target, key, descriptor);
+    endpoint(target, key, descriptor);
+  };
 
 type Handler = (...values: unknown[]) => unknown;
 

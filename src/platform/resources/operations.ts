@@ -1,12 +1,12 @@
-import { applyDecorators, type Type } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
 import { BaseRevision } from '../concurrency/base-revision.dto.js';
 import { Revisioned } from '../concurrency/revision.interceptor.js';
 import type { ErrorKind } from '../http/api-error.js';
-import { Endpoint } from '../http/endpoint.js';
+import { Endpoint, type HandlerDecorator, withDecorators } from '../http/endpoint.js';
 import { BODY_ERRORS } from '../http/input-docs.js';
 import { exampleOf } from './example.js';
-import type { Resource } from './resource.js';
+import type { AnyResource, EnvelopeOf } from './resource.js';
 
 // One decorator for each ordinary operation: route, documentation, standard errors and response. Put it above
 // the other decorators of the handler, such as `@Requires(...)`.
@@ -32,7 +32,10 @@ export interface UpdateTexts extends BodyTexts {
 }
 
 /** `GET /`: a page of the list. */
-export function ListOperation(resource: Resource, { path = '', ...texts }: OperationTexts): MethodDecorator {
+export function ListOperation<R extends AnyResource>(
+  resource: R,
+  { path = '', ...texts }: OperationTexts,
+): HandlerDecorator<EnvelopeOf<R, 'list'>> {
   const { tag, name, plural = `${name}s` } = resource.options;
   return Endpoint(`GET ${path}`, {
     tag,
@@ -44,10 +47,10 @@ export function ListOperation(resource: Resource, { path = '', ...texts }: Opera
 }
 
 /** `POST /`: creation, repeatable with an `Idempotency-Key`. Responds with 201, Location and ETag. */
-export function CreateOperation(
-  resource: Resource,
+export function CreateOperation<R extends AnyResource>(
+  resource: R,
   { path = '', example, ...texts }: BodyTexts,
-): MethodDecorator {
+): HandlerDecorator<EnvelopeOf<R, 'item'>> {
   const { tag, name } = resource.options;
   return Endpoint(`POST ${path}`, {
     tag,
@@ -72,10 +75,10 @@ function withoutId(body?: Type): object | undefined {
 }
 
 /** `GET /:id`. Standard error: 404. */
-export function ReadOperation(
-  resource: Resource,
+export function ReadOperation<R extends AnyResource>(
+  resource: R,
   { path = ':id', errors = [], ...texts }: OperationTexts,
-): MethodDecorator {
+): HandlerDecorator<EnvelopeOf<R, 'item'>> {
   const { tag, name } = resource.options;
   return Endpoint(`GET ${path}`, {
     tag,
@@ -92,10 +95,10 @@ export function ReadOperation(
  * `PATCH /:id` and `PUT /:id`, which are equivalent: missing fields stay unchanged. The handler takes the body as
  * `@CheckedBody(...)` and, where the resource has revisions, `@Expected()`.
  */
-export function UpdateOperation(
-  resource: Resource,
+export function UpdateOperation<R extends AnyResource>(
+  resource: R,
   { path = ':id', methods = ['PATCH', 'PUT'], errors = [], ...texts }: UpdateTexts,
-): MethodDecorator {
+): HandlerDecorator<EnvelopeOf<R, 'item'>> {
   const { tag, name } = resource.options;
   const [method = 'PATCH', also] = methods;
   const endpoint = Endpoint(`${method} ${path}`, {
@@ -108,14 +111,14 @@ export function UpdateOperation(
     errors: [resource.notFound, ...errors, ...conflictOf(resource)],
     ...texts,
   });
-  return applyDecorators(...revisioned(resource), endpoint);
+  return withDecorators(revisioned(resource), endpoint);
 }
 
 /** `DELETE /:id`: responds with the deleted item and `deleted: true`. */
-export function DeleteOperation(
-  resource: Resource,
+export function DeleteOperation<R extends AnyResource>(
+  resource: R,
   { path = ':id', errors = [], ...texts }: OperationTexts,
-): MethodDecorator {
+): HandlerDecorator<EnvelopeOf<R, 'deleted'>> {
   const { tag, name, revision } = resource.options;
   const endpoint = Endpoint(`DELETE ${path}`, {
     tag,
@@ -125,18 +128,18 @@ export function DeleteOperation(
     errors: [resource.notFound, ...errors, ...conflictOf(resource), ...(revision ? BODY_ERRORS : [])],
     ...texts,
   });
-  return applyDecorators(...revisioned(resource), ...(revision ? [BASE_REVISION] : []), endpoint);
+  return withDecorators([...revisioned(resource), ...(revision ? [BASE_REVISION] : [])], endpoint);
 }
 
 const BASE_REVISION = ApiBody({ type: BaseRevision, required: false, examples: { none: { value: {} } } });
 
 const article = (name: string): string => `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`;
 
-const etagOf = ({ kind, options }: Resource): string | undefined => (options.revision ? kind : undefined);
+const etagOf = ({ kind, options }: AnyResource): string | undefined => (options.revision ? kind : undefined);
 
-const conflictOf = ({ conflict }: Resource): ErrorKind[] => (conflict ? [conflict] : []);
+const conflictOf = ({ conflict }: AnyResource): ErrorKind[] => (conflict ? [conflict] : []);
 
-const revisioned = ({ kind, options }: Resource): MethodDecorator[] =>
+const revisioned = ({ kind, options }: AnyResource): MethodDecorator[] =>
   options.revision
     ? [Revisioned(kind, { optional: options.revision === 'optional', idInPath: options.idInPath })]
     : [];

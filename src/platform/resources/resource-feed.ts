@@ -1,14 +1,14 @@
 import type { Type } from '@nestjs/common';
 import { FeedController } from '../sync/feed.controller.js';
 import type { FeedSource } from '../sync/feed-source.js';
-import type { Resource } from './resource.js';
+import type { AnyResource } from './resource.js';
 
 /**
  * The routes `changes` and `index` of a resource, for a controller to extend. Register it before the controller that has
  * `/:id`.
  */
 export function ResourceFeed(
-  resource: Resource,
+  resource: AnyResource,
   source: Type<FeedSource>,
   texts: { changes?: string; index?: string } = {},
 ) {

@@ -5,7 +5,6 @@ import { Requires } from '../context/permission.guard.js';
 import { Ctx, type RequestContext } from '../context/request-context.js';
 import { Id } from '../http/id.pipe.js';
 import { type Checked, CheckedBody } from '../http/input.pipe.js';
-import type { JsonReply } from '../http/json-reply.js';
 import {
   type BodyTexts,
   CreateOperation,
@@ -16,20 +15,25 @@ import {
   UpdateOperation,
   type UpdateTexts,
 } from './operations.js';
-import type { Resource } from './resource.js';
+import type { AnyResource, ReplyOf } from './resource.js';
 
 /** The rules of a resource. `expected` is undefined where the resource has no revisions. */
-interface ResourceService<Listed, Created, Updated, Deleted> {
-  list(ctx: RequestContext, query: Listed): Promise<JsonReply>;
-  create(ctx: RequestContext, key: IdempotencyKey | null, body: Created): Promise<JsonReply>;
-  read?(ctx: RequestContext, id: string): Promise<JsonReply>;
+interface ResourceService<R extends AnyResource, Listed, Created, Updated, Deleted> {
+  list(ctx: RequestContext, query: Listed): Promise<ReplyOf<R, 'list'>>;
+  create(ctx: RequestContext, key: IdempotencyKey | null, body: Created): Promise<ReplyOf<R, 'item'>>;
+  read?(ctx: RequestContext, id: string): Promise<ReplyOf<R, 'item'>>;
   update(
     ctx: RequestContext,
     id: string,
     body: Checked<Updated>,
     expected: ExpectedRevision,
-  ): Promise<JsonReply>;
-  delete(ctx: RequestContext, id: string, expected: ExpectedRevision, query: Deleted): Promise<JsonReply>;
+  ): Promise<ReplyOf<R, 'item'>>;
+  delete(
+    ctx: RequestContext,
+    id: string,
+    expected: ExpectedRevision,
+    query: Deleted,
+  ): Promise<ReplyOf<R, 'deleted'>>;
 }
 
 /** Documentation and inputs of the routes. Without `read`, the route `GET /:id` does not exist. */
@@ -53,13 +57,14 @@ type Permissions = [string, ...string[]];
 
 /** The routes of a resource, for a controller with the path of the resource to extend. */
 export function ResourceController<
+  R extends AnyResource,
   Listed extends object,
   Created extends object,
   Updated extends object,
   Deleted extends object,
-  Service extends ResourceService<Listed, Created, Updated, Deleted>,
+  Service extends ResourceService<R, Listed, Created, Updated, Deleted>,
 >(
-  resource: Resource,
+  resource: R,
   service: Type<Service>,
   routes: ResourceRoutes<Listed, Created, Updated, Deleted> & ReadRoute<Service>,
 ) {

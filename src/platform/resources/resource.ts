@@ -4,7 +4,7 @@ import { revisionTag, type ExpectedRevision } from '../concurrency/expected-revi
 import { type ApiError, defineError, type ErrorKind } from '../http/api-error.js';
 import { ErrorResponse } from '../http/error.response.js';
 import type { Checked } from '../http/input.pipe.js';
-import { jsonList, JsonReply } from '../http/json-reply.js';
+import { JsonReply } from '../http/json-reply.js';
 import { PageEnvelope } from '../paging/page.response.js';
 import { FeedMeta, FeedRemoval, IndexMeta } from '../sync/feed.response.js';
 import { exampleOf } from './example.js';
@@ -36,33 +36,62 @@ type Shown<Item> = Item | string;
 interface ResponseOptions {
   status?: number;
   location?: string;
+  /** JSON for repeated requests with the same Idempotency-Key; default: that of the response. */
+  remembered?: string;
   /** Id and revision for the ETag; required if the item is JSON text. Null: no ETag. */
   tag?: { id: string; revision: number } | null;
-  /** Further members, e.g. `deleted: true`. */
-  extra?: Record<string, unknown>;
 }
 
+/** Options of a response with further members, e.g. `deleted: true`. */
+type WithExtra<More extends object> = ResponseOptions & { extra: More };
+
+type Snake<Words extends string> = Words extends `${infer Head} ${infer Tail}`
+  ? `${Head}_${Snake<Tail>}`
+  : Words;
+
+/** The response classes of a resource, by the names of one item and of the list. */
+interface Envelopes<Item, One extends string, Many extends string> {
+  item: Record<One, Item>;
+  list: Record<Many, Item[]> & PageEnvelope;
+  deleted: Record<One, Item> & { deleted: true };
+  changes: Record<Many, (Item | FeedRemoval)[]> & FeedMeta;
+  index: Record<Many, Item[]> & IndexMeta;
+}
+
+/** A response class of a resource: `EnvelopeOf<typeof NOTE_FOLDERS, 'list'>`. */
+export type EnvelopeOf<R extends AnyResource, K extends keyof R['envelopes']> =
+  R['envelopes'][K] extends Type<infer T> ? T : never;
+
+/** A response of a resource. */
+export type ReplyOf<R extends AnyResource, K extends keyof R['envelopes']> = JsonReply<EnvelopeOf<R, K>>;
+
+/** A resource of any class. */
+export type AnyResource = Pick<
+  Resource<object, string, string>,
+  'options' | 'kind' | 'notFound' | 'conflict' | 'operationId'
+> & { readonly envelopes: Record<keyof Envelopes<object, string, string>, Type> };
+
 /** A kind of object of the API: its names, its response shapes, its errors. Declare one constant for each resource. */
-export class Resource<Item extends object = object> {
+export class Resource<Item extends object, One extends string, Many extends string> {
   /** e.g. `note_folder`. */
   readonly kind: string;
   /** Names of one item in responses. */
-  readonly one: readonly string[];
+  readonly one: readonly One[];
   /** Names of the list in responses. */
-  readonly many: readonly string[];
+  readonly many: readonly Many[];
   /** Name of its change feed. */
   readonly collection: string;
   readonly indexPath: string;
   readonly notFound: ErrorKind;
   /** 409 with the current item; undefined without revisions. */
   readonly conflict: ErrorKind | undefined;
-  readonly envelopes: Record<'item' | 'list' | 'deleted' | 'changes' | 'index', Type>;
+  readonly envelopes: { [K in keyof Envelopes<Item, One, Many>]: Type<Envelopes<Item, One, Many>[K]> };
 
   constructor(readonly options: ResourceOptions<Item>) {
     const { name, plural = `${name}s`, alias, item, notFound } = options;
     this.kind = snake(name);
-    this.one = [...(alias ? [alias[0]] : []), this.kind];
-    this.many = [...(alias ? [alias[1]] : []), snake(plural)];
+    this.one = [...(alias ? [alias[0]] : []), this.kind] as One[];
+    this.many = [...(alias ? [alias[1]] : []), snake(plural)] as Many[];
     this.collection = snake(plural);
     this.indexPath = `/apis/v1/${options.path}/index`;
     this.envelopes = envelopes(item, this.one, this.many);
@@ -89,31 +118,53 @@ export class Resource<Item extends object = object> {
   }
 
   /** `{ "<name>": item }`, with the ETag where the resource has revisions. */
-  response(item: Shown<Item>, { status, location, tag, extra = {} }: ResponseOptions = {}): JsonReply {
+  response(item: Shown<Item>, options?: ResponseOptions): JsonReply<Envelopes<Item, One, Many>['item']>;
+  response<More extends object>(
+    item: Shown<Item>,
+    options: WithExtra<More>,
+  ): JsonReply<Envelopes<Item, One, Many>['item'] & More>;
+  response<More extends object>(
+    item: Shown<Item>,
+    { status, location, remembered, tag, extra }: Partial<WithExtra<More>> = {},
+  ): JsonReply<Envelopes<Item, One, Many>['item'] & More> {
     const json = typeof item === 'string' ? item : JSON.stringify(item);
-    const items = this.one.map((name) => `"${name}":${json}`);
-    const more = Object.entries(extra).map(([name, value]) => `"${name}":${JSON.stringify(value)}`);
     const own = typeof item === 'string' ? null : (item as unknown as ResponseOptions['tag']);
     const revision = tag === undefined ? own : tag;
     const hasTag = this.options.revision !== undefined && revision;
     const etag = hasTag ? revisionTag(this.kind, revision.id, revision.revision) : undefined;
-    return new JsonReply(`{${[...items, ...more].join(',')}}`, { status, location, etag });
+    const texts = Object.fromEntries(this.one.map((name) => [name, json]));
+    return JsonReply.named(texts, { status, location, etag, remembered }, extra);
   }
 
   /** 201 with the Location of the new item. */
-  created(id: string, item: Shown<Item>, options: ResponseOptions = {}): JsonReply {
-    return this.response(item, { status: 201, location: `/apis/v1/${this.options.path}/${id}`, ...options });
+  created(
+    id: string,
+    item: Shown<Item>,
+    options?: ResponseOptions,
+  ): JsonReply<Envelopes<Item, One, Many>['item']>;
+  created<More extends object>(
+    id: string,
+    item: Shown<Item>,
+    options: WithExtra<More>,
+  ): JsonReply<Envelopes<Item, One, Many>['item'] & More>;
+  created<More extends object>(
+    id: string,
+    item: Shown<Item>,
+    options: Partial<WithExtra<More>> = {},
+  ): JsonReply<Envelopes<Item, One, Many>['item'] & More> {
+    const all = { status: 201, location: `/apis/v1/${this.options.path}/${id}`, ...options };
+    return this.response<More>(item, all as WithExtra<More>);
   }
 
   /** The deleted item, with `deleted: true` and without an ETag. */
-  deleted(item: Shown<Item>): JsonReply {
+  deleted(item: Shown<Item>): JsonReply<Envelopes<Item, One, Many>['deleted']> {
     return this.response(item, { tag: null, extra: { deleted: true } });
   }
 
   /** `{ "<plural>": [...], "next": cursor | null }` */
-  page(items: readonly Shown<Item>[], next: string | null): JsonReply {
+  page(items: readonly Shown<Item>[], next: string | null): JsonReply<Envelopes<Item, One, Many>['list']> {
     const texts = items.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)));
-    return new JsonReply(jsonList(this.many, texts, `"next":${JSON.stringify(next)}}`));
+    return JsonReply.namedList(this.many, texts, { next });
   }
 
   /**
@@ -142,8 +193,14 @@ export class Resource<Item extends object = object> {
 }
 
 /** Declares a resource. */
-export const resource = <Item extends object>(options: ResourceOptions<Item>): Resource<Item> =>
-  new Resource(options);
+export const resource = <
+  Item extends object,
+  const Name extends string,
+  const Plural extends string = `${Name}s`,
+  const Alias extends readonly [one: string, many: string] = readonly [Snake<Name>, Snake<Plural>],
+>(
+  options: ResourceOptions<Item> & { name: Name; plural?: Plural; alias?: Alias },
+): Resource<Item, Snake<Name> | Alias[0], Snake<Plural> | Alias[1]> => new Resource(options);
 
 const snake = (words: string): string => words.replaceAll(' ', '_');
 

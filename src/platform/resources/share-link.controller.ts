@@ -8,26 +8,26 @@ import { type Checked, CheckedBody } from '../http/input.pipe.js';
 import type { JsonReply } from '../http/json-reply.js';
 
 /** The share link of an item: at most one, with a role and an expiry. */
-export interface ShareLinks<Terms extends object> {
+export interface ShareLinks<Terms extends object, Envelope> {
   /** Creates the link, or changes role and expiry of the existing one, whose token stays. */
   share(
     ctx: RequestContext,
     id: string,
     key: IdempotencyKey | null,
     body: Checked<Terms>,
-  ): Promise<JsonReply>;
+  ): Promise<JsonReply<Envelope>>;
   /** Replaces the token; role and expiry stay. @throws ApiError `not_shared` */
-  regenerate(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply>;
+  regenerate(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply<Envelope>>;
   /** Revokes the link. Changes nothing without a link. */
-  revoke(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply>;
+  revoke(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply<Envelope>>;
 }
 
-interface ShareLinkDocs<Terms extends object> {
+interface ShareLinkDocs<Terms extends object, Envelope> {
   /** Singular name of the item. */
   name: string;
   /** Role and expiry of the link. */
   terms: Type<Terms>;
-  envelope: Type;
+  envelope: Type<Envelope>;
   /** Kind of object whose revision is the ETag of the response. */
   etag?: string;
   example?: object;
@@ -36,15 +36,15 @@ interface ShareLinkDocs<Terms extends object> {
 }
 
 /** The routes of share links, for a controller with the path of the item to extend. */
-export function ShareLinkController<Terms extends object>(
-  service: Type<ShareLinks<Terms>>,
-  { name, terms, envelope, etag, example, descriptions, errors }: ShareLinkDocs<Terms>,
+export function ShareLinkController<Terms extends object, Envelope>(
+  service: Type<ShareLinks<Terms, Envelope>>,
+  { name, terms, envelope, etag, example, descriptions, errors }: ShareLinkDocs<Terms, Envelope>,
 ) {
   const suffix = `${name[0]!.toUpperCase()}${name.slice(1)}`;
   const common = etag === undefined ? {} : { etag };
 
   class ShareLinkRoutes {
-    constructor(@Inject(service) private readonly links: ShareLinks<Terms>) {}
+    constructor(@Inject(service) private readonly links: ShareLinks<Terms, Envelope>) {}
 
     @Endpoint('POST share', {
       ...common,

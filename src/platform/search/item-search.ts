@@ -1,7 +1,7 @@
 import { beginningSnippet, highlight, MAX_TERMS, SearchQuery, snippet } from '../../lib/search-text/index.js';
 import type { RequestContext } from '../context/request-context.js';
 import { fieldError } from '../http/errors.js';
-import { jsonList, JsonReply } from '../http/json-reply.js';
+import { JsonReply, withMembers } from '../http/json-reply.js';
 import type { Db } from '../database/db.js';
 import type { Cursors } from '../paging/cursors.js';
 import type { RelatedItem, RelatedQuery } from '../references/related-items.js';
@@ -39,9 +39,9 @@ export interface SearchInput extends Pick<ItemSearchQuery, 'state' | 'filter' | 
 }
 
 /** Search in the items that the caller can read. A subclass for each kind shapes the hits. */
-export abstract class ItemSearch<Row extends SearchRow> {
+export abstract class ItemSearch<Row extends SearchRow, Envelope> {
   /** Names of the list and of the excerpt of the body in the response. */
-  protected abstract readonly plural: string;
+  protected abstract readonly plural: keyof Envelope & string;
   protected abstract readonly bodyName: string;
 
   private readonly searches: ItemSearchRepository<Row>;
@@ -66,7 +66,7 @@ export abstract class ItemSearch<Row extends SearchRow> {
   }
 
   /** `{ <plural>, total, next, query }`. @throws ApiError 422 `invalid_cursor`; `validation_failed` for too many words */
-  protected async respond(ctx: RequestContext, input: SearchInput): Promise<JsonReply> {
+  protected async respond(ctx: RequestContext, input: SearchInput): Promise<JsonReply<Envelope>> {
     const { q, limit, state, filter, values, cursor } = input;
     const scope = `search.${this.plural} ${ctx.tenantId} ${ctx.userId} ${JSON.stringify([q, state, ...values])}`;
     const after =
@@ -92,7 +92,7 @@ export abstract class ItemSearch<Row extends SearchRow> {
         title: highlight(own?.title ?? row.title, query),
         [this.bodyName]: own ? snippet(own.body, query).html : excerpts[n],
       };
-      return `${(items[n] as string).slice(0, -1)},"score":${row.score},"highlights":${JSON.stringify(highlights)}}`;
+      return withMembers(items[n] as string, { score: Number(row.score), highlights });
     });
     return this.reply(hits, rows[0]?.total ?? 0, next, q);
   }
@@ -134,9 +134,8 @@ export abstract class ItemSearch<Row extends SearchRow> {
     return [...found.values()];
   }
 
-  private reply(hits: string[], total: number, next: string | null, query: string): JsonReply {
-    const tail = `"total":${total},"next":${JSON.stringify(next)},"query":${JSON.stringify(query)}}`;
-    return new JsonReply(jsonList([this.plural], hits, tail));
+  private reply(hits: string[], total: number, next: string | null, query: string): JsonReply<Envelope> {
+    return JsonReply.namedList([this.plural], hits, { total, next, query });
   }
 
   /**

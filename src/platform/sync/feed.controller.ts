@@ -6,33 +6,36 @@ import type { JsonReply } from '../http/json-reply.js';
 import { FeedRetention } from './feed-retention.js';
 import type { FeedSource } from './feed-source.js';
 import { ChangesQuery, IndexQuery } from './feed.dto.js';
+import type { FeedMeta, IndexMeta } from './feed.response.js';
 import { FeedService } from './feed.service.js';
 import { CURSOR_EXPIRED } from './sync.errors.js';
 
 /** The feeds of a collection and their documentation. */
-export interface FeedDocs {
+export interface FeedDocs<Changes, Index> {
   source: Type<FeedSource>;
   tag: string;
   /** Prefix of the operation ids: `<item>Changes` and `<item>Index`. */
   item: string;
-  changes: { type: Type; description: string };
-  index: { type: Type; summary: string; description: string };
+  changes: { type: Type<Changes>; description: string };
+  index: { type: Type<Index>; summary: string; description: string };
 }
 
-interface Feeds extends OnModuleInit {
-  changes(ctx: RequestContext, query: ChangesQuery, gone: AbortSignal): Promise<JsonReply>;
-  index(ctx: RequestContext, query: IndexQuery): Promise<JsonReply>;
+interface Feeds<Changes, Index> extends OnModuleInit {
+  changes(ctx: RequestContext, query: ChangesQuery, gone: AbortSignal): Promise<JsonReply<Changes>>;
+  index(ctx: RequestContext, query: IndexQuery): Promise<JsonReply<Index>>;
 }
 
 /**
  * The routes `changes` and `index` of a synchronised collection, for a controller to extend. Register it before the
  * controller that has `/:id`.
  */
-export function FeedController(docs: FeedDocs): Type<Feeds> {
+export function FeedController<Changes extends FeedMeta, Index extends IndexMeta>(
+  docs: FeedDocs<Changes, Index>,
+): Type<Feeds<Changes, Index>> {
   const { tag, item, changes, index } = docs;
   const errors = [CURSOR_EXPIRED];
 
-  class FeedRoutes implements Feeds {
+  class FeedRoutes implements Feeds<Changes, Index> {
     constructor(
       private readonly feeds: FeedService,
       @Inject(docs.source) private readonly source: FeedSource,
@@ -52,7 +55,7 @@ export function FeedController(docs: FeedDocs): Type<Feeds> {
       response: [changes.type, 'A page of changes.'],
     })
     changes(@Ctx() ctx: RequestContext, @Query() query: ChangesQuery, @DisconnectSignal() gone: AbortSignal) {
-      return this.feeds.changes(ctx, this.source, query, gone);
+      return this.feeds.changes<Changes>(ctx, this.source, query, gone);
     }
 
     @Endpoint('GET index', {
@@ -64,7 +67,7 @@ export function FeedController(docs: FeedDocs): Type<Feeds> {
       response: [index.type, 'A page of the index.'],
     })
     index(@Ctx() ctx: RequestContext, @Query() query: IndexQuery) {
-      return this.feeds.index(ctx, this.source, query);
+      return this.feeds.index<Index>(ctx, this.source, query);
     }
   }
   return FeedRoutes;

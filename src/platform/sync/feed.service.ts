@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../context/request-context.js';
 import { Db } from '../database/db.js';
 import type { ApiError } from '../http/api-error.js';
-import { jsonList, JsonReply, type JsonText } from '../http/json-reply.js';
+import { JsonReply, type JsonText } from '../http/json-reply.js';
 import type { ChangesQuery, IndexQuery } from './feed.dto.js';
+import type { FeedMeta, IndexMeta } from './feed.response.js';
 import type { FeedRead, FeedSource } from './feed-source.js';
 import { HeadWatch } from './head-watch.js';
 import { CURSOR_EXPIRED } from './sync.errors.js';
@@ -34,12 +35,12 @@ export class FeedService {
    * Changes since the cursor; without a cursor, all items. With `wait` an empty response is delayed until a change.
    * @throws ApiError 410 `cursor_expired`
    */
-  async changes(
+  async changes<T extends FeedMeta>(
     ctx: RequestContext,
     source: FeedSource,
     query: ChangesQuery,
     signal: AbortSignal,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<T>> {
     const { limit, include, cursor } = query;
     const start = this.changesPosition(ctx, source, cursor);
     const deadline = Date.now() + query.wait * 1000;
@@ -78,7 +79,11 @@ export class FeedService {
   }
 
   /** All items that the caller can see, newest change first, in pages. @throws ApiError 410 `cursor_expired` */
-  async index(ctx: RequestContext, source: FeedSource, query: IndexQuery): Promise<JsonReply> {
+  async index<T extends IndexMeta>(
+    ctx: RequestContext,
+    source: FeedSource,
+    query: IndexQuery,
+  ): Promise<JsonReply<T>> {
     const position = query.cursor === undefined ? null : this.indexPosition(ctx, source, query.cursor);
     const { limit, include } = query;
     const read = await source.index(ctx, { upTo: position?.seq ?? null, limit, include });
@@ -96,14 +101,14 @@ export class FeedService {
    * @param isPart the rows end before the head of the feed
    * @param start the position of the request; an empty page returns its cursor instead of signing an equal one
    */
-  private changesReply(
+  private changesReply<T extends FeedMeta>(
     ctx: RequestContext,
     source: FeedSource,
     since: number,
     read: FeedRead,
     isPart: boolean,
     start: StartPosition,
-  ): JsonReply {
+  ): JsonReply<T> {
     const { items, last, more } = page(read);
     const seq = more ? last : read.head;
     const same = start.seq === seq && start.since === since ? start.cursor : undefined;
@@ -146,21 +151,15 @@ function page({ rows }: FeedRead): { items: JsonText[]; last: number; more: bool
   };
 }
 
-function reply(
+function reply<T extends FeedMeta>(
   source: FeedSource,
   items: JsonText[],
   cursor: string,
   next: string | null,
-  extra: object,
-): JsonReply {
-  const meta = JSON.stringify({
-    cursor,
-    next,
-    has_more: next !== null,
-    ...extra,
-    server_time: new Date().toISOString(),
-  });
-  return new JsonReply(jsonList(source.plural, items, meta.slice(1)));
+  extra: { head: number; changes_cursor?: string },
+): JsonReply<T> {
+  const meta = { cursor, next, has_more: next !== null, ...extra, server_time: new Date().toISOString() };
+  return JsonReply.namedList(source.plural, items, meta);
 }
 
 function expired(source: FeedSource): ApiError {

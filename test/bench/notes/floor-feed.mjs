@@ -1,5 +1,5 @@
 // Change feed and index of notes at the floor: the repository's statements, cursors unsigned.
-import { jsonList } from '../../../dist/platform/http/json-reply.js';
+import { listBytes } from '../../../dist/platform/http/json-reply.js';
 import { NoteFeedRepository } from '../../../dist/modules/notes/feed/note-feed.repository.js';
 
 const NO_SIGNATURE = '0'.repeat(16);
@@ -34,7 +34,11 @@ export class FloorFeed {
     const head = more ? last : found.head;
     const cursor = write([0, head, since]);
     const next = more ? `"${cursor}"` : 'null';
-    return jsonList(['notes'], items, `"cursor":"${cursor}","next":${next},${ending(more, head)},${time()}}`);
+    return listBytes(
+      ['notes'],
+      items,
+      `,"cursor":"${cursor}","next":${next},${ending(more, head)},${time()}}`,
+    );
   }
 
   async index(ctx, query) {
@@ -47,10 +51,10 @@ export class FloorFeed {
     const head = since ?? found.head;
     const checkpoint = write([0, head, head]);
     const next = more ? write([1, last - 1, head]) : null;
-    return jsonList(
+    return listBytes(
       ['notes'],
       items,
-      `"cursor":"${next ?? checkpoint}","next":${JSON.stringify(next)},${ending(more, head)},"changes_cursor":"${checkpoint}",${time()}}`,
+      `,"cursor":"${next ?? checkpoint}","next":${JSON.stringify(next)},${ending(more, head)},"changes_cursor":"${checkpoint}",${time()}}`,
     );
   }
 }

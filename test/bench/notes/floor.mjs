@@ -2,7 +2,7 @@
 // repositories, named, over a bare `pg` pool of the same size. It trusts the tenant and user of two headers, finds its route
 // by the first characters, checks nothing and returns the same bodies (a cursor is not signed).
 import { v7 as uuidv7 } from 'uuid';
-import { jsonList } from '../../../dist/platform/http/json-reply.js';
+import { listBytes } from '../../../dist/platform/http/json-reply.js';
 import { NoteErrors } from '../../../dist/modules/notes/notes.errors.js';
 import { NoteListRepository } from '../../../dist/modules/notes/lists/note-list.repository.js';
 import { NotesRepository } from '../../../dist/modules/notes/notes.repository.js';
@@ -40,10 +40,10 @@ async function list(ctx) {
       : null;
   return {
     status: 200,
-    json: jsonList(
+    json: listBytes(
       ['notes'],
       given.map((row) => row.json),
-      `"next":${JSON.stringify(next)}}`,
+      `,"next":${JSON.stringify(next)}}`,
     ),
   };
 }

@@ -197,13 +197,13 @@ describe('Idempotency-Key', () => {
           `INSERT INTO idempotency_keys (tenant_id, user_id, route, key, fingerprint, status, reply) VALUES ($1, $2, $3, $4, 'f', 201, '{"first":1}')`,
           [alice.tenantId, alice.id, used.route, used.key],
         );
-        return new JsonReply('{"second":1}');
+        return JsonReply.of({ second: 1 });
       });
       await expect(late).rejects.toMatchObject({ kind: { code: 'request_in_flight' } });
       expect(await written(used.key)).toEqual([]);
       const again = await app
         .get<IdempotentWrites>(IdempotentWrites)
-        .run(ctx(), used, async () => new JsonReply('{"third":1}'));
+        .run(ctx(), used, async () => JsonReply.of({ third: 1 }));
       expect([again.json, again.options.status]).toEqual(['{"first":1}', 201]);
     });
   });

@@ -49,12 +49,16 @@ describe('lists whose rows are long end at the bytes of a page', () => {
     },
     'found tasks': async () => {
       await times((n) => post('/tasks', { title: `Needle ${n}`, subtasks: [] }));
-      const sql = `UPDATE tasks SET attachments = jsonb_build_array(jsonb_build_object('name', $1::text)) WHERE title LIKE 'Needle%'`;
+      const sql = `UPDATE tasks SET attachments = jsonb_build_array(jsonb_build_object('id', id, 'name', $1::text, 'size', 1,
+                     'content_type', 'text/plain', 'sha256', repeat('a3', 32), 'url', '/', 'created_by', id,
+                     'created_at', '2026-01-01T00:00:00.000Z')) WHERE title LIKE 'Needle%'`;
       return { path: '/search/tasks?q=needle', name: 'tasks', sql };
     },
     'found notes': async () => {
       await times((n) => post('/notes', { title: `Needle ${n}`, content: '' }));
-      const sql = `UPDATE notes SET links = jsonb_build_array(jsonb_build_object('type', 'url', 'url', left($1, 500000)))`;
+      const sql = `UPDATE notes SET links = (
+                     SELECT jsonb_agg(jsonb_build_object('type', 'task', 'id', md5(n::text)::uuid, 'created_at', '2026-01-01T00:00:00.000Z'))
+                       FROM generate_series(1, length($1) / 200) n)`;
       return { path: '/search/notes?q=needle', name: 'notes', sql };
     },
     'found events': async () => {

@@ -6,24 +6,41 @@ import { describedOperations, openApi } from './operations.ts';
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 (formats as unknown as (ajv: Ajv2020) => void)(ajv);
 
-/** The described schema with no member beyond those described: a column that leaks fails here. */
-function closed(node: any): any {
-  if (Array.isArray(node)) return node.map(closed);
+const MAXIMA = new Set(['maximum', 'maxLength', 'maxItems']);
+
+/**
+ * The described schema with no member beyond those described: a column that leaks fails here.
+ * @param isBounded false: without the limits of values
+ */
+function closed(node: any, isBounded: boolean): any {
+  if (Array.isArray(node)) return node.map((each) => closed(each, isBounded));
   if (typeof node !== 'object' || node === null) return node;
-  const copy = Object.fromEntries(Object.entries(node).map(([k, v]) => [k, closed(v)]));
+  const kept = Object.entries(node).filter(
+    ([name, value]) => isBounded || !MAXIMA.has(name) || typeof value !== 'number',
+  );
+  const copy = Object.fromEntries(kept.map(([name, value]) => [name, closed(value, isBounded)]));
   const open = copy['additionalProperties'] ?? copy['unevaluatedProperties'];
   if (copy['properties'] && open === undefined) copy['additionalProperties'] = false;
   return copy;
 }
 
-ajv.addSchema({ $id: 'api', components: { schemas: closed(openApi().components.schemas) } });
+for (const isBounded of [true, false])
+  ajv.addSchema({
+    $id: isBounded ? 'api' : 'api-unbounded',
+    components: { schemas: closed(openApi().components.schemas, isBounded) },
+  });
 const compiled = new Map<string, ValidateFunction>();
 
-/** Checks the body of a response. Responses share the schemas that they refer to, so that each is compiled once. */
-function checkOf(key: string, schema: object): ValidateFunction {
+/**
+ * Checks the body of a response. Responses share the schemas that they refer to, so that each is compiled once.
+ * @param isBounded false: without the limits of values
+ */
+export function checkOf(subject: string, schema: object, isBounded = true): ValidateFunction {
+  const api = isBounded ? 'api' : 'api-unbounded';
+  const key = `${api} ${subject}`;
   const known = compiled.get(key);
   if (known) return known;
-  const text = JSON.stringify(closed(schema)).replaceAll('"$ref":"#/', '"$ref":"api#/');
+  const text = JSON.stringify(closed(schema, isBounded)).replaceAll('"$ref":"#/', `"$ref":"${api}#/`);
   const check = ajv.compile(JSON.parse(text));
   compiled.set(key, check);
   return check;

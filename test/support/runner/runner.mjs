@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { recordOrCheck } from '../cells/check-uses.ts';
 import { clearUses } from '../cells/uses.ts';
+import { checkMismatches } from '../contract/mismatches.ts';
 import { runs } from '../property-runs.ts';
 import { checkHolds } from './holds.mjs';
 import { startTimes } from './times.mjs';
@@ -37,7 +38,7 @@ export default async function run(globalConfig, config, environment, runtime, te
       testPath,
       sendMessageToJest,
     );
-    const held = checkHolds(file, result);
+    const held = checkMismatches(checkHolds(file, result));
     return globalConfig.testNamePattern
       ? held
       : recordOrCheck(file, held, (performance.now() - started) / 1e3);

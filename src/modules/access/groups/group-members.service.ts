@@ -11,6 +11,7 @@ import type {
   GroupMemberListEnvelope,
   GroupMemberResponse,
   RemovedMemberEnvelope,
+  AddedMembersEnvelope,
 } from '../access.response.js';
 import { Authority, assertHolds } from '../authority.js';
 import { GroupChanges } from './group-changes.js';
@@ -51,7 +52,11 @@ export class GroupMembersService {
    * 201 with the added members; 200 with an empty list when all were members already.
    * @throws ApiError 404 for an unknown group or user; 403 `cannot_grant_unheld`
    */
-  async add(ctx: RequestContext, groupId: string, body: Checked<AddGroupMembers>): Promise<JsonReply> {
+  async add(
+    ctx: RequestContext,
+    groupId: string,
+    body: Checked<AddGroupMembers>,
+  ): Promise<JsonReply<AddedMembersEnvelope>> {
     return this.db.tx(async (tx) => {
       const group = await this.manageable(tx, ctx, groupId);
       const { user_id, user_ids } = body.value;
@@ -84,6 +89,6 @@ export class GroupMembersService {
   }
 }
 
-function added(members: object[]): JsonReply {
-  return new JsonReply(JSON.stringify({ members }), { status: members.length > 0 ? 201 : 200 });
+function added(members: GroupMemberResponse[]): JsonReply<AddedMembersEnvelope> {
+  return JsonReply.of({ members }, { status: members.length > 0 ? 201 : 200 });
 }

@@ -33,7 +33,11 @@ export class GroupPermissionsService {
    * 201 when a permission was new, else 200.
    * @throws ApiError 404; 403 `system_group` (the owners group has all), `cannot_grant_unheld`; 422 `unknown_permission`
    */
-  async grant(ctx: RequestContext, groupId: string, body: Checked<GrantPermissions>): Promise<JsonReply> {
+  async grant(
+    ctx: RequestContext,
+    groupId: string,
+    body: Checked<GrantPermissions>,
+  ): Promise<JsonReply<PermissionsEnvelope>> {
     return this.db.tx(async (tx) => {
       const { held, group } = await this.changeable(tx, ctx, groupId);
       const { permission, permissions } = body.value;
@@ -47,7 +51,11 @@ export class GroupPermissionsService {
   }
 
   /** @throws ApiError 404; 403 `system_group`, `cannot_grant_unheld`; 422 `unknown_permission` */
-  async revoke(ctx: RequestContext, groupId: string, permission: string): Promise<JsonReply> {
+  async revoke(
+    ctx: RequestContext,
+    groupId: string,
+    permission: string,
+  ): Promise<JsonReply<PermissionsEnvelope>> {
     return this.db.tx(async (tx) => {
       const { held, group } = await this.changeable(tx, ctx, groupId);
       if (!isPermission(permission)) throw AccessErrors.unknownPermission.with();
@@ -77,9 +85,9 @@ export class GroupPermissionsService {
     groupId: string,
     held: ReadonlySet<string>,
     status: number,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<PermissionsEnvelope>> {
     const group = await this.groups.existing(tx, ctx.tenantId, groupId);
-    return new JsonReply(JSON.stringify(presentPermissions(group, held)), { status });
+    return JsonReply.of(presentPermissions(group, held), { status });
   }
 
   private async log(

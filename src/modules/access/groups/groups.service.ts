@@ -5,9 +5,9 @@ import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { detailsAt, fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
+import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { AccessErrors } from '../access.errors.js';
 import { Authority, assertHolds } from '../authority.js';
 import { isPermission } from '../permissions.js';
@@ -29,7 +29,7 @@ export class GroupsService {
     private readonly db: Db,
   ) {}
 
-  async list(ctx: RequestContext, query: PageQuery): Promise<JsonReply> {
+  async list(ctx: RequestContext, query: PageQuery): Promise<ReplyOf<typeof GROUPS, 'list'>> {
     const { rows, next } = await this.cursors.page(query, {
       scope: `rbac_groups ${ctx.tenantId}`,
       key: ({ rank, folded }: GroupRow): [number, string] => [rank, folded],
@@ -39,7 +39,11 @@ export class GroupsService {
   }
 
   /** @throws ApiError 403 `cannot_grant_unheld`; 409 `already_exists`; 422 `unknown_permission`, `too_many_groups` */
-  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateGroup): Promise<JsonReply> {
+  async create(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    input: CreateGroup,
+  ): Promise<ReplyOf<typeof GROUPS, 'item'>> {
     const { description = '', permissions = [] } = input;
     assertKnown(permissions, 'permissions');
     return this.writes.runTx(ctx, key, async (tx) => {
@@ -50,7 +54,11 @@ export class GroupsService {
   }
 
   /** @throws ApiError 404; 403 `system_group` or `cannot_grant_unheld`; 409 `conflict` or `already_exists` */
-  async update(ctx: RequestContext, id: string, body: Checked<UpdateGroup>): Promise<JsonReply> {
+  async update(
+    ctx: RequestContext,
+    id: string,
+    body: Checked<UpdateGroup>,
+  ): Promise<ReplyOf<typeof GROUPS, 'item'>> {
     return this.db.tx(async (tx) => {
       const group = await this.changeable(tx, ctx, id);
       const { name = group.name, description = group.description, rev = group.rev } = body.value;
@@ -62,7 +70,7 @@ export class GroupsService {
   }
 
   /** Its members lose its permissions. @throws ApiError 404; 403 `system_group` or `cannot_grant_unheld` */
-  async delete(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async delete(ctx: RequestContext, id: string): Promise<ReplyOf<typeof GROUPS, 'deleted'>> {
     return this.db.tx(async (tx) => {
       const group = await this.changeable(tx, ctx, id);
       await this.changes.delete(tx, ctx, group);

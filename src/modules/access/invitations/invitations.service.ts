@@ -62,7 +62,7 @@ export class InvitationsService implements OnModuleInit {
    * @throws ApiError 403 `cannot_grant_unheld`; 409 `already_member`, `already_invited`; 422 `unknown_group`,
    * `too_many_invitations`; 503 `mail_not_configured`
    */
-  async create(ctx: RequestContext, input: CreateInvitation): Promise<JsonReply> {
+  async create(ctx: RequestContext, input: CreateInvitation): Promise<JsonReply<InvitationEnvelope>> {
     const { tenantId } = ctx;
     const { email, role, message, language } = input;
     const names = await this.namesOf(ctx);
@@ -93,7 +93,7 @@ export class InvitationsService implements OnModuleInit {
       await this.mails.send(tx, invitation, { ...names, token });
       await this.log(tx, ctx, 'user.invited', invitation);
       const location = `/apis/v1/tenant/invitations/${invitation.id}`;
-      return new JsonReply(JSON.stringify(envelope(invitation)), { status: 201, location });
+      return JsonReply.of(envelope(invitation), { status: 201, location });
     });
   }
 

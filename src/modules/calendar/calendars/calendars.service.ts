@@ -9,10 +9,10 @@ import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { Errors, fieldError } from '../../../platform/http/errors.js';
 import { type Checked } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { ColumnValues } from '../../../platform/database/rows.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
+import type { ReplyOf } from '../../../platform/resources/resource.js';
 import type { Calendar } from '../calendar.entity.js';
 import { CalendarErrors, CALENDARS } from '../calendar.errors.js';
 import type { CalendarResponse } from '../responses/calendar.response.js';
@@ -56,7 +56,7 @@ export class CalendarsService {
   ) {}
 
   /** Own and shared calendars. The first request of a user creates the default calendar. */
-  async list(ctx: RequestContext, query: ListCalendars): Promise<JsonReply> {
+  async list(ctx: RequestContext, query: ListCalendars): Promise<ReplyOf<typeof CALENDARS, 'list'>> {
     if (query.cursor === undefined && !(await this.calendars.hasDefault(this.db, ctx)))
       await this.db.single((tx) => this.events.defaultCalendars(tx, ctx.tenantId, [ctx.userId]));
     const withHidden = query.include?.includes('hidden') ?? false;
@@ -73,7 +73,11 @@ export class CalendarsService {
   }
 
   /** @throws ApiError 409 `already_exists`; 422 `too_many_calendars`, `unknown_grantee` */
-  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateCalendar): Promise<JsonReply> {
+  async create(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    input: CreateCalendar,
+  ): Promise<ReplyOf<typeof CALENDARS, 'item'>> {
     const { tenantId, userId } = ctx;
     const id = input.id?.toLowerCase() ?? uuidv7();
     const shares = await this.grantees(ctx, input.shares ?? [], userId);
@@ -107,7 +111,7 @@ export class CalendarsService {
     id: string,
     body: Checked<UpdateCalendar>,
     expected: ExpectedRevision,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof CALENDARS, 'item'>> {
     return this.db.tx(async (tx) => {
       await this.found(tx, ctx, id);
       await this.calendars.lock(tx, ctx, id, !body.error && body.value.is_default === true);
@@ -138,7 +142,7 @@ export class CalendarsService {
     id: string,
     expected: ExpectedRevision,
     { move_events_to }: DeleteCalendar,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof CALENDARS, 'deleted'>> {
     return this.db.tx(async (tx) => {
       if ((await this.found(tx, ctx, id)).kind !== 'own') throw Errors.forbidden.with();
       const target = move_events_to?.toLowerCase() ?? null;

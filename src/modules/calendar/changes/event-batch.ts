@@ -17,6 +17,7 @@ import { EventUpdates } from './event-updates.js';
 import { DuplicateUidError } from './event-writer.js';
 import { EventsRepository } from '../events.repository.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
+import type { OperationErrorResponse } from '../responses/event-batch.response.js';
 
 /** One operation of a batch, as in the request. */
 export interface BatchOperation {
@@ -35,7 +36,7 @@ export interface BatchResult {
   client_id: string | null;
   status: number;
   event: CalendarEventResponse | null;
-  error: Record<string, unknown> | null;
+  error: OperationErrorResponse | null;
 }
 
 // The order of locks is that of every other write: events by id, then calendars by id.
@@ -152,7 +153,8 @@ export class EventBatch {
           ? await this.operations.duplicate(tx, ctx, targetOf(operation) ?? calendar.id, error)
           : error;
       if (!(failure instanceof ApiError)) throw failure;
-      return { index, client_id, status: failure.kind.status, event: null, error: failure.body };
+      const body = failure.body as unknown as OperationErrorResponse;
+      return { index, client_id, status: failure.kind.status, event: null, error: body };
     }
   }
 

@@ -7,6 +7,7 @@ import { CalendarErrors } from '../calendar.errors.js';
 import { EventBatch, type BatchOperation, type BatchResult } from '../changes/event-batch.js';
 import { EventsRepository } from '../events.repository.js';
 import type { BatchEvents } from './batch.dto.js';
+import type { EventBatchEnvelope } from './events.response.js';
 
 /** Many changes of one calendar in one request. */
 @Injectable()
@@ -23,7 +24,7 @@ export class EventBatchService {
     calendarId: string,
     key: IdempotencyKey | null,
     body: Checked<BatchEvents>,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<EventBatchEnvelope>> {
     return this.writes.runTx(ctx, key, async (tx) => {
       await this.events.calendar(tx, ctx, calendarId);
       const { operations, events = [], atomic = false } = body.value;
@@ -35,7 +36,7 @@ export class EventBatchService {
       const failed = results.filter(({ error }) => error !== null).length;
       if (atomic && failed > 0)
         throw CalendarErrors.batchFailed.with({ body: { results: rolledBack(results) } });
-      return new JsonReply(JSON.stringify({ results, applied: results.length - failed, failed }));
+      return JsonReply.of({ results, applied: results.length - failed, failed });
     });
   }
 }

@@ -3,7 +3,7 @@ import { fold } from '../../../lib/search-text/index.js';
 import { Turns } from '../../../lib/turns/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { jsonList, JsonReply } from '../../../platform/http/json-reply.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { CalendarErrors } from '../calendar.errors.js';
 import { EventsRepository, type FoundEvent } from '../events.repository.js';
@@ -27,6 +27,7 @@ import { EventWindowRepository } from './event-window.repository.js';
 import { EventListRepository, type ListFilters } from './event-list.repository.js';
 import type { ListEvents, ListInstances } from './events.dto.js';
 import { invalidField } from '../input/event-patch.js';
+import type { EventListEnvelope, InstanceListEnvelope } from './events.response.js';
 
 /** 31 days, seconds. */
 const DEFAULT_WINDOW = 31 * 86_400;
@@ -55,7 +56,11 @@ export class EventListsService {
   ) {}
 
   /** Series and single events. @throws ApiError 404, 422 `invalid_cursor` */
-  async list(ctx: RequestContext, calendarId: string, query: ListEvents): Promise<JsonReply> {
+  async list(
+    ctx: RequestContext,
+    calendarId: string,
+    query: ListEvents,
+  ): Promise<JsonReply<EventListEnvelope>> {
     const { limit, cursor, include, ...filters } = query;
     const scope = `events ${ctx.tenantId} ${ctx.userId} ${calendarId} ${JSON.stringify(filters)}`;
     const [listed, id, head] = cursor === undefined ? [] : this.cursors.read(scope, cursor);
@@ -88,12 +93,15 @@ export class EventListsService {
     const isWhole = Object.keys(filters).every((name) => name === 'order');
     // The token has the position of the first page, so the feed repeats changes that happen between the pages.
     const token = next === null && isWhole ? this.tokens.write(ctx, calendar, seq) : null;
-    const tail = `"next":${JSON.stringify(next)},"sync_token":${JSON.stringify(token)}}`;
-    return new JsonReply(jsonList(['events'], items, tail));
+    return JsonReply.listOf('events', items, { next, sync_token: token });
   }
 
   /** The instances that overlap a window, by start. @throws ApiError 404; 422 `window_too_large`, `invalid_cursor` */
-  async instances(ctx: RequestContext, calendarId: string, query: ListInstances): Promise<JsonReply> {
+  async instances(
+    ctx: RequestContext,
+    calendarId: string,
+    query: ListInstances,
+  ): Promise<JsonReply<InstanceListEnvelope>> {
     const { limit, cursor, q, event_id, show_cancelled = false } = query;
     const own = await this.zoneOf(ctx, calendarId, query);
     const filters = JSON.stringify([query.from, query.to, own, q, event_id, show_cancelled]);
@@ -114,7 +122,7 @@ export class EventListsService {
     const hasMore = last !== undefined && last !== wanted.at(-1);
     const next = hasMore ? this.cursors.write(scope, [...keyOf(last), from, to]) : null;
     const meta = { next, from: formatInstant(from), to: formatInstant(to), time_zone: read.readerZone };
-    return new JsonReply(jsonList(['instances'], items, JSON.stringify(meta).slice(1)));
+    return JsonReply.listOf('instances', items, meta);
   }
 
   /**

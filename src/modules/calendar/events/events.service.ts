@@ -6,6 +6,7 @@ import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
+import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { CalendarErrors, EVENTS } from '../calendar.errors.js';
 import type { CreateEvent, DeleteEvent, UpdateEvent } from '../input/event.dto.js';
 import {
@@ -28,6 +29,7 @@ import { DuplicateUidError, EventWriter } from '../changes/event-writer.js';
 import { EventsRepository, type FoundEvent } from '../events.repository.js';
 import { EventListRepository } from './event-list.repository.js';
 import type { ReadEvent } from './events.dto.js';
+import type { EventEnvelope, UpdatedEventEnvelope } from './events.response.js';
 
 /** Single events: create, read, update, delete. */
 @Injectable()
@@ -49,7 +51,7 @@ export class EventsService {
     calendarId: string,
     key: IdempotencyKey | null,
     body: Checked<CreateEvent>,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof EVENTS, 'item'>> {
     const calendar = await this.events.calendar(this.db, ctx, calendarId);
     this.operations.assertWriter(calendar);
     const fields = body.value;
@@ -59,7 +61,7 @@ export class EventsService {
     const record = this.operations.draft(ctx, calendar, fields, participants, now);
     // Without attendees of the workspace, one statement writes the event, and no transaction is needed.
     const isSingle = participants.every(({ user_id }) => user_id === null || user_id === calendar.owner_id);
-    const insert = async (tx: Tx): Promise<JsonReply> => {
+    const insert = async (tx: Tx) => {
       const { record: made, entry } = await this.operations.insert(tx, ctx, calendar, record, fields, now);
       const viewer = viewerOf(ctx, calendar);
       return EVENTS.created(made.id, eventResponse(made, entry, viewer), {
@@ -72,7 +74,12 @@ export class EventsService {
   }
 
   /** @throws ApiError 404 */
-  async read(ctx: RequestContext, calendarId: string, ref: EventRef, query: ReadEvent): Promise<JsonReply> {
+  async read(
+    ctx: RequestContext,
+    calendarId: string,
+    ref: EventRef,
+    query: ReadEvent,
+  ): Promise<JsonReply<EventEnvelope>> {
     const found = await this.found(ctx, calendarId, ref.id);
     const { entry, calendar } = found;
     const record = recordIn(found.record, calendar);
@@ -90,10 +97,10 @@ export class EventsService {
         )
         .map((proposal) => proposalResponse(record, proposal));
     }
-    const extra: Record<string, unknown> = {};
-    if (include.has('overrides')) extra['overrides'] = overrideResponses(record, entry, viewer);
+    const extra: Pick<EventEnvelope, 'overrides' | 'changes'> = {};
+    if (include.has('overrides')) extra.overrides = overrideResponses(record, entry, viewer);
     if (include.has('history'))
-      extra['changes'] = seesDetails ? await this.history(ctx, found.record, record) : [];
+      extra.changes = seesDetails ? await this.history(ctx, found.record, record) : [];
     return EVENTS.response(event, { tag: record, extra });
   }
 
@@ -115,7 +122,7 @@ export class EventsService {
     ref: EventRef,
     expected: ExpectedRevision,
     body: Checked<UpdateEvent>,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<UpdatedEventEnvelope>> {
     const target = body.error ? calendarId : (body.value.calendar_id ?? calendarId);
     const updated = await this.orDuplicate(ctx, target, () =>
       this.db.tx((tx) => this.updates.update(tx, ctx, calendarId, ref, expected, body)),
@@ -130,7 +137,7 @@ export class EventsService {
     ref: EventRef,
     expected: ExpectedRevision,
     body: Checked<DeleteEvent>,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof EVENTS, 'deleted'>> {
     const { calendar, record, entry, key } = await this.db.tx((tx) =>
       this.removals.remove(tx, ctx, calendarId, ref, expected, body),
     );
@@ -158,7 +165,10 @@ export class EventsService {
 }
 
 /** The response to a change. */
-function updatedReply(ctx: RequestContext, { calendar, record, entry, key, later }: Updated): JsonReply {
+function updatedReply(
+  ctx: RequestContext,
+  { calendar, record, entry, key, later }: Updated,
+): JsonReply<UpdatedEventEnvelope> {
   const viewer = viewerOf(ctx, calendar);
   const new_event = later && eventResponse(later.record, later.entry, viewer);
   return EVENTS.response(shown({ record, entry }, viewer, key), {

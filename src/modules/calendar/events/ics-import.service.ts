@@ -25,6 +25,8 @@ import { createdEvent, differing, fileEvent, replaced, withInstances } from './i
 import { splitRanges } from './file-ranges.js';
 import type { ReadWarning } from '../model/vevent-time-parts.js';
 import { type FileEvent, IcsFile, MAX_FILE_BYTES, TooManyEventsError } from './ics-file.js';
+import type { EventBatchEnvelope } from './events.response.js';
+import type { OperationErrorResponse } from '../responses/event-batch.response.js';
 
 /** Maximum number of events in a transaction, and the bytes of JSON after which the next one begins. */
 const BATCH = 100;
@@ -69,7 +71,11 @@ export class IcsImport {
    * The file is stored first, so that its transactions do not wait for the client; each has at most 100 events.
    * @throws ApiError 404; 403; 409 `quota_exceeded`; 413 `file_too_large`; 415; 422 `invalid_ics`, `too_many_events`
    */
-  async run(ctx: RequestContext, calendarId: string, form: UploadForm): Promise<JsonReply> {
+  async run(
+    ctx: RequestContext,
+    calendarId: string,
+    form: UploadForm,
+  ): Promise<JsonReply<EventBatchEnvelope>> {
     const calendar = await this.events.calendar(this.db, ctx, calendarId);
     this.operations.assertWriter(calendar);
     if ((form.request.headers['content-encoding'] ?? 'identity') !== 'identity')
@@ -83,7 +89,7 @@ export class IcsImport {
       for await (const events of batchesOf(withoutRanges(file.events())))
         results.push(...(await this.db.tx((tx) => this.write(tx, ctx, calendarId, events))));
       const failed = results.filter(({ error }) => error !== null).length;
-      return new JsonReply(JSON.stringify({ results, applied: results.length - failed, failed }));
+      return JsonReply.of({ results, applied: results.length - failed, failed });
     });
   }
 
@@ -242,7 +248,12 @@ function resultOf(
 ): ImportResult {
   const common = { index, client_id: uid, event: null, warnings };
   return result instanceof ApiError
-    ? { ...common, event_id: null, status: result.kind.status, error: result.body }
+    ? {
+        ...common,
+        event_id: null,
+        status: result.kind.status,
+        error: result.body as unknown as OperationErrorResponse,
+      }
     : { ...common, event_id: result.eventId, status: result.status, error: null };
 }
 

@@ -6,6 +6,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
+import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { CalendarErrors, EVENTS } from '../calendar.errors.js';
 import { UpdateEvent } from '../input/event.dto.js';
 import { proposalResponse, shown, viewerOf } from '../responses/event.presenter.js';
@@ -24,6 +25,7 @@ import { EventsRepository, type LockedEvent } from '../events.repository.js';
 import { withResponse } from '../changes/event-change.js';
 import { timesOf } from '../input/event-patch.js';
 import type { ProposeTime, ProposedTime, RespondToEvent } from './events.dto.js';
+import type { ProposalEnvelope } from './events.response.js';
 
 /** Responses of attendees, and proposals of other times. */
 @Injectable()
@@ -42,7 +44,7 @@ export class RsvpService {
     ref: EventRef,
     key: IdempotencyKey | null,
     body: Checked<RespondToEvent>,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof EVENTS, 'item'>> {
     return this.writes.runTx(ctx, key, async (tx) => {
       const locked = await this.updates.locked(tx, ctx, calendarId, ref.id);
       const fields = body.value;
@@ -83,7 +85,7 @@ export class RsvpService {
     ref: EventRef,
     key: IdempotencyKey | null,
     body: Checked<ProposeTime>,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<ProposalEnvelope>> {
     return this.writes.runTx(ctx, key, async (tx) => {
       const locked = await this.updates.locked(tx, ctx, calendarId, ref.id);
       const permissions = permissionsOf(locked.record, locked.calendar, ctx.userId);
@@ -116,7 +118,7 @@ export class RsvpService {
     ctx: RequestContext,
     locked: LockedEvent,
     fields: ProposeTime,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<ProposalEnvelope>> {
     const { record, calendar } = locked;
     const all = await this.events.proposals(tx, ctx.tenantId, record.id);
     const proposal = all.find(({ id }) => id === fields.proposal_id?.toLowerCase());
@@ -157,7 +159,7 @@ export class RsvpService {
     ctx: RequestContext,
     locked: LockedEvent,
     proposal: ProposalRow,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<ProposalEnvelope>> {
     const { record, calendar } = locked;
     const key = proposal.recurrence_key || null;
     const isDay = !proposal.starts.includes('T');
@@ -269,6 +271,6 @@ function reply(
   record: EventRecord,
   proposal: ProposalRow,
   event: CalendarEventResponse,
-): JsonReply {
-  return new JsonReply(JSON.stringify({ proposal: proposalResponse(record, proposal), event }), { status });
+): JsonReply<ProposalEnvelope> {
+  return JsonReply.of({ proposal: proposalResponse(record, proposal), event }, { status });
 }

@@ -4,7 +4,7 @@ import { Turns } from '../../../lib/turns/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
 import { fieldError } from '../../../platform/http/errors.js';
-import { jsonList, JsonReply } from '../../../platform/http/json-reply.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Availability, type AvailabilityWindow, type Subject } from '../availability.js';
 import { viewOf } from '../model/busy-times.js';
 import { CalendarErrors } from '../calendar.errors.js';
@@ -33,7 +33,7 @@ export class FreeBusyService {
   constructor(private readonly availability: Availability) {}
 
   /** @throws ApiError 422 `window_too_large` */
-  async query(ctx: RequestContext, query: FreeBusyQuery): Promise<JsonReply> {
+  async query(ctx: RequestContext, query: FreeBusyQuery): Promise<JsonReply<FreeBusyEnvelope>> {
     const window = windowOf(query);
     const slot = (query.interval_minutes ?? DEFAULT_SLOT_MINUTES) * MINUTE;
     const subjects = await this.availability.subjects(ctx, query.attendees);
@@ -51,7 +51,7 @@ export class FreeBusyService {
         from: formatInstant(window.from),
         to: formatInstant(window.to),
       };
-      return new JsonReply(jsonList(['free_busy'], items, JSON.stringify(rest).slice(1)));
+      return JsonReply.listOf('free_busy', items, rest);
     });
   }
 }

@@ -47,7 +47,11 @@ export class PollsService {
   ) {}
 
   /** @throws ApiError 404 for the calendar; 422 */
-  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreatePoll): Promise<JsonReply> {
+  async create(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    input: CreatePoll,
+  ): Promise<JsonReply<PollEnvelope>> {
     const zone = zoneNamed(input.time_zone) as string;
     const { kind, options } = optionsOf(input, zone);
     const calendarId = input.calendar_id?.toLowerCase() ?? null;
@@ -84,10 +88,13 @@ export class PollsService {
       } else await this.polls.insert(tx, ctx.tenantId, poll);
       if (input.send_updates !== 'none') await this.mails.invite(tx, ctx.tenantId, poll);
       const made = await this.present(ctx, await this.found(tx, ctx, poll.id), undefined, tx);
-      return new JsonReply(JSON.stringify({ poll: made }), {
-        status: 201,
-        location: `/apis/v1/calendar/polls/${poll.id}`,
-      });
+      return JsonReply.of(
+        { poll: made },
+        {
+          status: 201,
+          location: `/apis/v1/calendar/polls/${poll.id}`,
+        },
+      );
     });
   }
 

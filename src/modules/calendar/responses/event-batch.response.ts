@@ -1,11 +1,22 @@
-import { ApiExtraModels, ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import {
+  ApiExtraModels,
+  ApiProperty,
+  ApiPropertyOptional,
+  IntersectionType,
+  PartialType,
+  PickType,
+} from '@nestjs/swagger';
 import { ErrorResponse } from '../../../platform/http/error.response.js';
 import { orNull } from '../../../platform/field-docs/field-docs.js';
+import { QuotaExceededResponse } from '../../../platform/quotas/quotas.response.js';
 import { WARNINGS } from '../model/vevent-time-parts.js';
 import { CalendarEventResponse } from './event.response.js';
 
 /** The error of one operation, with the same members as for the single request. */
-export class OperationErrorResponse extends ErrorResponse {
+export class OperationErrorResponse extends IntersectionType(
+  ErrorResponse,
+  PartialType(PickType(QuotaExceededResponse, ['quota', 'scope', 'limit'])),
+) {
   /** With `conflict`: the revision of the event. */
   @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 4 }) revision?: number;
   /** With `conflict` and `duplicate_uid`: the event. */

@@ -84,7 +84,7 @@ export class SchedulingController {
     @Ctx() ctx: RequestContext,
     @Id('calendar_id') calendarId: string,
     @Req() request: Request,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<ReceivedMessageEnvelope>> {
     const bytes = request.body as Buffer;
     const isCalendar = mediaTypeOf(request) === CALENDAR_TYPE;
     return this.scheduling.take(ctx, calendarId, isCalendar ? bytes : validated(TakeMessage, jsonOf(bytes)));

@@ -35,7 +35,12 @@ import {
   type PlacedRecord,
   SchedulingRepository,
 } from './scheduling.repository.js';
-import type { FullSchedulingMessageResponse, SchedulingMessageListEnvelope } from './scheduling.response.js';
+import type {
+  FullSchedulingMessageResponse,
+  SchedulingMessageListEnvelope,
+  SentMessageEnvelope,
+  ReceivedMessageEnvelope,
+} from './scheduling.response.js';
 
 const PARSE_ERRORS: Record<string, () => ApiError> = {
   invalid_ics: () => SchedulingErrors.invalidIcs.with(),
@@ -92,7 +97,11 @@ export class SchedulingService {
    * Sends a message about the state of an event.
    * @throws ApiError 404; 403 `method_not_allowed`; 409 `method_not_applicable`; 422 `unknown_recipient`; 503 `no_mail`
    */
-  async send(ctx: RequestContext, calendarId: string, body: SendSchedulingMessage): Promise<JsonReply> {
+  async send(
+    ctx: RequestContext,
+    calendarId: string,
+    body: SendSchedulingMessage,
+  ): Promise<JsonReply<SentMessageEnvelope>> {
     const calendar = await this.ownCalendar(ctx, calendarId);
     const { method, comment = '' } = body;
     const eventId = body.event_id.toLowerCase();
@@ -113,7 +122,7 @@ export class SchedulingService {
     if (!sent) throw SchedulingErrors.notYourMethod.with();
     const { ics: _ics, ...message } = sent;
     if (message.reason === 'no_mail') throw SchedulingErrors.noMail.with();
-    return new JsonReply(JSON.stringify({ message }), { status: 202 });
+    return JsonReply.of({ message }, { status: 202 });
   }
 
   /** A message must not report what the event does not show. @throws ApiError 409 `method_not_applicable` */
@@ -138,7 +147,11 @@ export class SchedulingService {
    * @param body iCalendar, or fields
    * @throws ApiError 404; 403 `sender_mismatch`; 422 `invalid_ics`, `unknown_method`, `multiple_uids`
    */
-  async take(ctx: RequestContext, calendarId: string, body: Buffer | TakeMessage): Promise<JsonReply> {
+  async take(
+    ctx: RequestContext,
+    calendarId: string,
+    body: Buffer | TakeMessage,
+  ): Promise<JsonReply<ReceivedMessageEnvelope>> {
     const calendar = await this.ownCalendar(ctx, calendarId);
     const { bytes, from, isProven } = await this.arrived(ctx, body);
     const message = await this.incoming.receive({
@@ -158,9 +171,8 @@ export class SchedulingService {
     const error = message.reason === null ? undefined : PARSE_ERRORS[message.reason];
     if (error) throw error();
     if (message.reason === 'sender_mismatch') throw SchedulingErrors.senderMismatch.with();
-    const event = message.event_id && (await this.shown(ctx, calendar, message.event_id));
-    const text = JSON.stringify({ message, event });
-    return new JsonReply(text, { status: message.result === 'created' ? 201 : 200 });
+    const event = message.event_id === null ? null : await this.shown(ctx, calendar, message.event_id);
+    return JsonReply.of({ message, event }, { status: message.result === 'created' ? 201 : 200 });
   }
 
   /** The bytes of a message and the sender of its mail. */

@@ -17,6 +17,7 @@ import { formatInstant, instantOf } from '../model/event-times.js';
 import type { FoundEvent } from '../events.repository.js';
 import { EventIndexer } from './event-index.js';
 import type { SearchEvents } from './event-search.dto.js';
+import type { EventSearchEnvelope } from './event-search.response.js';
 
 interface EventSearchRow extends SearchRow {
   shown: EventJson['event'];
@@ -32,7 +33,7 @@ const STATES = { active: 'active', cancelled: 'trash', all: 'all' } as const;
 
 /** Search in the events whose details the caller sees. */
 @Injectable()
-export class EventSearchService extends ItemSearch<EventSearchRow> {
+export class EventSearchService extends ItemSearch<EventSearchRow, EventSearchEnvelope> {
   protected readonly plural = 'events';
   protected readonly bodyName = 'description';
 
@@ -42,7 +43,7 @@ export class EventSearchService extends ItemSearch<EventSearchRow> {
   }
 
   /** @throws ApiError 422 `invalid_cursor` */
-  search(ctx: RequestContext, query: SearchEvents): Promise<JsonReply> {
+  search(ctx: RequestContext, query: SearchEvents): Promise<JsonReply<EventSearchEnvelope>> {
     const { q, limit, cursor, state } = query;
     const calendar = query.calendar_id?.toLowerCase() ?? null;
     const [from, to] = [instant(query.from), instant(query.to)];

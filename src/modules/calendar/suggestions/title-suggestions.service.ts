@@ -8,7 +8,7 @@ import { JsonReply } from '../../../platform/http/json-reply.js';
 import type { EventRow } from '../model/event-record.js';
 import { instantOf, lengthAt, wallOf } from '../model/event-times.js';
 import type { SuggestTitles } from './title-suggestions.dto.js';
-import type { TitleSuggestionResponse } from './title-suggestions.response.js';
+import type { TitleSuggestionResponse, TitleSuggestionsEnvelope } from './title-suggestions.response.js';
 
 interface SuggestionRow {
   count: number;
@@ -51,11 +51,14 @@ const suggest = workspace.statement<SuggestionRow>(
 export class TitleSuggestions {
   constructor(private readonly db: Db) {}
 
-  async suggest(ctx: RequestContext, { q = '', calendar_id, limit }: SuggestTitles): Promise<JsonReply> {
+  async suggest(
+    ctx: RequestContext,
+    { q = '', calendar_id, limit }: SuggestTitles,
+  ): Promise<JsonReply<TitleSuggestionsEnvelope>> {
     const beginning = escapeLike(fold(q.trim()));
     const values = [ctx.tenantId, ctx.userId, beginning, calendar_id?.toLowerCase() ?? null, limit];
     const rows = await this.db.query(suggest, values);
-    return new JsonReply(JSON.stringify({ suggestions: rows.map(suggestion) }));
+    return JsonReply.of({ suggestions: rows.map(suggestion) });
   }
 }
 

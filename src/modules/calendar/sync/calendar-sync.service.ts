@@ -14,7 +14,11 @@ import { type CalendarContext, type EventJson, recordOf } from '../model/event-r
 import { EventsRepository } from '../events.repository.js';
 import type { SyncCalendar, SyncChange } from './calendar-sync.dto.js';
 import { type CalendarChange, CalendarSyncRepository } from './calendar-sync.repository.js';
-import type { SyncChangeResponse, SyncResultResponse } from './calendar-sync.response.js';
+import type {
+  SyncChangeResponse,
+  SyncResultResponse,
+  SyncCalendarEnvelope,
+} from './calendar-sync.response.js';
 
 const LIMIT = 100;
 /** A position that no change follows. */
@@ -38,7 +42,7 @@ export class CalendarSyncService {
     calendarId: string,
     key: IdempotencyKey | null,
     body: Checked<SyncCalendar>,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<SyncCalendarEnvelope>> {
     const pushed = body.error ? [] : (body.value.changes ?? []);
     if (key === null && pushed.length === 0) return this.pull(ctx, calendarId, body, []);
     return this.writes.runTx(ctx, key, (tx) =>
@@ -97,7 +101,7 @@ export class CalendarSyncService {
     calendarId: string,
     body: Checked<SyncCalendar>,
     results: SyncResultResponse[],
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<SyncCalendarEnvelope>> {
     const { limit = LIMIT, sync_token } = body.error ? {} : body.value;
     const position = sync_token ? this.tokens.read(ctx, calendarId, sync_token) : null;
     // For an invalid token only the calendar is read: a missing calendar is a 404, else the token is a 410.
@@ -111,7 +115,7 @@ export class CalendarSyncService {
     const seq = more ? (page.at(-1) as CalendarChange).seq : calendar.change_seq;
     const changes = page.map((change) => changeResponse(ctx, calendar, change));
     const token = this.tokens.write(ctx, calendar, seq, position ? position.since : calendar.change_seq);
-    return new JsonReply(JSON.stringify({ results, changes, sync_token: token, more }));
+    return JsonReply.of({ results, changes, sync_token: token, more });
   }
 
   /** @throws ApiError 410 `cursor_expired` */
@@ -148,7 +152,7 @@ function changeResponse(
 /** The result of a change, after the choice of the client for conflicts. */
 function resolved(result: BatchResult, conflict: 'server' | 'client' | 'report'): SyncResultResponse {
   const { error } = result;
-  const current = error?.['error'] === 'conflict' ? (error['event'] as SyncResultResponse['current']) : null;
-  const shown = { ...result, error: result.error as SyncResultResponse['error'], current };
+  const current = error?.error === 'conflict' ? (error.event ?? null) : null;
+  const shown = { ...result, current };
   return current && conflict === 'server' ? { ...shown, status: 200, event: current, error: null } : shown;
 }

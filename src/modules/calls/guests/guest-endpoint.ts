@@ -1,8 +1,13 @@
-import { applyDecorators } from '@nestjs/common';
 import { ApiHeader, ApiParam } from '@nestjs/swagger';
 import { AuthenticatedBy, Public } from '../../../platform/context/access.decorators.js';
 import type { ErrorKind } from '../../../platform/http/api-error.js';
-import { Endpoint } from '../../../platform/http/endpoint.js';
+import {
+  Endpoint,
+  type EndpointDocs,
+  type FileReply,
+  type HandlerDecorator,
+  withDecorators,
+} from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { CreationGate, GuestGate } from './guest-gates.js';
 import { GuestErrors } from './guests.errors.js';
@@ -21,23 +26,25 @@ const COMMON = [
 
 const SESSION_HEADER = 'The session of the guest, from `claim` or `session/mint`.';
 
-type Docs = Parameters<typeof Endpoint>[1];
-
 /**
  * A public route below `/call/external/{invite_token}`. Requests with a body are counted before it is read; the services count the others.
  * @param creates the request may create a guest or a mail
  * @param session whether the route takes the header `X-Guest-Session`
  */
-export function GuestEndpoint(
+export function GuestEndpoint<T = FileReply, Other = never>(
   route: Parameters<typeof Endpoint>[0],
   {
     session,
     creates = false,
     errors = [],
     ...docs
-  }: Docs & { session?: 'required' | 'optional'; creates?: boolean; errors?: readonly ErrorKind[] },
-): MethodDecorator {
-  return applyDecorators(
+  }: EndpointDocs<T> & {
+    session?: 'required' | 'optional';
+    creates?: boolean;
+    errors?: readonly ErrorKind[];
+  },
+): HandlerDecorator<T, Other> {
+  const decorators = [
     Public(),
     ...(route.startsWith('GET') ? [] : [AuthenticatedBy(creates ? CreationGate : GuestGate)]),
     ApiParam({
@@ -55,9 +62,7 @@ export function GuestEndpoint(
           }),
         ]
       : []),
-    Endpoint(route, {
-      ...docs,
-      errors: [...errors, ...(session === 'required' ? [GuestErrors.noSession] : []), ...COMMON],
-    }),
-  );
+  ];
+  const all = [...errors, ...(session === 'required' ? [GuestErrors.noSession] : []), ...COMMON];
+  return withDecorators(decorators, Endpoint<T, Other>(route, { ...docs, errors: all }));
 }

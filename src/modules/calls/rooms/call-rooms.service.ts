@@ -7,7 +7,7 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { fieldError } from '../../../platform/http/errors.js';
-import { JsonReply } from '../../../platform/http/json-reply.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { ChatApi, type MemberRoom } from '../../chat/index.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { CallAccess } from '../call-access.js';
@@ -18,6 +18,8 @@ import { Call, CallMember } from '../calls.entity.js';
 import { CallErrors } from '../calls.errors.js';
 import { CallsRepository } from '../calls.repository.js';
 import type { CreateCallRoom } from './call-rooms.dto.js';
+import type { CallRoomEnvelope, CallEnvelope } from '../call.response.js';
+import { callReply, callRoomReply } from '../responses/call.presenter.js';
 
 /** Creates, reads and ends calls. */
 @Injectable()
@@ -40,7 +42,11 @@ export class CallRoomsService {
    * @throws ApiError 403 for `auto_record` without `calls.record`, 404 for an unknown room or member, 409
    *   `room_archived`, 422, 503 `call_server_not_configured`
    */
-  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateCallRoom): Promise<JsonReply> {
+  async create(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    input: CreateCallRoom,
+  ): Promise<JsonReply<CallRoomEnvelope>> {
     if (!this.server.isConfigured) throw CallErrors.serverNotConfigured.with();
     if (input.settings?.auto_record) await this.access.assertPermission(ctx, 'calls.record');
     const room = input.room_id === undefined ? undefined : await this.room(ctx, input.room_id);
@@ -59,13 +65,13 @@ export class CallRoomsService {
   }
 
   /** @throws ApiError 404 */
-  async read(ctx: RequestContext, callId: string): Promise<JsonReply> {
+  async read(ctx: RequestContext, callId: string): Promise<JsonReply<CallEnvelope>> {
     const { call } = await this.access.read(ctx, callId);
-    return new JsonReply(`{"call":${call}}`);
+    return callReply(call);
   }
 
   /** Disconnects all participants. Does nothing to a call that has ended. @throws ApiError 404, 403 */
-  async end(ctx: RequestContext, callId: string): Promise<JsonReply> {
+  async end(ctx: RequestContext, callId: string): Promise<JsonReply<CallEnvelope>> {
     await this.access.moderate(ctx, callId);
     await this.ending.end({ tenantId: ctx.tenantId, callId }, { actor: ctx });
     return this.read(ctx, callId);
@@ -136,10 +142,15 @@ export class CallRoomsService {
   }
 
   /** @throws ApiError 404 for the call of a `client_id` whose room the caller has left */
-  private async reply(tx: Tx, ctx: RequestContext, id: string, status: 200 | 201): Promise<JsonReply> {
+  private async reply(
+    tx: Tx,
+    ctx: RequestContext,
+    id: string,
+    status: 200 | 201,
+  ): Promise<JsonReply<CallRoomEnvelope>> {
     const shown = await this.calls.read(ctx, id, tx);
     if (!shown) throw CallErrors.callNotFound.with();
-    return new JsonReply(`{"room":${shown.call}}`, {
+    return callRoomReply(shown.call, {
       status,
       ...(status === 201 && { location: `/apis/v1/call/${id}` }),
     });

@@ -7,12 +7,14 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
-import { JsonReply } from '../../../platform/http/json-reply.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { ChatErrors } from '../chat.errors.js';
 import type { RoomGuest } from '../room-guest.js';
 import { THUMBNAIL_TYPE, Thumbnails } from './thumbnails.js';
 import { ChatAttachmentsRepository, deleteUnsent } from './chat-attachments.repository.js';
+import type { ChatAttachmentEnvelope } from './chat-attachments.response.js';
+import { newAttachmentReply } from './chat-attachments.presenter.js';
 
 /** Bytes of one file: 20 MiB. */
 export const ATTACHMENT_MAX_BYTES = 20 * 1024 * 1024;
@@ -35,10 +37,9 @@ export class ChatAttachmentsService implements OnModuleInit {
   }
 
   /** @throws ApiError 422 `too_many_unsent_attachments`, and the errors of uploads */
-  async upload(ctx: RequestContext, form: UploadForm): Promise<JsonReply> {
+  async upload(ctx: RequestContext, form: UploadForm): Promise<JsonReply<ChatAttachmentEnvelope>> {
     const { id, attachment } = await this.store(ctx, form, ATTACHMENT_MAX_BYTES);
-    const location = `/apis/v1/chat/attachments/${id}`;
-    return new JsonReply(`{"attachment":${attachment}}`, { status: 201, location });
+    return newAttachmentReply(id, attachment);
   }
 
   /**

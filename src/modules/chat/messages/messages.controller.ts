@@ -5,7 +5,6 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import { jsonList, JsonReply } from '../../../platform/http/json-reply.js';
 import { QuotaErrors } from '../../../platform/quotas/quotas.errors.js';
 import { RateLimited } from '../../../platform/rate-limits/rate-limit.guard.js';
 import { ChatErrors } from '../chat.errors.js';
@@ -17,7 +16,7 @@ import {
   ChatReadEnvelope,
   SentChatMessageEnvelope,
 } from './messages.response.js';
-import type { MessagePage } from './messages.repository.js';
+import { messageReply, messagesReply, sentMessageReply } from './messages.presenter.js';
 import { MessagesService } from './messages.service.js';
 
 const LIST =
@@ -36,7 +35,7 @@ export class MessagesController {
     errors: [ChatErrors.roomNotFound],
   })
   async list(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: ListMessages) {
-    return listReply(await this.messages.list(ctx, id, query));
+    return messagesReply(await this.messages.list(ctx, id, query));
   }
 
   @Endpoint('POST messages', {
@@ -64,10 +63,8 @@ export class MessagesController {
     @Ctx() ctx: RequestContext,
     @Id() id: string,
     @CheckedBody(SendMessage) body: Checked<SendMessage>,
-  ): Promise<JsonReply> {
-    const { message, changed } = await this.messages.send(ctx, id, body);
-    const json = `{"message":${message},"duplicate":${!changed}}`;
-    return new JsonReply(json, { status: changed ? 201 : 200 });
+  ) {
+    return sentMessageReply(await this.messages.send(ctx, id, body));
   }
 
   @Endpoint('PATCH messages/:message_id', {
@@ -90,7 +87,7 @@ export class MessagesController {
     @Id('message_id') messageId: string,
     @CheckedBody(EditMessage) body: Checked<EditMessage>,
   ) {
-    return reply((await this.messages.edit(ctx, id, messageId, body)).message);
+    return messageReply(await this.messages.edit(ctx, id, messageId, body));
   }
 
   @Endpoint('DELETE messages/:message_id', {
@@ -102,7 +99,7 @@ export class MessagesController {
     errors: [ChatErrors.messageNotFound, Errors.forbidden],
   })
   async delete(@Ctx() ctx: RequestContext, @Id() id: string, @Id('message_id') messageId: string) {
-    return reply((await this.messages.delete(ctx, id, messageId)).message);
+    return messageReply(await this.messages.delete(ctx, id, messageId));
   }
 
   @Endpoint('PUT messages/:message_id/reactions', {
@@ -124,7 +121,7 @@ export class MessagesController {
     @Id('message_id') messageId: string,
     @CheckedBody(React) body: Checked<React>,
   ) {
-    return reply((await this.messages.react(ctx, id, messageId, body)).message);
+    return messageReply(await this.messages.react(ctx, id, messageId, body));
   }
 
   @Endpoint('PUT read', {
@@ -168,13 +165,6 @@ export class PartiesController {
     errors: [ChatErrors.partyNotFound],
   })
   async list(@Ctx() ctx: RequestContext, @Id() id: string, @Query() query: ListMessages) {
-    return listReply(await this.messages.ofParty(ctx, id, query));
+    return messagesReply(await this.messages.ofParty(ctx, id, query));
   }
-}
-
-const reply = (message: string): JsonReply => new JsonReply(`{"message":${message}}`);
-
-function listReply({ messages, hasMore, last_seq, mod_seq }: MessagePage): JsonReply {
-  const room = JSON.stringify({ last_seq, mod_seq });
-  return new JsonReply(jsonList(['messages'], messages, `"has_more":${hasMore},"room":${room}}`));
 }

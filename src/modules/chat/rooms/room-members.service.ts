@@ -7,7 +7,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { Errors, fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import { JsonReply, listReply } from '../../../platform/http/json-reply.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
@@ -22,6 +22,11 @@ import { type ListedMember, RoomMembersRepository } from './room-members.reposit
 import { RoomUsers } from './room-users.js';
 import type { AddMembers } from './rooms.dto.js';
 import { type RoomEvent, RoomsRepository } from './rooms.repository.js';
+import type {
+  ChatMemberListEnvelope,
+  AddedChatMembersEnvelope,
+  RemovedChatMemberEnvelope,
+} from './room.response.js';
 
 interface LockedRoom {
   room: ChatRoom;
@@ -46,7 +51,11 @@ export class RoomMembersService {
   ) {}
 
   /** By name. @throws ApiError 404 */
-  async list(ctx: RequestContext, roomId: string, query: PageQuery): Promise<JsonReply> {
+  async list(
+    ctx: RequestContext,
+    roomId: string,
+    query: PageQuery,
+  ): Promise<JsonReply<ChatMemberListEnvelope>> {
     if (!(await this.rooms.ofMember(ctx, roomId))) throw ChatErrors.roomNotFound.with();
     const { rows, next } = await this.cursors.page(query, {
       scope: `chat_members ${ctx.tenantId} ${ctx.userId} ${roomId}`,
@@ -54,14 +63,18 @@ export class RoomMembersService {
       rows: (after, limit) => this.members.list(this.db, ctx, roomId, { after, limit }),
     });
     const members = rows.map(({ member }) => member);
-    return listReply('members', members, next);
+    return JsonReply.listOf('members', members, { next });
   }
 
   /**
    * Adds members, or changes their role.
    * @throws ApiError 404, 403, 409 `room_archived`, `last_owner`, 422 `direct_room`, `too_many_members`, `too_many_rooms`
    */
-  async add(ctx: RequestContext, roomId: string, body: Checked<AddMembers>): Promise<JsonReply> {
+  async add(
+    ctx: RequestContext,
+    roomId: string,
+    body: Checked<AddMembers>,
+  ): Promise<JsonReply<AddedChatMembersEnvelope>> {
     return this.db.tx(async (tx) => {
       const locked = await this.locked(tx, ctx, roomId);
       const { role, user_id: single } = body.value;
@@ -76,13 +89,17 @@ export class RoomMembersService {
       await this.users.assertAddable(tx, ctx, missing, [], fieldOf);
       const changed = await this.write(tx, ctx, roomId, missing, role && { role, userIds: [...presentIds] });
       const shown = await this.members.list(tx, ctx, roomId, { only: userIds, limit: userIds.length });
-      const json = `{"members":[${shown.map(({ member }) => member).join(',')}]}`;
-      return new JsonReply(json, { status: changed ? 201 : 200 });
+      const texts = shown.map(({ member }) => member);
+      return JsonReply.listOf('members', texts, {}, { status: changed ? 201 : 200 });
     });
   }
 
   /** @throws ApiError 404, 403, 409 `last_owner`, 422 `direct_room` */
-  async remove(ctx: RequestContext, roomId: string, userId: string): Promise<JsonReply> {
+  async remove(
+    ctx: RequestContext,
+    roomId: string,
+    userId: string,
+  ): Promise<JsonReply<RemovedChatMemberEnvelope>> {
     return this.db.tx(async (tx) => {
       const { room, role } = await this.locked(tx, ctx, roomId);
       if (role === null) throw ChatErrors.roomNotFound.with();
@@ -95,7 +112,7 @@ export class RoomMembersService {
       await this.hooks.run(tx, ROOM_ACCESS_CHANGING, { ...ctx, roomId, removed: [userId] });
       await this.report(tx, ctx, roomId, { type: 'member_removed', user_ids: [userId] });
       await this.record(tx, ctx, 'chat.member.removed', roomId, { user_id: userId });
-      return new JsonReply(`{"removed":true}`);
+      return JsonReply.of({ removed: true });
     });
   }
 

@@ -9,7 +9,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { Errors, fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import { JsonReply, listReply } from '../../../platform/http/json-reply.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { ChatMember, type ChatRole, type ChatRoom } from '../chat.entity.js';
 import { ROOM_ACCESS_CHANGING } from '../chat-hooks.js';
@@ -22,6 +22,8 @@ import { RoomMembersRepository } from './room-members.repository.js';
 import { RoomUsers } from './room-users.js';
 import type { CreateRoom, ListRooms, UpdateRoom } from './rooms.dto.js';
 import { type ListedRoom, RoomsRepository } from './rooms.repository.js';
+import type { ChatRoomListEnvelope, ChatRoomEnvelope, DeletedChatRoomEnvelope } from './room.response.js';
+import { deletedRoomReply, roomReply } from './room.presenter.js';
 
 /** Rooms: direct ones of two users, private groups, and channels. */
 @Injectable()
@@ -41,7 +43,7 @@ export class RoomsService {
   ) {}
 
   /** The most recently active room first. @throws ApiError 422 `invalid_cursor` */
-  async list(ctx: RequestContext, query: ListRooms): Promise<JsonReply> {
+  async list(ctx: RequestContext, query: ListRooms): Promise<JsonReply<ChatRoomListEnvelope>> {
     const { type, archived, joined, updated_after } = query;
     const filters = JSON.stringify([type, archived, joined, updated_after]);
     const { rows, next } = await this.cursors.page(query, {
@@ -51,14 +53,14 @@ export class RoomsService {
       rows: (after, limit) => this.rooms.list(ctx, query, after, limit),
     });
     const rooms = rows.map(({ room }) => room as string);
-    return listReply('rooms', rooms, next);
+    return JsonReply.listOf('rooms', rooms, { next });
   }
 
   /** @throws ApiError 404 */
-  async read(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async read(ctx: RequestContext, id: string): Promise<JsonReply<ChatRoomEnvelope>> {
     const room = await this.rooms.read(ctx, id);
     if (!room) throw ChatErrors.roomNotFound.with();
-    return new JsonReply(`{"room":${room}}`);
+    return roomReply(room);
   }
 
   /**
@@ -66,7 +68,11 @@ export class RoomsService {
    * the other user is deactivated.
    * @throws ApiError 404 for an unknown user, 422
    */
-  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateRoom): Promise<JsonReply> {
+  async create(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    input: CreateRoom,
+  ): Promise<JsonReply<ChatRoomEnvelope>> {
     const others = input.member_ids.filter((id) => id !== ctx.userId);
     checkNewRoom(input, others);
     const pair = input.type === 'direct' ? directKey(ctx.userId, others[0] as string) : null;
@@ -77,8 +83,8 @@ export class RoomsService {
       // Another request may have made the direct room meanwhile.
       const room = existing ?? made ?? (await this.rooms.direct(tx, ctx, pair as string));
       const { id } = room as ChatRoom;
-      const json = `{"room":${await this.rooms.read(ctx, id, tx)}}`;
-      return new JsonReply(json, made ? { status: 201, location: `/apis/v1/chat/rooms/${id}` } : {});
+      const json = (await this.rooms.read(ctx, id, tx)) as string;
+      return roomReply(json, made ? { status: 201, location: `/apis/v1/chat/rooms/${id}` } : {});
     });
   }
 
@@ -86,7 +92,11 @@ export class RoomsService {
    * Changes fields of the room, and settings of the caller.
    * @throws ApiError 404, 403, 422 `direct_room`
    */
-  async update(ctx: RequestContext, id: string, body: Checked<UpdateRoom>): Promise<JsonReply> {
+  async update(
+    ctx: RequestContext,
+    id: string,
+    body: Checked<UpdateRoom>,
+  ): Promise<JsonReply<ChatRoomEnvelope>> {
     return this.db.tx(async (tx) => {
       const { room, role } = await this.locked(tx, ctx, id);
       const { muted_until: mutedUntil, notify, ...shared } = body.value;
@@ -96,22 +106,22 @@ export class RoomsService {
         const { tenantId, userId } = ctx;
         await rowsOf(tx, ChatMember).update({ tenantId, roomId: id, userId }, own);
       }
-      return new JsonReply(`{"room":${await this.rooms.read(ctx, id, tx)}}`);
+      return roomReply((await this.rooms.read(ctx, id, tx)) as string);
     });
   }
 
   /** Its messages and files are deleted by a job. @throws ApiError 404, 403, 422 `direct_room` */
-  async delete(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async delete(ctx: RequestContext, id: string): Promise<JsonReply<DeletedChatRoomEnvelope>> {
     return this.db.tx(async (tx) => {
       const { room, role } = await this.locked(tx, ctx, id);
       if (room.type === 'direct') throw ChatErrors.directRoom.with();
       await this.assertRole(ctx, role, 'owner');
-      const shown = await this.rooms.read(ctx, id, tx);
+      const shown = (await this.rooms.read(ctx, id, tx)) as string;
       await this.rooms.update(tx, ctx, id, { deletedAt: new Date() });
       await this.hooks.run(tx, ROOM_ACCESS_CHANGING, { ...ctx, roomId: id, removed: null });
       this.changes.deleted(tx, ctx, id);
       await this.record(tx, ctx, 'chat.room.deleted', id, { name: room.name });
-      return new JsonReply(`{"room":${shown},"deleted":true}`);
+      return deletedRoomReply(shown);
     });
   }
 

@@ -9,10 +9,10 @@ import { changedFields } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { detailsAt, Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
+import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import type { BookRole } from '../responses/contact.presenter.js';
@@ -53,13 +53,16 @@ export class AddressbooksService {
   ) {}
 
   /** Own and shared books. The first list creates the default one. */
-  async list(ctx: RequestContext, query: PageQuery): Promise<JsonReply> {
+  async list(ctx: RequestContext, query: PageQuery): Promise<ReplyOf<typeof ADDRESSBOOKS, 'list'>> {
     await this.defaults.of(ctx);
     return this.page(ctx, query, false);
   }
 
   /** All books that the caller sees, that of the workspace included. */
-  async all(ctx: RequestContext, { cursor }: ListAllAddressbooks): Promise<JsonReply> {
+  async all(
+    ctx: RequestContext,
+    { cursor }: ListAllAddressbooks,
+  ): Promise<ReplyOf<typeof ADDRESSBOOKS, 'list'>> {
     await this.defaults.of(ctx);
     await this.global.create(ctx);
     return this.page(ctx, { cursor, limit: ALL_BOOKS }, true);
@@ -69,7 +72,7 @@ export class AddressbooksService {
     ctx: RequestContext,
     query: Pick<PageQuery, 'cursor' | 'limit'>,
     withGlobal: boolean,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof ADDRESSBOOKS, 'list'>> {
     const { rows, next } = await this.cursors.page(query, {
       scope: `${withGlobal ? 'all ' : ''}addressbooks ${ctx.tenantId} ${ctx.userId}`,
       key: (book: ListedBook): [string] => [book.id],
@@ -80,7 +83,7 @@ export class AddressbooksService {
   }
 
   /** @throws ApiError 404 */
-  async read(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async read(ctx: RequestContext, id: string): Promise<ReplyOf<typeof ADDRESSBOOKS, 'item'>> {
     const [book] = await this.shown(ctx, [await this.found(ctx, id)]);
     return ADDRESSBOOKS.response(book as AddressbookResponse);
   }
@@ -91,7 +94,7 @@ export class AddressbooksService {
     key: IdempotencyKey | null,
     input: CreateAddressbook,
     bookId: string = uuidv7(),
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof ADDRESSBOOKS, 'item'>> {
     const { description = '', color = null, default_country = null, is_default = false, shares = [] } = input;
     const roles = await this.roles(ctx, shares);
     return this.writes.runTx(ctx, key, async (tx) => {
@@ -124,7 +127,7 @@ export class AddressbooksService {
     id: string,
     body: Checked<UpdateAddressbook>,
     expected: ExpectedRevision,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof ADDRESSBOOKS, 'item'>> {
     const isManager = id === ctx.tenantId && (await this.access.readable(ctx, id)).role === 'writer';
     const named = await body.map(async (input) => {
       if (!input.shares) return { input, roles: undefined };
@@ -151,7 +154,11 @@ export class AddressbooksService {
   }
 
   /** Deletes an own book with its contacts; a user with whom a book is shared leaves it. @throws ApiError 404, 403, 409 */
-  async delete(ctx: RequestContext, id: string, expected: ExpectedRevision): Promise<JsonReply> {
+  async delete(
+    ctx: RequestContext,
+    id: string,
+    expected: ExpectedRevision,
+  ): Promise<ReplyOf<typeof ADDRESSBOOKS, 'deleted'>> {
     await this.found(ctx, id);
     return this.db.tx(async (tx) => {
       await this.books.lock(tx, ctx);

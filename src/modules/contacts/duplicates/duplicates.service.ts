@@ -15,7 +15,13 @@ import { CONTACTS } from '../contacts.resource.js';
 import { FormerContacts } from '../former-contacts.repository.js';
 import { type FindDuplicates, MAX_GROUP, type MergeContacts } from './duplicates.dto.js';
 import { DuplicatesRepository, type Original } from './duplicates.repository.js';
-import type { DuplicateReason } from './duplicates.response.js';
+import type {
+  DuplicateReason,
+  DuplicatesEnvelope,
+  MergedContactEnvelope,
+  UnmergedContactsEnvelope,
+} from './duplicates.response.js';
+import { groupJson } from './duplicates.presenter.js';
 
 /** Shared keys that one search looks at. */
 const MAX_KEYS = 5_000;
@@ -32,7 +38,7 @@ export class DuplicatesService {
   ) {}
 
   /** Groups of contacts with a common address, number or name. @throws ApiError 404 */
-  async find(ctx: RequestContext, body: Checked<FindDuplicates>): Promise<JsonReply> {
+  async find(ctx: RequestContext, body: Checked<FindDuplicates>): Promise<JsonReply<DuplicatesEnvelope>> {
     const { addressbook_id, limit } = body.value;
     const { id, role } = await this.access.readable(ctx, addressbook_id.toLowerCase());
     const groups = grouped(await this.duplicates.shared(ctx, id, MAX_GROUP, MAX_KEYS)).slice(0, limit);
@@ -40,17 +46,16 @@ export class DuplicatesService {
     const rows = new Map((await this.contacts.find(this.db, ctx, id, 'id', ids)).map((row) => [row.id, row]));
     const texts = groups.flatMap(({ reasons, ids: members }) => {
       const found = members.flatMap((member) => rows.get(member) ?? []);
-      const contacts = found.map((row) => contactJson(row, role)).join(',');
-      return found.length < 2 ? [] : [`{"reasons":${JSON.stringify(reasons)},"contacts":[${contacts}]}`];
+      return found.length < 2 ? [] : [groupJson(reasons, found, role)];
     });
-    return new JsonReply(`{"duplicates":[${texts.join(',')}]}`);
+    return JsonReply.listOf('duplicates', texts, {});
   }
 
   /**
    * The first contact gets the fields of the others, which are deleted, and their places in groups.
    * @throws ApiError 404, 403
    */
-  async merge(ctx: RequestContext, body: Checked<MergeContacts>): Promise<JsonReply> {
+  async merge(ctx: RequestContext, body: Checked<MergeContacts>): Promise<JsonReply<MergedContactEnvelope>> {
     const { addressbook_id, external_ids: names } = body.value;
     const { id: bookId, role } = await this.access.writable(ctx, addressbook_id.toLowerCase());
     return this.db.tx(async (tx) => {
@@ -83,7 +88,7 @@ export class DuplicatesService {
   }
 
   /** Restores the contacts of a merge. @throws ApiError 404, 403, 409 `merge_blocked` after a change of the merged contact */
-  async undo(ctx: RequestContext, mergeId: string): Promise<JsonReply> {
+  async undo(ctx: RequestContext, mergeId: string): Promise<JsonReply<UnmergedContactsEnvelope>> {
     const found = await this.duplicates.find(this.db, ctx, mergeId);
     if (!found) throw ContactErrors.mergeNotFound.with();
     const { addressbookId: bookId, contactId, revision } = found;
@@ -126,7 +131,7 @@ export class DuplicatesService {
       });
       await this.former.follow(tx, ctx, bookId, followed);
       const texts = [first, ...restored].map((each) => contactJson(each, role));
-      return new JsonReply(`{"contacts":[${texts.join(',')}]}`);
+      return JsonReply.listOf('contacts', texts, {});
     });
   }
 }

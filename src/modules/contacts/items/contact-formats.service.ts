@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type CardPhoto, type CardVersion, toJsContact } from '../../../lib/vcard/index.js';
 import { revisionTag } from '../../../platform/concurrency/expected-revision.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
+import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import { attachmentNamed } from '../../../platform/http/replies/file-reply.js';
@@ -26,7 +26,7 @@ export class ContactFormatsService {
     bookId: string,
     externalId: string,
     accept = '',
-  ): Promise<JsonReply | BodyReply> {
+  ): Promise<ReplyOf<typeof CONTACTS, 'item'> | BodyReply> {
     const { row, role } = await this.access.found(ctx, bookId, externalId);
     const [first = ''] = accept.toLowerCase().split(',');
     const [type = '', ...params] = first.split(';').map((part) => part.trim());

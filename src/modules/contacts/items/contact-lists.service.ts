@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import {
@@ -16,7 +16,7 @@ import type { ContactField } from '../contacts.entity.js';
 import { type BookRole, contactJson } from '../responses/contact.presenter.js';
 import { type ContactFilter, isListed, type Listed } from '../contact-lists.statements.js';
 import { ContactsRepository } from '../contacts.repository.js';
-import { CONTACTS } from '../contacts.resource.js';
+import type { ListedContactsEnvelope } from '../responses/contact.response.js';
 
 /** Lists and searches of one address book. */
 @Injectable()
@@ -28,12 +28,20 @@ export class ContactListsService {
   ) {}
 
   /** @throws ApiError 404, 422 `invalid_cursor` */
-  async list(ctx: RequestContext, bookId: string, query: ListContacts): Promise<JsonReply> {
+  async list(
+    ctx: RequestContext,
+    bookId: string,
+    query: ListContacts,
+  ): Promise<JsonReply<ListedContactsEnvelope>> {
     return this.page(ctx, { accessId: bookId, bookId }, query, await this.countryOf(ctx, bookId, query));
   }
 
   /** The address book of the workspace, for a user of any address book. @throws ApiError 404, 422 `invalid_cursor` */
-  async global(ctx: RequestContext, accessId: string, query: ListContacts): Promise<JsonReply> {
+  async global(
+    ctx: RequestContext,
+    accessId: string,
+    query: ListContacts,
+  ): Promise<JsonReply<ListedContactsEnvelope>> {
     await this.access.readable(ctx, accessId);
     const { default_country } = await this.access.readable(ctx, ctx.tenantId);
     return this.page(ctx, { accessId, bookId: ctx.tenantId }, query, phoneCountry(default_country));
@@ -50,7 +58,7 @@ export class ContactListsService {
     books: { accessId: string; bookId: string },
     query: ListContacts,
     country: string | null,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<ListedContactsEnvelope>> {
     const { sort, q, email, phone, category, kind } = query;
     const filter = filterOf(query, country);
     let role: BookRole = 'reader';
@@ -69,10 +77,8 @@ export class ContactListsService {
       },
     });
     const fields = query.fields?.split(',') as ContactField[] | undefined;
-    return CONTACTS.page(
-      rows.map((row) => contactJson(row, role, fields)),
-      next,
-    );
+    const contacts = rows.map((row) => contactJson(row, role, fields));
+    return JsonReply.listOf('contacts', contacts, { next });
   }
 }
 

@@ -8,9 +8,9 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { DeleteOperation, UpdateOperation } from '../../../platform/resources/operations.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
+import type { EnvelopeOf } from '../../../platform/resources/resource.js';
 import { ContactFormatsService } from './contact-formats.service.js';
 import { ContactListsService } from './contact-lists.service.js';
 import { CreateContact, ListContacts, UpdateContact } from '../input/contact.dto.js';
@@ -90,7 +90,7 @@ export class ContactsController {
     return this.contacts.create(ctx, key, bookId, body);
   }
 
-  @Endpoint(`GET ${ITEM}`, {
+  @Endpoint<EnvelopeOf<typeof CONTACTS, 'item'>, BodyReply>(`GET ${ITEM}`, {
     tag: 'contacts',
     id: 'readContact',
     summary: 'Read a contact',
@@ -114,7 +114,7 @@ export class ContactsController {
     @Id('addressbook_id') bookId: string,
     @ExternalId() externalId: string,
     @Headers('accept') accept: string | undefined,
-  ): Promise<JsonReply | BodyReply> {
+  ) {
     return this.cards.read(ctx, bookId, externalId, accept);
   }
 

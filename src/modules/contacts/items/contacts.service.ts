@@ -10,6 +10,7 @@ import { Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
+import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { type AccessedBook, AddressbookAccess } from '../addressbook-access.js';
 import {
   type ContactCard,
@@ -37,9 +38,12 @@ import {
 import { ContactErrors } from '../contacts.errors.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';
+import type { CreatedContactEnvelope } from '../responses/contact.response.js';
 
 const MAX_DUPLICATES = 20;
 const MAX_ATTEMPTS = 5;
+
+type Duplicates = Pick<CreatedContactEnvelope, 'possible_duplicates'>;
 
 /** Contacts of the address books that a caller sees. */
 @Injectable()
@@ -57,7 +61,7 @@ export class ContactsService {
     key: IdempotencyKey | null,
     bookId: string,
     body: Checked<CreateContact>,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<CreatedContactEnvelope>> {
     const book = await this.access.writable(ctx, bookId);
     const { external_id: externalId, uid, default_country, on_duplicate, ...fields } = body.value;
     const card = newContactCard(fields, phoneCountry(default_country ?? book.default_country));
@@ -94,7 +98,7 @@ export class ContactsService {
     externalId: string,
     expected: ExpectedRevision,
     body: Checked<UpdateContact>,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof CONTACTS, 'item'>> {
     return this.retrying(async () => {
       const { row, role, country } = await this.access.editable(ctx, bookId, externalId);
       await CONTACTS.checkWrite(row, expected, body, () => contactJson(row, role));
@@ -115,7 +119,7 @@ export class ContactsService {
     bookId: string,
     externalId: string,
     expected: ExpectedRevision,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof CONTACTS, 'deleted'>> {
     // Reads the role before the transaction, because this may need another connection.
     const { role } = await this.access.editable(ctx, bookId, externalId);
     return this.db.tx(async (tx) => {
@@ -136,14 +140,14 @@ export class ContactsService {
     { id, role }: AccessedBook,
     row: ContactRow,
     card: ContactCard,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<CreatedContactEnvelope>> {
     const before = cardOf(row);
     const after = checked(joined(before, card));
     const changed = differences(before, after);
-    if (changed.length === 0) return shown(row, role, { extra: { possible_duplicates: [] } });
+    if (changed.length === 0) return shown<Duplicates>(row, role, { extra: { possible_duplicates: [] } });
     const [updated] = await this.contacts.update(tx, ctx, id, [contactUpdate(row, after, changed)]);
     if (!updated) throw new ConcurrentChangeError('the contact has changed');
-    return shown(updated, role, { extra: { possible_duplicates: [] } });
+    return shown<Duplicates>(updated, role, { extra: { possible_duplicates: [] } });
   }
 
   /** The error of a contact whose external_id or uid is taken. */

@@ -5,8 +5,8 @@ import { ConcurrentChangeError } from '../../../platform/database/database-error
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
+import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { type AccessedBook, AddressbookAccess } from '../addressbook-access.js';
 import { differences, joined } from '../../../lib/contact-card/index.js';
 import { checked, contactUpdate } from '../model/contact-values.js';
@@ -36,7 +36,7 @@ export class ContactMovesService {
     bookId: string,
     externalId: string,
     body: Checked<MoveContact>,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof CONTACTS, 'item'>> {
     const { role } = await this.access.editable(ctx, bookId, externalId);
     const { target_addressbook_id, on_conflict: policy } = body.value;
     const target = await this.target(ctx, target_addressbook_id, 1);

@@ -6,7 +6,7 @@ import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { ApiError, type FieldProblem } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { type Checked, validated } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
+import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { PROFILE_CHANGING, type ProfileRow, ProfileService, UpdateProfile } from '../../settings/index.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import { type CardPatch, type ContactCard, differences, written } from '../../../lib/contact-card/index.js';
@@ -50,7 +50,7 @@ export class SelfService implements OnModuleInit {
     });
   }
 
-  async read(ctx: RequestContext): Promise<JsonReply> {
+  async read(ctx: RequestContext): Promise<ReplyOf<typeof CONTACTS, 'item'>> {
     return shown(await this.global.ownCard(ctx), 'self');
   }
 
@@ -62,7 +62,7 @@ export class SelfService implements OnModuleInit {
     ctx: RequestContext,
     expected: ExpectedRevision,
     body: Checked<UpdateSelf>,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof CONTACTS, 'item'>> {
     const { locked_fields: locked } = await this.access.readable(ctx, ctx.tenantId);
     return this.db.tx(async (tx) => {
       // The profile is locked before the address book, as by its own update.

@@ -3,9 +3,9 @@ import type { ExpectedRevision } from '../../../platform/concurrency/expected-re
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import { Db } from '../../../platform/database/db.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { imageReply } from '../../../platform/http/replies/image-reply.js';
+import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import { ContactPhotos } from '../contact-photos.js';
 import { contactUpdate } from '../model/contact-values.js';
@@ -54,7 +54,7 @@ export class ContactPhotosService {
     externalId: string,
     expected: ExpectedRevision,
     image?: Buffer,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof CONTACTS, 'item'>> {
     const { row, role } = await this.access.editable(ctx, bookId, externalId);
     return this.change(ctx, row, role, expected, image);
   }
@@ -65,7 +65,11 @@ export class ContactPhotosService {
   }
 
   /** @param image undefined: removes the photo @throws ApiError 404, 409 `conflict`, 422 `invalid_image`, `field_locked` */
-  async writeOwn(ctx: RequestContext, expected: ExpectedRevision, image?: Buffer): Promise<JsonReply> {
+  async writeOwn(
+    ctx: RequestContext,
+    expected: ExpectedRevision,
+    image?: Buffer,
+  ): Promise<ReplyOf<typeof CONTACTS, 'item'>> {
     const { locked_fields: locked } = await this.access.readable(ctx, ctx.tenantId);
     if (locked.includes('photo')) throw ContactErrors.fieldLocked.with();
     return this.change(ctx, await this.global.ownCard(ctx), 'self', expected, image);
@@ -77,7 +81,7 @@ export class ContactPhotosService {
     role: BookRole | 'self',
     expected: ExpectedRevision,
     image: Buffer | undefined,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof CONTACTS, 'item'>> {
     await CONTACTS.checkWrite(found, expected, null, () => contactJson(found, role));
     if (!image && found.photo_id === null) throw ContactErrors.noPhoto.with();
     const photoId = image ? await this.photos.store(ctx.tenantId, image) : null;

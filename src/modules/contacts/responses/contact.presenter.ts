@@ -2,6 +2,7 @@ import type { ContactCard } from '../../../lib/contact-card/index.js';
 import { type Card, type CardPhoto, type CardVersion, newCard, writeCard } from '../../../lib/vcard/index.js';
 import type { ApiError } from '../../../platform/http/api-error.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
+import type { EnvelopeOf, ReplyOf } from '../../../platform/resources/resource.js';
 import type { ContactField, ContactSource } from '../contacts.entity.js';
 import type { ContactErrors } from '../contacts.errors.js';
 import { contactPath, CONTACTS } from '../contacts.resource.js';
@@ -85,14 +86,21 @@ export const duplicateError = (
 ): ApiError => kind.with({ body: { contact: JSON.parse(contactJson(row, role)) as object } });
 
 /** The contact with its ETag; with the Location where it is new. */
-export function shown(
+export function shown(row: ContactRow, role: BookRole | 'self'): ReplyOf<typeof CONTACTS, 'item'>;
+export function shown<More extends object>(
   row: ContactRow,
   role: BookRole | 'self',
-  { status, extra }: { status?: number; extra?: Record<string, unknown> } = {},
-): JsonReply {
+  options: { status?: number; extra: More },
+): JsonReply<EnvelopeOf<typeof CONTACTS, 'item'> & More>;
+export function shown<More extends object>(
+  row: ContactRow,
+  role: BookRole | 'self',
+  { status, extra }: { status?: number; extra?: More } = {},
+): JsonReply<EnvelopeOf<typeof CONTACTS, 'item'> & More> {
   const { id, revision, addressbook_id, external_id } = row;
   const location = status === 201 ? contactPath(addressbook_id, external_id) : undefined;
-  return CONTACTS.response(contactJson(row, role), { status, location, tag: { id, revision }, extra });
+  const options = { status, location, tag: { id, revision }, extra: extra as More };
+  return CONTACTS.response<More>(contactJson(row, role), options);
 }
 
 const PROD_ID = '-//Workspace//Contacts//EN';

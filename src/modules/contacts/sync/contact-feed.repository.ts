@@ -15,8 +15,9 @@ import {
   type IndexRead,
 } from '../../../platform/sync/feed-source.js';
 import { AddressbookAccess } from '../addressbook-access.js';
-import { type BookRole, contactJson, type ContactRow } from '../responses/contact.presenter.js';
+import type { BookRole, ContactRow } from '../responses/contact.presenter.js';
 import { BOOK_ACCESS, CONTACT_COLUMNS, type StoredRole, VISIBLE_BOOKS } from '../contact-access.js';
+import { upsertJson } from './contact-sync.presenter.js';
 
 const COLLECTION = 'contacts';
 
@@ -170,5 +171,5 @@ function feedRow(row: Exclude<ReadRow, { id: null }>, role: BookRole): FeedRow {
   if (card === null) return { seq, json: null };
   if (goneAt !== null)
     return { seq, json: JSON.stringify({ op: 'delete', id, external_id, uid, removed_at: goneAt }) };
-  return { seq, json: `{"op":"upsert","contact":${contactJson({ ...row, card }, role)}}` };
+  return { seq, json: upsertJson({ ...row, card }, role) };
 }

@@ -1,6 +1,8 @@
 import type { ApiError } from '../../../platform/http/api-error.js';
 import type { CardField } from '../../../lib/contact-card/index.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
 import { type BookRole, contactJson, type ContactRow } from '../responses/contact.presenter.js';
+import type { AppliedContactChangesEnvelope, ContactChangesEnvelope } from './contact-sync.response.js';
 
 /** The outcome of one change of a client. */
 export interface ChangeOutcome {
@@ -38,3 +40,16 @@ export function changeResult(index: number, outcome: ChangeOutcome, role: BookRo
   ];
   return `${JSON.stringify(members).slice(0, -1)}${contacts.join('')}}`;
 }
+
+/** The JSON of a `ContactUpsert`. */
+export const upsertJson = (row: ContactRow, role: BookRole): string =>
+  `{"op":"upsert","contact":${contactJson(row, role)}}`;
+
+/** A page of the feed with the results of the client's changes. @param results JSON texts */
+export const appliedReply = (
+  results: readonly string[],
+  { json }: JsonReply<ContactChangesEnvelope>,
+): JsonReply<AppliedContactChangesEnvelope> =>
+  JsonReply.ofText(
+    Buffer.concat([Buffer.from(`{"results":[${results.join(',')}],`), Buffer.from(json).subarray(1)]),
+  );

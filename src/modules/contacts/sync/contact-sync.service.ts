@@ -5,7 +5,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Checked } from '../../../platform/http/input.pipe.js';
-import { JsonReply } from '../../../platform/http/json-reply.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
 import type { ChangesQuery } from '../../../platform/sync/feed.dto.js';
 import { FeedService } from '../../../platform/sync/feed.service.js';
 import { PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
@@ -19,7 +19,8 @@ import { CONTACTS } from '../contacts.resource.js';
 import { type ChangeEffect, effectOf } from './contact-change.js';
 import { ContactFeedRepository } from './contact-feed.repository.js';
 import { type ApplyContactChanges, ContactChange, type SyncContacts } from './contact-sync.dto.js';
-import { changeResult, type ChangeOutcome } from './contact-sync.presenter.js';
+import { appliedReply, changeResult, type ChangeOutcome } from './contact-sync.presenter.js';
+import type { ContactChangesEnvelope, AppliedContactChangesEnvelope } from './contact-sync.response.js';
 
 /** A valid change of a request. */
 interface Planned {
@@ -46,7 +47,7 @@ export class ContactSyncService {
     bookId: string,
     query: SyncContacts,
     signal: AbortSignal,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<ContactChangesEnvelope>> {
     const { ctx: owner, source } = this.feed.of(ctx, bookId);
     return this.feeds.changes(owner, source, { ...query, include: 'content' }, signal);
   }
@@ -61,7 +62,7 @@ export class ContactSyncService {
     bookId: string,
     body: Checked<ApplyContactChanges>,
     signal: AbortSignal,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<AppliedContactChangesEnvelope>> {
     const book = await this.access.readable(ctx, bookId);
     const { changes, cursor, limit, conflict, default_country } = body.value;
     if (changes.length > 0 && book.role === 'reader') throw Errors.forbidden.with();
@@ -76,10 +77,9 @@ export class ContactSyncService {
     const rules = { policy: conflict, country: phoneCountry(default_country ?? book.default_country) };
     const outcomes =
       changes.length === 0 ? [] : await this.db.tx((tx) => this.write(tx, ctx, book, changes, rules));
-    const { json } = await this.feeds.changes(owner, source, query, signal);
+    const page = await this.feeds.changes<ContactChangesEnvelope>(owner, source, query, signal);
     const results = outcomes.map((outcome, index) => changeResult(index, outcome, book.role));
-    const head = Buffer.from(`{"results":[${results.join(',')}],`);
-    return new JsonReply(Buffer.concat([head, Buffer.from(json).subarray(1)]));
+    return appliedReply(results, page);
   }
 
   private async write(

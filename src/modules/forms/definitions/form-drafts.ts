@@ -4,6 +4,7 @@ import type { Definition } from '../../../lib/forms/index.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
+import type { EnvelopeOf } from '../../../platform/resources/resource.js';
 import { FormAccess, type OpenForm } from '../form-access.js';
 import { FormEvents } from '../changes/form-events.js';
 import { DEFAULT_SETTINGS, type FormSettingsInput, mergedSettings } from '../input/form-settings.dto.js';
@@ -32,12 +33,12 @@ export class FormDrafts {
    * @param more further members of the response
    * @throws ApiError 422 `validation_failed` for settings that contradict each other
    */
-  async create(
+  async create<More extends object>(
     ctx: RequestContext,
     key: IdempotencyKey | null,
     form: NewForm,
-    more: Record<string, unknown> = {},
-  ): Promise<JsonReply> {
+    more: More,
+  ): Promise<JsonReply<EnvelopeOf<typeof FORMS, 'item'> & More>> {
     const { title, description, definition: draft } = form;
     const settings = mergedSettings(DEFAULT_SETTINGS, form.settings);
     const id = uuidv7();

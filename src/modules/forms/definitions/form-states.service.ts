@@ -5,8 +5,8 @@ import { Db } from '../../../platform/database/db.js';
 import type { ColumnValues } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { assertQuota } from '../../../platform/quotas/quota-error.js';
+import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { assertComplete, assertRev } from '../input/definition-input.js';
 import { FormAccess } from '../form-access.js';
 import { FormEvents } from '../changes/form-events.js';
@@ -37,7 +37,11 @@ export class FormStatesService {
   ) {}
 
   /** @throws ApiError 404, 403, 409 `archived`, `conflict`, `quota_exceeded`, 422 `invalid_definition`, `no_changes` */
-  async publish(ctx: RequestContext, id: string, body: Checked<PublishForm>): Promise<JsonReply> {
+  async publish(
+    ctx: RequestContext,
+    id: string,
+    body: Checked<PublishForm>,
+  ): Promise<ReplyOf<typeof FORMS, 'item'>> {
     return this.run(ctx, id, async (tx, form) => {
       if (form.state === 'archived') throw FormErrors.archived.with();
       const { draft_rev: rev, accepting } = body.value;
@@ -59,7 +63,7 @@ export class FormStatesService {
   }
 
   /** @throws ApiError 404, 403 */
-  async archive(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async archive(ctx: RequestContext, id: string): Promise<ReplyOf<typeof FORMS, 'item'>> {
     return this.run(ctx, id, async (_tx, { state }) => {
       if (state === 'archived') return null;
       const values = { state: 'archived' as const, previousState: state, accepting: false };
@@ -68,7 +72,7 @@ export class FormStatesService {
   }
 
   /** Returns to the previous state, without accepting responses. @throws ApiError 404, 403 */
-  async unarchive(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async unarchive(ctx: RequestContext, id: string): Promise<ReplyOf<typeof FORMS, 'item'>> {
     return this.run(ctx, id, async (_tx, { state, previousState }) => {
       if (state !== 'archived') return null;
       const values = { state: previousState ?? 'draft', previousState: null, accepting: false };
@@ -77,7 +81,11 @@ export class FormStatesService {
   }
 
   /** Once the request that closes the form has returned, no response is stored. @throws ApiError 404, 403, 409 `not_published` */
-  async setAccepting(ctx: RequestContext, id: string, body: Checked<SetAccepting>): Promise<JsonReply> {
+  async setAccepting(
+    ctx: RequestContext,
+    id: string,
+    body: Checked<SetAccepting>,
+  ): Promise<ReplyOf<typeof FORMS, 'item'>> {
     return this.run(ctx, id, async (_tx, form) => {
       if (form.state !== 'published') throw FormErrors.notPublished.with();
       const { accepting, opens_at, closes_at, message } = body.value;
@@ -92,7 +100,7 @@ export class FormStatesService {
     ctx: RequestContext,
     id: string,
     transition: (tx: Tx, form: Form) => Promise<Transition>,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof FORMS, 'item'>> {
     const opened = await this.access.open(ctx, id, 'editor');
     return this.db.tx(async (tx) => {
       const before = await this.rows.lock(tx, ctx, id);

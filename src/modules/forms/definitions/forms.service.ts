@@ -7,8 +7,8 @@ import { Db } from '../../../platform/database/db.js';
 import { changedFields } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
+import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { assertRev, draftOf } from '../input/definition-input.js';
 import { FormAccess, includes, type OpenForm, type ShownForm } from '../form-access.js';
 import { FormDrafts } from './form-drafts.js';
@@ -39,7 +39,7 @@ export class FormsService {
     private readonly db: Db,
   ) {}
 
-  async list(ctx: RequestContext, query: ListForms): Promise<JsonReply> {
+  async list(ctx: RequestContext, query: ListForms): Promise<ReplyOf<typeof FORMS, 'list'>> {
     const { state, owner, q, scope } = query;
     const base = scope === 'all' ? await this.access.baseRole(ctx) : null;
     const filter = { state, owner, words: likePatterns(q) };
@@ -56,7 +56,11 @@ export class FormsService {
   }
 
   /** Counts the views of respondents. @throws ApiError 404 also for an unknown version */
-  async read(ctx: RequestContext, id: string, { version, share_token: token }: ReadForm): Promise<JsonReply> {
+  async read(
+    ctx: RequestContext,
+    id: string,
+    { version, share_token: token }: ReadForm,
+  ): Promise<ReplyOf<typeof FORMS, 'item'>> {
     const form = await this.access.open(ctx, id, 'respondent', token);
     const definition = await this.definition(ctx, form, version);
     const shown = version ?? form.current_version;
@@ -65,18 +69,26 @@ export class FormsService {
   }
 
   /** @throws ApiError 422 `invalid_definition`, `unknown_preset` */
-  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateForm): Promise<JsonReply> {
+  async create(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    input: CreateForm,
+  ): Promise<ReplyOf<typeof FORMS, 'item'>> {
     const { title, description = '', settings, preset_id: id, language } = input;
     const preset = id === undefined ? undefined : presetOf(id, language);
     if (id !== undefined && !preset) throw FormErrors.unknownPreset.with();
     const definition = input.definition
       ? draftOf(input.definition)
       : (preset?.definition ?? EMPTY_DEFINITION);
-    return this.drafts.create(ctx, key, { title, description, definition, settings });
+    return this.drafts.create(ctx, key, { title, description, definition, settings }, {});
   }
 
   /** @throws ApiError 404, 403, 409 `archived`, `conflict`, `anonymity_fixed`, 422 `invalid_definition` */
-  async update(ctx: RequestContext, id: string, body: Checked<UpdateForm>): Promise<JsonReply> {
+  async update(
+    ctx: RequestContext,
+    id: string,
+    body: Checked<UpdateForm>,
+  ): Promise<ReplyOf<typeof FORMS, 'item'>> {
     const checked = await body.map(async (input) => {
       const draft = input.definition && draftOf(input.definition);
       return { input, draft };
@@ -88,7 +100,11 @@ export class FormsService {
   }
 
   /** Replaces definition and settings. @throws as `update` */
-  async replace(ctx: RequestContext, id: string, body: Checked<ReplaceForm>): Promise<JsonReply> {
+  async replace(
+    ctx: RequestContext,
+    id: string,
+    body: Checked<ReplaceForm>,
+  ): Promise<ReplyOf<typeof FORMS, 'item'>> {
     const checked = await body.map(async (input) => ({
       input,
       draft: draftOf(input.definition),
@@ -98,7 +114,7 @@ export class FormsService {
   }
 
   /** Links, access and reports end at once; the rows are deleted after 30 days. @throws ApiError 404, 403 */
-  async delete(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async delete(ctx: RequestContext, id: string): Promise<ReplyOf<typeof FORMS, 'deleted'>> {
     const opened = await this.access.open(ctx, id, 'owner');
     return this.db.tx(async (tx) => {
       await this.rows.lock(tx, ctx, id);
@@ -116,7 +132,7 @@ export class FormsService {
     id: string,
     checked: Checked<T>,
     wanted: (form: Form, value: T) => Partial<Form>,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof FORMS, 'item'>> {
     const opened = await this.access.open(ctx, id, 'editor');
     return this.db.tx(async (tx) => {
       const before = await this.rows.lock(tx, ctx, id);

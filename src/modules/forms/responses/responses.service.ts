@@ -12,7 +12,12 @@ import { FormEvents } from '../changes/form-events.js';
 import { FormsRepository, likePatterns } from '../forms.repository.js';
 import type { ListResponses } from './responses.dto.js';
 import { ResponseErrors } from './responses.errors.js';
-import type { FormResponseItem } from './responses.response.js';
+import type {
+  FormResponseItem,
+  FormResponseListEnvelope,
+  FormResponseEnvelope,
+  DeletedFormResponseEnvelope,
+} from './responses.response.js';
 import {
   type ListedResponse,
   type ResponseFilter,
@@ -45,7 +50,7 @@ export class ResponsesService {
     id: string,
     query: ListResponses,
     filters: Record<string, string>,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<FormResponseListEnvelope>> {
     const { from, to, version, q } = query;
     const form = await this.access.open(ctx, id, 'viewer', query.share_token);
     const filter = {
@@ -64,11 +69,15 @@ export class ResponsesService {
     const filtered =
       [from, to, version, q].some((value) => value !== undefined) || Object.keys(filters).length > 0;
     const total = filtered ? await this.countFiltered(ctx, id, query, filter) : form.response_count;
-    return new JsonReply(JSON.stringify({ responses: rows.map(present), next, total }));
+    return JsonReply.of({ responses: rows.map(present), next, total });
   }
 
   /** Deletes a response with its files. @throws ApiError 404, 403 */
-  async delete(ctx: RequestContext, id: string, responseId: string): Promise<JsonReply> {
+  async delete(
+    ctx: RequestContext,
+    id: string,
+    responseId: string,
+  ): Promise<JsonReply<DeletedFormResponseEnvelope>> {
     await this.access.open(ctx, id, 'editor');
     const row = await this.responses.find(ctx, id, responseId);
     if (!row) throw ResponseErrors.responseNotFound.with();
@@ -77,7 +86,7 @@ export class ResponsesService {
         throw ResponseErrors.responseNotFound.with();
       await this.events.record(tx, ctx, 'response_deleted', id, { response_id: responseId });
     });
-    return new JsonReply(JSON.stringify({ response: present(row), deleted: true }));
+    return JsonReply.of({ response: present(row), deleted: true });
   }
 
   /** @throws ApiError 404 also for responses of others without the role of a viewer */
@@ -86,10 +95,10 @@ export class ResponsesService {
     id: string,
     responseId: string,
     token: string | undefined,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<FormResponseEnvelope>> {
     const row = await this.readable(ctx, id, responseId, token);
     const version = await this.forms.version(ctx.tenantId, id, row.version);
-    return new JsonReply(JSON.stringify({ response: present(row), definition: version?.definition }));
+    return JsonReply.of({ response: present(row), definition: version!.definition });
   }
 
   /** A response for a viewer of the form; null: deleted. */

@@ -25,6 +25,7 @@ import { ResponseErrors } from './responses.errors.js';
 import { SubmissionWrites } from './submission-writes.js';
 import { SubmissionsRepository } from './submissions.repository.js';
 import { cutText } from '../../../lib/text/index.js';
+import type { FormStartResponse, SubmissionEnvelope } from './responses.response.js';
 
 /** Attempts to store a response. After a publication between the check and the storage both are repeated. */
 const MAX_ATTEMPTS = 5;
@@ -44,13 +45,17 @@ export class SubmissionsService {
   ) {}
 
   /** Counts the start of a respondent. @throws ApiError 404, 409 `not_published` */
-  async start(ctx: RequestContext, id: string, body: Checked<StartForm>): Promise<JsonReply> {
+  async start(
+    ctx: RequestContext,
+    id: string,
+    body: Checked<StartForm>,
+  ): Promise<JsonReply<FormStartResponse>> {
     const token = body.text('share_token');
     const { role, current_version: current } = await this.access.open(ctx, id, 'respondent', token);
     if (body.error) throw body.error;
     if (current === null) throw FormErrors.notPublished.with();
     if (role === 'respondent') this.visits.record('starts', ctx.tenantId, id, current);
-    return new JsonReply(JSON.stringify({ started_at: new Date().toISOString() }));
+    return JsonReply.of({ started_at: new Date().toISOString() });
   }
 
   /**
@@ -58,7 +63,11 @@ export class SubmissionsService {
    * @throws ApiError 403 `not_accepting`, 404, 409 `already_submitted`, `version_outdated`, `client_response_id_reused`,
    *   `upload_used`, `not_editable`, 422 `invalid_answers`
    */
-  async submit(ctx: RequestContext, id: string, body: Checked<SubmitForm>): Promise<JsonReply> {
+  async submit(
+    ctx: RequestContext,
+    id: string,
+    body: Checked<SubmitForm>,
+  ): Promise<JsonReply<SubmissionEnvelope>> {
     for (let attempt = 1; ; attempt += 1) {
       const token = body.text('share_token');
       const form = await this.access.open(ctx, id, 'respondent', token);
@@ -72,8 +81,8 @@ export class SubmissionsService {
         if (attempt < MAX_ATTEMPTS) continue;
         throw rejectAsClosed(form.settings);
       }
-      return new JsonReply(
-        JSON.stringify({
+      return JsonReply.of(
+        {
           response: {
             id: stored.id,
             version: stored.version,
@@ -81,7 +90,7 @@ export class SubmissionsService {
           },
           confirmation: form.settings.confirmation,
           discarded,
-        }),
+        },
         stored.isNew ? { status: 201, location: `/apis/v1/forms/${id}/responses/${stored.id}` } : {},
       );
     }

@@ -17,6 +17,7 @@ import { FormErrors } from '../forms.errors.js';
 import { FormsRepository } from '../forms.repository.js';
 import type { UploadQuery } from './responses.dto.js';
 import { ResponseErrors } from './responses.errors.js';
+import type { FormUploadEnvelope } from './responses.response.js';
 
 /** Maximum number of files of a user in one form that no response contains yet. */
 const MAX_PENDING = 50;
@@ -57,7 +58,12 @@ export class FormUploadsService {
    * Stores a file for an answer, for 24 hours or until a response contains it. Checks access before it reads the file.
    * @throws ApiError 404, 409 `not_published`, 413 `file_too_large`, 415 and 422 for the type and the question, 422 `too_many_uploads`
    */
-  async add(ctx: RequestContext, id: string, query: UploadQuery, form: UploadForm): Promise<JsonReply> {
+  async add(
+    ctx: RequestContext,
+    id: string,
+    query: UploadQuery,
+    form: UploadForm,
+  ): Promise<JsonReply<FormUploadEnvelope>> {
     const opened = await this.access.open(ctx, id, 'respondent', query.share_token);
     if (opened.current_version === null) throw FormErrors.notPublished.with();
     const version = await this.forms.version(ctx.tenantId, id, opened.current_version);
@@ -79,7 +85,7 @@ export class FormUploadsService {
         content_type,
         expires_at: expiresAt.toISOString(),
       };
-      return new JsonReply(JSON.stringify({ upload }), { status: 201 });
+      return JsonReply.of({ upload }, { status: 201 });
     });
   }
 

@@ -20,10 +20,14 @@ export class AnalyticsService {
   ) {}
 
   /** @throws ApiError 404, 403 */
-  async analyse(ctx: RequestContext, id: string, query: AnalyseResponses): Promise<JsonReply> {
+  async analyse(
+    ctx: RequestContext,
+    id: string,
+    query: AnalyseResponses,
+  ): Promise<JsonReply<FormAnalyticsEnvelope>> {
     await this.access.open(ctx, id, 'viewer', query.share_token);
     const summary = await this.summarise(ctx, id, query);
-    return new JsonReply(JSON.stringify(summary));
+    return JsonReply.of(summary);
   }
 
   private async summarise(

@@ -25,7 +25,10 @@ export class FormsSearchController {
     description: 'Searches your forms and those shared with you or your groups, newest first.',
     response: [FormSearchEnvelope, 'A page of matches.'],
   })
-  async search(@Ctx() ctx: RequestContext, @Query() query: SearchForms): Promise<JsonReply> {
+  async search(
+    @Ctx() ctx: RequestContext,
+    @Query() query: SearchForms,
+  ): Promise<JsonReply<FormSearchEnvelope>> {
     const words = likePatterns(query.q);
     const { rows, next } = await this.cursors.page(query, {
       scope: `search forms ${ctx.tenantId} ${ctx.userId} ${query.q}`,
@@ -41,6 +44,6 @@ export class FormsSearchController {
         description: highlight(cutText(form.description, 300), marks),
       },
     }));
-    return new JsonReply(JSON.stringify({ results, next }));
+    return JsonReply.of({ results, next });
   }
 }

@@ -10,6 +10,7 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import type { ShareLinks } from '../../../platform/resources/share-link.controller.js';
 import { hashOf } from '../../../platform/secrets/workspace-token.js';
+import type { EnvelopeOf, ReplyOf } from '../../../platform/resources/resource.js';
 import { FormAccess } from '../form-access.js';
 import { FormEvents } from '../changes/form-events.js';
 import { FormWritesRepository } from '../changes/form-writes.repository.js';
@@ -21,7 +22,7 @@ import { FORMS } from '../forms.resource.js';
 import { type Principal, principalName, PrincipalsRepository } from '../principals.repository.js';
 import type { SetFormAccess, ShareForm } from './sharing.dto.js';
 import { SharingErrors } from './sharing.errors.js';
-import type { FormAccessResponse } from './sharing.response.js';
+import type { FormAccessResponse, FormAccessListEnvelope } from './sharing.response.js';
 
 const access = workspace.statement<FormAccessResponse & Principal>(
   'form_access.list',
@@ -34,7 +35,7 @@ type Link = Pick<Form, 'shareTokenHash' | 'shareRole' | 'shareExpiresAt'>;
 
 /** The share link of a form and the roles of members and groups. */
 @Injectable()
-export class FormSharingService implements ShareLinks<ShareForm> {
+export class FormSharingService implements ShareLinks<ShareForm, EnvelopeOf<typeof FORMS, 'item'>> {
   constructor(
     private readonly forms: FormsRepository,
     private readonly rows: FormWritesRepository,
@@ -51,7 +52,7 @@ export class FormSharingService implements ShareLinks<ShareForm> {
     id: string,
     key: IdempotencyKey | null,
     body: Checked<ShareForm>,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof FORMS, 'item'>> {
     const token = newToken();
     return this.change(ctx, id, key, (form) => {
       const { role, expires_at: expires = null } = body.value;
@@ -66,7 +67,11 @@ export class FormSharingService implements ShareLinks<ShareForm> {
   }
 
   /** @throws ApiError 404, 403, 409 `not_shared` */
-  async regenerate(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
+  async regenerate(
+    ctx: RequestContext,
+    id: string,
+    key: IdempotencyKey | null,
+  ): Promise<ReplyOf<typeof FORMS, 'item'>> {
     const token = newToken();
     return this.change(ctx, id, key, ({ shareTokenHash, shareRole, shareExpiresAt }) => {
       if (shareTokenHash === null) throw SharingErrors.notShared.with();
@@ -75,19 +80,27 @@ export class FormSharingService implements ShareLinks<ShareForm> {
   }
 
   /** @throws ApiError 404, 403 */
-  async revoke(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
+  async revoke(
+    ctx: RequestContext,
+    id: string,
+    key: IdempotencyKey | null,
+  ): Promise<ReplyOf<typeof FORMS, 'item'>> {
     const link: Link = { shareTokenHash: null, shareRole: null, shareExpiresAt: null };
     return this.change(ctx, id, key, () => ({ link, token: undefined }));
   }
 
   /** @throws ApiError 404, 403 */
-  async list(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async list(ctx: RequestContext, id: string): Promise<JsonReply<FormAccessListEnvelope>> {
     await this.access.open(ctx, id, 'editor');
     return this.listed(this.db, ctx, id);
   }
 
   /** Replaces the whole list at once. @throws ApiError 404, 403, 422 `unknown_user` */
-  async set(ctx: RequestContext, id: string, body: Checked<SetFormAccess>): Promise<JsonReply> {
+  async set(
+    ctx: RequestContext,
+    id: string,
+    body: Checked<SetFormAccess>,
+  ): Promise<JsonReply<FormAccessListEnvelope>> {
     await this.access.open(ctx, id, 'owner');
     const entries = body.value.access;
     return this.db.tx(async (tx) => {
@@ -111,8 +124,12 @@ export class FormSharingService implements ShareLinks<ShareForm> {
     });
   }
 
-  private async listed(reader: Reader, { tenantId }: RequestContext, id: string): Promise<JsonReply> {
-    return new JsonReply(JSON.stringify({ access: await reader.query(access, [tenantId, id]) }));
+  private async listed(
+    reader: Reader,
+    { tenantId }: RequestContext,
+    id: string,
+  ): Promise<JsonReply<FormAccessListEnvelope>> {
+    return JsonReply.of({ access: await reader.query(access, [tenantId, id]) });
   }
 
   /** The token is not stored for repeated requests, which return the link without it. */
@@ -121,7 +138,7 @@ export class FormSharingService implements ShareLinks<ShareForm> {
     id: string,
     key: IdempotencyKey | null,
     wanted: (form: Form) => { link: Link; token: string | undefined },
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof FORMS, 'item'>> {
     const opened = await this.access.open(ctx, id, 'editor');
     return this.writes.runTx(ctx, key, async (tx: Tx) => {
       const before = await this.rows.lock(tx, ctx, id);
@@ -136,9 +153,8 @@ export class FormSharingService implements ShareLinks<ShareForm> {
       }
       const form = await this.access.reread(tx, ctx, opened);
       const definition = await this.forms.draft(ctx.tenantId, id, tx);
-      const remembered = FORMS.response(formResponse(form, definition)).json;
-      const { json } = FORMS.response(formResponse(form, definition, token));
-      return new JsonReply(json, { remembered: String(remembered) });
+      const { json: remembered } = FORMS.response(formResponse(form, definition));
+      return FORMS.response(formResponse(form, definition, token), { remembered: String(remembered) });
     });
   }
 }

@@ -51,7 +51,7 @@ export class HooksController {
     @Req() { id: requestId, ip }: AuthenticatedRequest,
     @Idempotency() key: IdempotencyKey | null,
     @Body() body: unknown,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<HookReceiptResponse>> {
     return this.hooks.receive({ token, requestId, ip: ip ?? null }, key, body);
   }
 }

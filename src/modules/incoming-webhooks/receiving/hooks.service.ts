@@ -35,7 +35,7 @@ export class HooksService {
     { token, requestId, ip }: { token: string; requestId: string; ip: string | null },
     key: IdempotencyKey | null,
     body: unknown,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<HookReceiptResponse>> {
     const { tenantId, hash } = readToken(token);
     const hook = await this.hooks.ofToken(tenantId, hash);
     const role = hook && (await this.tenants.activeRole(tenantId, hook.ownerId));
@@ -46,7 +46,7 @@ export class HooksService {
       throw IncomingWebhookErrors.addressNotFound.with();
     const reply = await this.once(ctx, hook, key, async () => {
       const receipt: HookReceiptResponse = { ok: true, ...(await this.targets.make(ctx, hook, body)) };
-      return new JsonReply(JSON.stringify(receipt), { status: 200 });
+      return JsonReply.of(receipt, { status: 200 });
     });
     await this.hooks.touch(hook);
     return reply;
@@ -57,8 +57,8 @@ export class HooksService {
     ctx: RequestContext,
     { id }: IncomingWebhook,
     key: IdempotencyKey | null,
-    make: () => Promise<JsonReply>,
-  ): Promise<JsonReply> {
+    make: () => Promise<JsonReply<HookReceiptResponse>>,
+  ): Promise<JsonReply<HookReceiptResponse>> {
     return key === null ? make() : this.writes.runHandler(ctx, { ...key, route: `POST /hooks ${id}` }, make);
   }
 }

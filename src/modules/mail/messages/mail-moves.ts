@@ -187,6 +187,6 @@ class BulkRequests {
     const error = this.error ?? (first === undefined ? this.notFound : null);
     if (error !== null) return forwarded(error);
     if (first !== undefined && others.length === 0) return forwarded(first);
-    return new JsonReply(JSON.stringify(mergedResponse(this.done.map(({ value }) => value as Fields))));
+    return JsonReply.of(mergedResponse(this.done.map(({ value }) => value as Fields)));
   }
 }

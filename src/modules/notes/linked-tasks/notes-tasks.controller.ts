@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { ApiTags, ApiProperty } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { BodyLimit } from '../../../platform/http/body/body-limits.js';
@@ -8,16 +8,12 @@ import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
 import { QuotaErrors } from '../../../platform/quotas/quotas.errors.js';
-import { LinkedTask, TaskResponse } from '../../tasks/index.js';
-import { NoteEnvelope } from '../note.response.js';
+import { LinkedTask } from '../../tasks/index.js';
 import { NoteErrors } from '../notes.errors.js';
+import { NoteTaskEnvelope } from './notes-tasks.response.js';
 import { NotesTasksService } from './notes-tasks.service.js';
 
 const TASK_BODY_BYTES = 2 * 1024 * 1024;
-
-class NoteTaskEnvelope extends NoteEnvelope {
-  @ApiProperty({ type: TaskResponse }) task!: TaskResponse;
-}
 
 @ApiTags('notes')
 @Controller('notes')

@@ -1,6 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { filledText } from '../../../lib/text/index.js';
-import { revisionTag } from '../../../platform/concurrency/expected-revision.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { Tx } from '../../../platform/database/tx.js';
@@ -8,7 +7,7 @@ import { Outbox } from '../../../platform/events/outbox.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import { JsonReply } from '../../../platform/http/json-reply.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { ReferenceTitles } from '../../../platform/references/reference-titles.js';
 import { LINKED_TASKS_CHANGED, type LinkedTask, type LinkedTaskChange, TasksApi } from '../../tasks/index.js';
 import { lockHeads } from '../../../platform/sync/sync-heads.js';
@@ -17,6 +16,8 @@ import { changeLinks, type LinkChange, rejectTask } from '../model/link-rules.js
 import type { NoteRow } from '../model/note-row.js';
 import { NotesRepository } from '../notes.repository.js';
 import { NotesTasksRepository } from './notes-tasks.repository.js';
+import { noteWithTask } from './notes-tasks.presenter.js';
+import type { NoteTaskEnvelope } from './notes-tasks.response.js';
 
 /** Tasks made from notes, and the links from notes to them. */
 @Injectable()
@@ -51,7 +52,7 @@ export class NotesTasksService implements OnModuleInit {
     id: string,
     key: IdempotencyKey | null,
     body: Checked<LinkedTask>,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<NoteTaskEnvelope>> {
     const { draft, error } = await this.tasks.draftFromNote(ctx, body);
     return this.writes.runTx(ctx, key, async (tx) => {
       const others = (draft?.notes ?? []).filter((note) => note !== id);
@@ -70,11 +71,7 @@ export class NotesTasksService implements OnModuleInit {
       await this.storeLinks(tx, ctx, notes, links);
       this.outbox.notice(tx);
       const linked = (await this.notes.read(ctx, id, undefined, tx))!;
-      return new JsonReply(`{"task":${made.task},"note":${linked.note}}`, {
-        status: 201,
-        etag: revisionTag('note', id, linked.revision),
-        location: `/apis/v1/tasks/${made.id}`,
-      });
+      return noteWithTask({ id, ...linked }, made);
     });
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Errors } from '../../../platform/http/errors.js';
-import { listReply, type JsonReply, type JsonText } from '../../../platform/http/json-reply.js';
+import { type JsonText, JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { NoteListRepository } from './note-list.repository.js';
@@ -9,6 +9,7 @@ import { revisionReply } from '../note.presenter.js';
 import type { ListNotes } from '../notes.dto.js';
 import { NoteErrors } from '../notes.errors.js';
 import { NotesRepository, type RevisionRow } from '../notes.repository.js';
+import type { NoteListEnvelope, NoteRevisionListEnvelope, NoteRevisionEnvelope } from '../note.response.js';
 
 /** Above every revision: the list of revisions begins here. */
 const NEWEST = 2_147_483_647;
@@ -22,7 +23,7 @@ export class NoteListsService {
     private readonly cursors: Cursors,
   ) {}
 
-  async list(ctx: RequestContext, query: ListNotes): Promise<JsonReply> {
+  async list(ctx: RequestContext, query: ListNotes): Promise<JsonReply<NoteListEnvelope>> {
     const { cursor, sort, state, scope, folder_id, label, q } = query;
     const order = query.order ?? (sort === 'title' ? 'asc' : 'desc');
     const filters = JSON.stringify([sort, order, state, scope, folder_id, label, q]);
@@ -33,11 +34,15 @@ export class NoteListsService {
     const last = given.at(-1);
     const next = last && given.length < rows.length ? this.cursors.write(page, [last.key, last.id]) : null;
     const notes = given.map((row) => row.json as JsonText);
-    return listReply('notes', notes, next);
+    return JsonReply.listOf('notes', notes, { next });
   }
 
   /** @throws ApiError 404 when the caller may not read the note */
-  async revisions(ctx: RequestContext, id: string, query: PageQuery): Promise<JsonReply> {
+  async revisions(
+    ctx: RequestContext,
+    id: string,
+    query: PageQuery,
+  ): Promise<JsonReply<NoteRevisionListEnvelope>> {
     const { rows, next } = await this.cursors.page(query, {
       scope: `revisions ${ctx.tenantId} ${ctx.userId} ${id}`,
       key: ({ revision }: RevisionRow & { fits: boolean }): [number] => [revision ?? 0],
@@ -49,14 +54,18 @@ export class NoteListsService {
       },
     });
     const revisions = rows.map((row) => row.json as string);
-    return listReply('revisions', revisions, next);
+    return JsonReply.listOf('revisions', revisions, { next });
   }
 
   /**
    * @param revision as in the path
    * @throws ApiError 422 `invalid_revision` for anything but a number, 404 for an unknown note or revision
    */
-  async revision(ctx: RequestContext, id: string, revision: string): Promise<JsonReply> {
+  async revision(
+    ctx: RequestContext,
+    id: string,
+    revision: string,
+  ): Promise<JsonReply<NoteRevisionEnvelope>> {
     if (!/^[1-9]\d{0,9}$/.test(revision))
       throw Errors.invalidRevision.with({
         message: 'The revision in the path must be a whole number, 1 or higher.',

@@ -13,6 +13,7 @@ import {
 } from '../../../platform/search/item-search.repository.js';
 import { NoteIndexer } from './note-indexer.js';
 import type { SearchNotes } from './notes-search.dto.js';
+import type { NoteSearchEnvelope } from './notes-search.response.js';
 
 interface NoteSearchRow extends SearchRow {
   /** JSON of the note without its content. */
@@ -21,7 +22,7 @@ interface NoteSearchRow extends SearchRow {
 
 /** Search in the notes that the caller can read. */
 @Injectable()
-export class NotesSearchService extends ItemSearch<NoteSearchRow> {
+export class NotesSearchService extends ItemSearch<NoteSearchRow, NoteSearchEnvelope> {
   protected readonly plural = 'notes';
   protected readonly bodyName = 'content';
 
@@ -31,7 +32,7 @@ export class NotesSearchService extends ItemSearch<NoteSearchRow> {
   }
 
   /** @throws ApiError 422 `invalid_cursor` */
-  search(ctx: RequestContext, input: SearchNotes): Promise<JsonReply> {
+  search(ctx: RequestContext, input: SearchNotes): Promise<JsonReply<NoteSearchEnvelope>> {
     const { q, limit, cursor, state, folder_id: folder, label: labels } = input;
     const filter = (bind: (value: unknown) => string) => filterOf(folder, labels, bind);
     return this.respond(ctx, { q, limit, cursor, state, filter, values: [folder, labels] });

@@ -19,13 +19,14 @@ import {
 } from '../model/sharing-rules.js';
 import { noteReply } from '../note.presenter.js';
 import type { InviteToNote, ShareNote } from './notes-sharing.dto.js';
+import type { NoteEnvelope } from '../note.response.js';
 
 /** 192 random bits. */
 const newToken = (): string => randomBytes(24).toString('base64url');
 
 /** The share link and the invited members of a note. Only the owner changes them; an invited member may leave. */
 @Injectable()
-export class NotesSharingService implements ShareLinks<ShareNote> {
+export class NotesSharingService implements ShareLinks<ShareNote, NoteEnvelope> {
   constructor(
     private readonly notes: NoteWrites,
     private readonly tenants: TenantsApi,
@@ -38,7 +39,7 @@ export class NotesSharingService implements ShareLinks<ShareNote> {
     id: string,
     key: IdempotencyKey | null,
     body: Checked<ShareNote>,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<NoteEnvelope>> {
     const action: ShareAction | null = body.error
       ? null
       : {
@@ -51,7 +52,11 @@ export class NotesSharingService implements ShareLinks<ShareNote> {
   }
 
   /** Replaces the token; role and expiry stay. @throws ApiError 404 `not_shared` */
-  async regenerate(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
+  async regenerate(
+    ctx: RequestContext,
+    id: string,
+    key: IdempotencyKey | null,
+  ): Promise<JsonReply<NoteEnvelope>> {
     return this.writeLink(ctx, key, (tx) =>
       this.apply(tx, ctx, id, { kind: 'regenerate', token: newToken() }),
     );
@@ -61,8 +66,8 @@ export class NotesSharingService implements ShareLinks<ShareNote> {
   private async writeLink(
     ctx: RequestContext,
     key: IdempotencyKey | null,
-    write: (tx: Tx) => Promise<JsonReply>,
-  ): Promise<JsonReply> {
+    write: (tx: Tx) => Promise<JsonReply<NoteEnvelope>>,
+  ): Promise<JsonReply<NoteEnvelope>> {
     const isAllowed = await this.policies.mayShareLinks(ctx);
     return this.writes.runTx(ctx, key, async (tx) => {
       const reply = await write(tx);
@@ -71,7 +76,11 @@ export class NotesSharingService implements ShareLinks<ShareNote> {
     });
   }
 
-  async revoke(ctx: RequestContext, id: string, key: IdempotencyKey | null): Promise<JsonReply> {
+  async revoke(
+    ctx: RequestContext,
+    id: string,
+    key: IdempotencyKey | null,
+  ): Promise<JsonReply<NoteEnvelope>> {
     return this.writes.runTx(ctx, key, (tx) => this.apply(tx, ctx, id, { kind: 'revoke' }));
   }
 
@@ -84,7 +93,7 @@ export class NotesSharingService implements ShareLinks<ShareNote> {
     id: string,
     key: IdempotencyKey | null,
     body: Checked<InviteToNote>,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<NoteEnvelope>> {
     const { invited, error } = await this.resolve(ctx, body);
     return this.writes.runTx(ctx, key, async (tx) => {
       const { userId, tenantId } = ctx;
@@ -106,7 +115,7 @@ export class NotesSharingService implements ShareLinks<ShareNote> {
     id: string,
     action: ShareAction | null,
     error?: ApiError,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<NoteEnvelope>> {
     const { userId } = ctx;
     const { revision, note } = await this.notes.write(tx, ctx, id, (found) =>
       shareNote(found, { userId, error, action }),

@@ -36,7 +36,7 @@ const ERRORS = [SettingsErrors.conflict, Errors.validationFailed, ...BODY_ERRORS
 export class PreferencesController {
   constructor(private readonly preferences: PreferencesService) {}
 
-  @Endpoint('GET general-preferences', {
+  @Endpoint<PreferencesEnvelope>('GET general-preferences', {
     id: 'readGeneralPreferences',
     summary: 'Read your general preferences',
     description:
@@ -47,7 +47,7 @@ export class PreferencesController {
     return this.preferences.read(ctx, 'general');
   }
 
-  @Endpoint('PUT general-preferences', {
+  @Endpoint<PreferencesEnvelope>('PUT general-preferences', {
     id: 'updateGeneralPreferences',
     summary: 'Update your general preferences',
     description: MERGE,
@@ -59,7 +59,7 @@ export class PreferencesController {
     return this.preferences.merge(ctx, 'general', body);
   }
 
-  @Endpoint('GET notifications', {
+  @Endpoint<PreferencesEnvelope>('GET notifications', {
     id: 'readNotificationPreferences',
     summary: 'Read your notification preferences',
     description: PUSH,
@@ -69,7 +69,7 @@ export class PreferencesController {
     return this.preferences.read(ctx, 'notifications');
   }
 
-  @Endpoint('PUT notifications', {
+  @Endpoint<PreferencesEnvelope>('PUT notifications', {
     id: 'updateNotificationPreferences',
     summary: 'Update your notification preferences',
     description: `${MERGE} E-mail about the safety of the account (\`security.*\`) and about deactivated webhooks (\`webhook.disabled\`) cannot be switched off. ${PUSH}`,

@@ -9,11 +9,11 @@ import { changedFields } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { HtmlPolicy } from '../../../platform/html/html-policy.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { cleanHtmlField } from '../../../platform/resources/html-field.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
+import type { ReplyOf } from '../../../platform/resources/resource.js';
 import type { Signature } from './signature.entity.js';
 import type { SignatureResponse, CreateSignature, UpdateSignature } from './signatures.dto.js';
 import { SignaturesRepository } from './signatures.repository.js';
@@ -31,7 +31,7 @@ export class SignaturesService {
     private readonly db: Db,
   ) {}
 
-  async list(ctx: RequestContext, query: PageQuery): Promise<JsonReply> {
+  async list(ctx: RequestContext, query: PageQuery): Promise<ReplyOf<typeof SIGNATURES, 'list'>> {
     const { rows, next } = await this.cursors.page(query, {
       scope: `signatures ${ctx.tenantId} ${ctx.userId}`,
       key: (signature: Signature & { fits: boolean }): [string] => [signature.id],
@@ -42,12 +42,16 @@ export class SignaturesService {
   }
 
   /** @throws ApiError 404 */
-  async read(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async read(ctx: RequestContext, id: string): Promise<ReplyOf<typeof SIGNATURES, 'item'>> {
     return SIGNATURES.response(present(found(await this.signatures.find(ctx, id))));
   }
 
   /** @throws ApiError 422 `too_many_signatures`, or for HTML that is too complex */
-  async create(ctx: RequestContext, key: IdempotencyKey | null, input: CreateSignature): Promise<JsonReply> {
+  async create(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    input: CreateSignature,
+  ): Promise<ReplyOf<typeof SIGNATURES, 'item'>> {
     const html = await cleanHtmlField(this.html, 'html', input.html);
     const { name, text = null, is_default: isDefault = false } = input;
     return this.writes.runTx(ctx, key, async (tx) => {
@@ -61,7 +65,11 @@ export class SignaturesService {
   }
 
   /** Missing fields stay. @throws ApiError 404 */
-  async update(ctx: RequestContext, id: string, body: Checked<UpdateSignature>): Promise<JsonReply> {
+  async update(
+    ctx: RequestContext,
+    id: string,
+    body: Checked<UpdateSignature>,
+  ): Promise<ReplyOf<typeof SIGNATURES, 'item'>> {
     const checked = await body.map(async ({ html, ...fields }) => ({
       ...fields,
       html: html === undefined ? undefined : await cleanHtmlField(this.html, 'html', html),
@@ -76,12 +84,12 @@ export class SignaturesService {
   }
 
   /** @throws ApiError 404 */
-  async makeDefault(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async makeDefault(ctx: RequestContext, id: string): Promise<ReplyOf<typeof SIGNATURES, 'item'>> {
     return this.change(ctx, id, 'signature.made_default', () => ({ isDefault: true }));
   }
 
   /** After the deletion of the default there is no default. @throws ApiError 404 */
-  async delete(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async delete(ctx: RequestContext, id: string): Promise<ReplyOf<typeof SIGNATURES, 'deleted'>> {
     return this.db.tx(async (tx) => {
       await this.signatures.lock(tx, ctx);
       const deleted = found(await this.signatures.delete(tx, ctx, id));
@@ -95,7 +103,7 @@ export class SignaturesService {
     id: string,
     action: string,
     wanted: (before: Signature) => Partial<Signature>,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof SIGNATURES, 'item'>> {
     return this.db.tx(async (tx) => {
       await this.signatures.lock(tx, ctx);
       const before = found(await this.signatures.find(ctx, id, tx));

@@ -11,11 +11,11 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { deleteInBatches } from '../../../platform/resources/delete-in-batches.js';
 import { type ListFolders, parentOf } from '../../../platform/resources/folder.dto.js';
 import { checkPlace, FolderErrors } from '../../../platform/resources/folders.js';
+import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { TaskInputs } from '../task-inputs.js';
 import { TaskLinks } from '../responses/task-references.js';
@@ -51,7 +51,7 @@ export class TaskFoldersService {
     private readonly config: Config,
   ) {}
 
-  async list(ctx: RequestContext, query: ListFolders): Promise<JsonReply> {
+  async list(ctx: RequestContext, query: ListFolders): Promise<ReplyOf<typeof TASK_FOLDERS, 'list'>> {
     const { rows, next } = await this.cursors.page(query, {
       scope: `task_folders ${ctx.tenantId} ${ctx.userId} ${query.parent_id?.toLowerCase() ?? ''}`,
       key: ({ position, id }: TaskFolderRow): [number, string] => [position, id],
@@ -65,14 +65,18 @@ export class TaskFoldersService {
   }
 
   /** @throws ApiError 404 */
-  async read(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async read(ctx: RequestContext, id: string): Promise<ReplyOf<typeof TASK_FOLDERS, 'item'>> {
     const folder = await this.folders.read(ctx, id);
     if (!folder) throw TASK_FOLDERS.notFound.with();
     return TASK_FOLDERS.response(folder);
   }
 
   /** @throws ApiError 409 `already_exists`, 422 `unknown_user`, `folder_too_deep`, `too_many_folders` */
-  async create(ctx: RequestContext, key: IdempotencyKey | null, body: CreateTaskFolder): Promise<JsonReply> {
+  async create(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    body: CreateTaskFolder,
+  ): Promise<ReplyOf<typeof TASK_FOLDERS, 'item'>> {
     const { tenantId, userId: ownerId } = ctx;
     const id = body.id?.toLowerCase() ?? uuidv7();
     const input = withoutMember(await this.input(ctx, body), ownerId);
@@ -100,7 +104,7 @@ export class TaskFoldersService {
     id: string,
     body: Checked<UpdateTaskFolder>,
     expected: ExpectedRevision,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof TASK_FOLDERS, 'item'>> {
     const checked = await body.map((value) => this.input(ctx, value));
     return this.db.tx(async (tx) => {
       const { folder, role } = await this.locked(tx, ctx, id);
@@ -126,7 +130,7 @@ export class TaskFoldersService {
     id: string,
     expected: ExpectedRevision,
     { contents }: DeleteTaskFolder,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof TASK_FOLDERS, 'deleted'>> {
     const { tenantId } = ctx;
     const keeps = contents === 'keep';
     const deleted = await deleteInBatches(this.db, async (tx) => {

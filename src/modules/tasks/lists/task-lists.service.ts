@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { listReply, type JsonReply } from '../../../platform/http/json-reply.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
+import type { ReplyOf } from '../../../platform/resources/resource.js';
 import type { ListTasks } from './task-list.dto.js';
 import { TaskReferences } from '../responses/task-references.js';
 import { TaskListRepository } from './task-list.repository.js';
+import type { TASKS } from '../tasks.errors.js';
 
 /** Pages of tasks. */
 @Injectable()
@@ -17,7 +19,7 @@ export class TaskListsService {
     private readonly db: Db,
   ) {}
 
-  async list(ctx: RequestContext, given: ListTasks): Promise<JsonReply> {
+  async list(ctx: RequestContext, given: ListTasks): Promise<ReplyOf<typeof TASKS, 'list'>> {
     const { limit: _, cursor, ...filters } = given;
     const ascending = ['date', 'position', 'title'].includes(given.sort);
     const query = {
@@ -34,6 +36,6 @@ export class TaskListsService {
     const shown = rows.flatMap(({ id, key, task, refs }) => (task === null ? [] : [{ id, key, task, refs }]));
     const last = shown.at(-1);
     const next = last && rows.length > shown.length ? this.cursors.write(page, [last.key, last.id]) : null;
-    return listReply('tasks', await this.references.complete(this.db, ctx, shown), next);
+    return JsonReply.listOf('tasks', await this.references.complete(this.db, ctx, shown), { next });
   }
 }

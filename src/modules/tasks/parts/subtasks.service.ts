@@ -16,6 +16,7 @@ import { Subtask } from '../task.entity.js';
 import { TaskErrors } from '../tasks.errors.js';
 import type { CreateSubtask, UpdateSubtask } from './subtasks.dto.js';
 import { assertWritable, keyOf, type PartWritten, TaskPartWrites } from './task-part-writes.js';
+import type { SubtaskEnvelope, DeletedPartEnvelope } from './task-parts.response.js';
 
 /** An input whose assignee was looked up: an id. */
 type Resolved = Omit<UpdateSubtask, 'assignee'> & { assigneeId?: string | null };
@@ -41,11 +42,11 @@ export class SubtasksService {
     taskId: string,
     key: IdempotencyKey | null,
     body: Checked<CreateSubtask>,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<SubtaskEnvelope>> {
     const checked = await this.resolved(ctx, body);
     const id = uuidv7();
     const location = `/apis/v1/tasks/${taskId}/subtasks/${id}`;
-    const create = async (tx: Tx): Promise<PartWritten> => {
+    const create = async (tx: Tx): Promise<PartWritten<SubtaskEnvelope>> => {
       const {
         title = '',
         done = false,
@@ -83,7 +84,7 @@ export class SubtasksService {
     id: string,
     key: IdempotencyKey | null,
     body: Checked<UpdateSubtask>,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<SubtaskEnvelope>> {
     const checked = await this.resolved(ctx, body);
     return this.writes.run(ctx, taskId, key, async (tx, task) => {
       const siblings = await subtasksOf(tx, ctx, taskId);
@@ -115,7 +116,7 @@ export class SubtasksService {
     taskId: string,
     id: string,
     key: IdempotencyKey | null,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<DeletedPartEnvelope>> {
     return this.writes.run(ctx, taskId, key, async (tx, task) => {
       const subtask = await rowsOf(tx, Subtask).one(keyOf(ctx, taskId, id));
       if (!subtask) throw TaskErrors.partNotFound.with();

@@ -9,11 +9,17 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
-import { JsonReply } from '../../../platform/http/json-reply.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { TaskErrors } from '../tasks.errors.js';
 import { type OpenTask, rejectAttachment } from './part-rules.js';
 import { assertWritable, type PartWritten, TaskPartWrites } from './task-part-writes.js';
 import { TaskAttachmentsRepository } from './task-attachments.repository.js';
+import type {
+  TaskAttachmentEnvelope,
+  TaskAttachmentListEnvelope,
+  RemovedTaskAttachmentEnvelope,
+} from './task-parts.response.js';
+import { attachmentsReply } from './task-parts.presenter.js';
 
 /** Bytes of one attachment: 20 MiB. */
 export const ATTACHMENT_MAX_BYTES = 20 * 1024 * 1024;
@@ -38,12 +44,12 @@ export class TaskAttachmentsService {
     taskId: string,
     key: IdempotencyKey | null,
     form: UploadForm,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<TaskAttachmentEnvelope>> {
     assertAttachable(await this.parts.open(this.db, ctx, taskId));
     return this.uploads.receive(ctx, form, ATTACHMENT_MAX_BYTES, (file) => {
       const id = uuidv7();
       const location = `/apis/v1/tasks/${taskId}/attachments/${id}`;
-      const attach = async (tx: Tx, task: OpenTask): Promise<PartWritten> => {
+      const attach = async (tx: Tx, task: OpenTask): Promise<PartWritten<TaskAttachmentEnvelope>> => {
         assertAttachable(task);
         await file.keep(tx);
         const attachment = await this.attachments.insert(tx, ctx, taskId, id, file);
@@ -64,7 +70,7 @@ export class TaskAttachmentsService {
     taskId: string,
     id: string,
     key: IdempotencyKey | null,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<RemovedTaskAttachmentEnvelope>> {
     return this.parts.run(ctx, taskId, key, async (tx, task) => {
       const attachment = await this.attachments.one(tx, ctx, taskId, id);
       if (!attachment) throw TaskErrors.partNotFound.with();
@@ -79,10 +85,10 @@ export class TaskAttachmentsService {
   }
 
   /** All attachments of the task: there are at most 50. */
-  async list(ctx: RequestContext, taskId: string): Promise<JsonReply> {
+  async list(ctx: RequestContext, taskId: string): Promise<JsonReply<TaskAttachmentListEnvelope>> {
     const attachments = await this.attachments.list(ctx, taskId);
     if (attachments === undefined) throw TaskErrors.notFound.with();
-    return new JsonReply(`{"attachments":${attachments},"next":null}`);
+    return attachmentsReply(attachments);
   }
 
   /** @throws ApiError 404 for the task or the attachment */

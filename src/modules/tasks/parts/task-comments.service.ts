@@ -6,7 +6,7 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { fieldError, Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import { listReply, type JsonReply } from '../../../platform/http/json-reply.js';
+import { JsonReply } from '../../../platform/http/json-reply.js';
 import { assertQuota } from '../../../platform/quotas/quota-error.js';
 import { Cursors, type Page } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
@@ -16,6 +16,11 @@ import type { WriteComment } from './task-comments.dto.js';
 import type { OpenTask } from './part-rules.js';
 import { assertWritable, keyOf, TaskPartWrites } from './task-part-writes.js';
 import { type CommentRow, TaskPartsRepository } from './task-parts.repository.js';
+import type {
+  TaskCommentListEnvelope,
+  TaskCommentEnvelope,
+  DeletedPartEnvelope,
+} from './task-parts.response.js';
 
 /** Comments on tasks: any user who sees the task may write one. */
 @Injectable()
@@ -31,7 +36,7 @@ export class TaskCommentsService {
     taskId: string,
     key: IdempotencyKey | null,
     input: Checked<WriteComment>,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<TaskCommentEnvelope>> {
     const id = uuidv7();
     const body = await textOf(input);
     const location = `/apis/v1/tasks/${taskId}/comments/${id}`;
@@ -54,7 +59,7 @@ export class TaskCommentsService {
     id: string,
     key: IdempotencyKey | null,
     input: Checked<WriteComment>,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<TaskCommentEnvelope>> {
     const body = await textOf(input);
     return this.writes.run(ctx, taskId, key, async (tx, task) => {
       const comment = await commentOf(tx, ctx, taskId, id);
@@ -75,7 +80,7 @@ export class TaskCommentsService {
     taskId: string,
     id: string,
     key: IdempotencyKey | null,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<DeletedPartEnvelope>> {
     return this.writes.run(ctx, taskId, key, async (tx, task) => {
       const comment = await commentOf(tx, ctx, taskId, id);
       if (comment.authorId !== ctx.userId && task.role !== 'owner') throw Errors.forbidden.with();
@@ -89,10 +94,14 @@ export class TaskCommentsService {
   }
 
   /** @throws ApiError 404 */
-  async list(ctx: RequestContext, taskId: string, query: PageQuery): Promise<JsonReply> {
+  async list(
+    ctx: RequestContext,
+    taskId: string,
+    query: PageQuery,
+  ): Promise<JsonReply<TaskCommentListEnvelope>> {
     const { rows, next } = await this.page(ctx, taskId, query);
     const comments = rows.map((row) => row.comment as string);
-    return listReply('comments', comments, next);
+    return JsonReply.listOf('comments', comments, { next });
   }
 
   /** Newest first. @throws ApiError 404 */

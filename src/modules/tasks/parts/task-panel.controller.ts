@@ -4,12 +4,13 @@ import { Ctx, type RequestContext } from '../../../platform/context/request-cont
 import { Db } from '../../../platform/database/db.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Id } from '../../../platform/http/id.pipe.js';
-import { JsonReply } from '../../../platform/http/json-reply.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { TaskReferences } from '../responses/task-references.js';
 import { TaskErrors } from '../tasks.errors.js';
 import { TaskCommentsService } from './task-comments.service.js';
 import { TaskPartsRepository } from './task-parts.repository.js';
 import { type LinkedNoteResponse, TaskPanelResponse } from './task-parts.response.js';
+import { panelReply } from './task-parts.presenter.js';
 
 /** Number of comments and of entries of the history in the panel. */
 const PANEL_PAGE = 50;
@@ -32,27 +33,25 @@ export class TaskPanelController {
     response: [TaskPanelResponse, 'The panel.'],
     errors: [TaskErrors.notFound],
   })
-  async panel(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply> {
+  async panel(@Ctx() ctx: RequestContext, @Id() id: string): Promise<JsonReply<TaskPanelResponse>> {
     const row = await this.parts.panel(ctx, id, PANEL_PAGE);
     if (!row) throw TaskErrors.notFound.with();
     const { rows, next } = await this.comments.page(ctx, id, { limit: PANEL_PAGE });
     const [task = 'null'] = await this.references.complete(this.db, ctx, [row]);
-    const members = {
-      task,
-      subtasks: row.subtasks,
-      comments: `[${rows.map(({ comment }) => comment).join(',')}]`,
-      comments_next: JSON.stringify(next),
-      attachments: row.attachments,
-      activity: row.activity,
-      linked_notes: JSON.stringify(linkedNotes(task)),
-      permissions: JSON.stringify({
-        update: row.role !== 'viewer' && !row.deleted,
-        delete: row.role === 'owner' && !row.deleted,
-        comment: !row.deleted,
-      }),
-    };
-    const fields = Object.entries(members).map(([name, json]) => `"${name}":${json}`);
-    return new JsonReply(`{${fields.join(',')}}`);
+    const { subtasks, attachments, activity, role, deleted } = row;
+    const comments = `[${rows.map(({ comment }) => comment).join(',')}]`;
+    return panelReply(
+      { task, subtasks, comments, attachments, activity },
+      {
+        comments_next: next,
+        linked_notes: linkedNotes(task),
+        permissions: {
+          update: role !== 'viewer' && !deleted,
+          delete: role === 'owner' && !deleted,
+          comment: !deleted,
+        },
+      },
+    );
   }
 }
 

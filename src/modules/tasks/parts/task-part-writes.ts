@@ -7,7 +7,8 @@ import { Outbox } from '../../../platform/events/outbox.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { type TaskWritten, TaskWritesRepository } from '../changes/task-writes.repository.js';
 import type { TaskEvent } from '../model/rules/task-change.js';
-import { type ReplyOptions, TaskResults } from '../responses/task-results.js';
+import type { OtherTexts, TaskEnvelope, TaskReplyOptions } from '../responses/task.presenter.js';
+import { TaskResults } from '../responses/task-results.js';
 import { TaskErrors } from '../tasks.errors.js';
 import { TasksRepository } from '../tasks.repository.js';
 import { type OpenTask, rejectWrite, type WritingRole } from './part-rules.js';
@@ -25,10 +26,10 @@ interface PartChange {
 }
 
 /** Result of a write of a part; without `change` nothing was written. */
-export interface PartWritten {
+export interface PartWritten<T extends TaskEnvelope> {
   change?: PartChange;
-  /** Further members of the response; `task` is the JSON of the task. */
-  more: (task: string) => Promise<Record<string, string>>;
+  /** The other members of the response; `task` is the JSON of the task. */
+  more: (task: string) => Promise<OtherTexts<T>>;
 }
 
 const open = workspace.statement<OpenTask>(
@@ -63,13 +64,13 @@ export class TaskPartWrites {
    * @param options.role the role that the write needs; missing when `write` checks the access
    * @throws ApiError 404 `not_found`; with a role 403 and 409 `deleted`; and every error of `write`
    */
-  async run(
+  async run<T extends TaskEnvelope>(
     ctx: RequestContext,
     taskId: string,
     key: IdempotencyKey | null,
-    write: (tx: Tx, task: OpenTask) => Promise<PartWritten>,
-    { role, ...options }: Pick<ReplyOptions, 'status' | 'location'> & { role?: WritingRole } = {},
-  ): Promise<JsonReply> {
+    write: (tx: Tx, task: OpenTask) => Promise<PartWritten<T>>,
+    { role, ...options }: TaskReplyOptions & { role?: WritingRole } = {},
+  ): Promise<JsonReply<T>> {
     return this.writes.runTx(ctx, key, async (tx) => {
       await this.rows.lock(tx, ctx, taskId);
       const task = await this.open(tx, ctx, taskId);
@@ -80,7 +81,7 @@ export class TaskPartWrites {
         : { ...(await this.tasks.stored(tx, ctx, taskId)), isConflict: false };
       this.outbox.notice(tx);
       const members = await more(result.json);
-      return this.results.reply(tx, ctx, taskId, result, { ...options, more: members });
+      return this.results.reply<T>(tx, ctx, taskId, result, members, options);
     });
   }
 

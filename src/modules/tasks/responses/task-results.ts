@@ -2,28 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { revisionTag } from '../../../platform/concurrency/expected-revision.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { Reader } from '../../../platform/database/tx.js';
-import { JsonReply } from '../../../platform/http/json-reply.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
+import { type OtherTexts, type TaskEnvelope, taskReply, type TaskReplyOptions } from './task.presenter.js';
 import { TaskReferences } from './task-references.js';
 import { TASKS } from '../tasks.errors.js';
 import type { TaskWritten } from '../changes/task-writes.repository.js';
-
-export interface ReplyOptions {
-  status?: number;
-  location?: string;
-  /** Further members, each as JSON text. */
-  more?: Record<string, string>;
-}
-
-/** `{ task, ...more }` with its ETag. @param task JSON from the view task_views */
-export function taskReply(id: string, revision: number, task: string, options: ReplyOptions = {}): JsonReply {
-  const { more = {}, status, location } = options;
-  const members = Object.entries({ task, ...more }).map(([name, json]) => `"${name}":${json}`);
-  return new JsonReply(`{${members.join(',')}}`, {
-    etag: revisionTag('task', id, revision),
-    status,
-    location,
-  });
-}
 
 /** Turns results of writes of tasks into responses. */
 @Injectable()
@@ -41,14 +24,15 @@ export class TaskResults {
     });
   }
 
-  /** `{ task }` and further members with the ETag. @throws ApiError 409 `conflict` */
-  async reply(
+  /** `{ task }` and other members with the ETag. @throws ApiError 409 `conflict` */
+  async reply<T extends TaskEnvelope>(
     reader: Reader,
     ctx: RequestContext,
     id: string,
     written: TaskWritten,
-    options: ReplyOptions = {},
-  ): Promise<JsonReply> {
-    return taskReply(id, written.revision, await this.task(reader, ctx, id, written), options);
+    others: OtherTexts<T>,
+    options?: TaskReplyOptions,
+  ): Promise<JsonReply<T>> {
+    return taskReply<T>(id, written.revision, await this.task(reader, ctx, id, written), others, options);
   }
 }

@@ -2,6 +2,7 @@ import { Body, Controller } from '@nestjs/common';
 import { ApiExtraModels, ApiResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import { ApiFile, FILE_VERSION } from '../../../../platform/http/api-docs.js';
 import { Errors } from '../../../../platform/http/errors.js';
+import type { JsonReply } from '../../../../platform/http/json-reply.js';
 import type { BodyReply } from '../../../../platform/http/replies/body-reply.js';
 import { TenantErrors } from '../../../tenants/index.js';
 import { CallErrors } from '../../calls.errors.js';
@@ -111,7 +112,7 @@ export class GuestAccessController {
     return this.access.leave(visitor);
   }
 
-  @GuestEndpoint('POST call_session', {
+  @GuestEndpoint<CallSessionEnvelope, JsonReply<WaitingSessionEnvelope>>('POST call_session', {
     id: 'startGuestCallSession',
     summary: 'Get a token of the media server',
     description: 'A denied guest may request approval again after 60 seconds, at most three times in total.',

@@ -19,6 +19,7 @@ import type { Visitor } from '../model/visitor.js';
 import type { ClaimInvite } from './access.dto.js';
 import type {
   CallSessionEnvelope,
+  WaitingSessionEnvelope,
   ClaimedInviteEnvelope,
   GuestStatusEnvelope,
   LeftSessionEnvelope,
@@ -107,19 +108,24 @@ export class GuestAccessService {
    * A token of the media server for an admitted guest; 202 for a waiting one.
    * @throws ApiError 401, 403, 404, 409 `call_not_live`, `call_full`, 410, 503
    */
-  async enter(visitor: Visitor, audioOnly: boolean): Promise<JsonReply> {
+  async enter(
+    visitor: Visitor,
+    audioOnly: boolean,
+  ): Promise<JsonReply<CallSessionEnvelope> | JsonReply<WaitingSessionEnvelope>> {
     const { clientUrl: url } = this.calls;
     const { tenantId } = visitor;
     const result = await this.sessions.enter(visitor);
     if (result instanceof WaitingGuest)
-      return new JsonReply(JSON.stringify({ state: 'waiting', poll_after: POLL_SECONDS }), { status: 202 });
+      return JsonReply.of<WaitingSessionEnvelope>(
+        { state: 'waiting', poll_after: POLL_SECONDS },
+        { status: 202 },
+      );
     const { id, displayName: name } = result;
     const identity = guestIdentity('guest', id);
     const call = { tenantId, callId: result.callId as string };
     await this.rooms.prepare(call);
     const token = await this.calls.mintToken(call, { identity, name, role: 'guest', audioOnly });
-    const session: CallSessionEnvelope = { token, url, identity, expires_in: JOIN_TOKEN_SECONDS };
-    return new JsonReply(JSON.stringify(session), {});
+    return JsonReply.of<CallSessionEnvelope>({ token, url, identity, expires_in: JOIN_TOKEN_SECONDS });
   }
 
   /** Disconnects a guest. An error is logged only: the client of the guest disconnects as well. */

@@ -4,7 +4,7 @@ import { PermissionSource } from '../../../../platform/context/permission.guard.
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
 import type { Checked } from '../../../../platform/http/input.pipe.js';
-import { JsonReply, listReply } from '../../../../platform/http/json-reply.js';
+import { JsonReply } from '../../../../platform/http/json-reply.js';
 import { Cursors } from '../../../../platform/paging/cursors.js';
 import { ReferenceTitles } from '../../../../platform/references/reference-titles.js';
 import { ChatApi } from '../../../chat/index.js';
@@ -13,6 +13,8 @@ import { GUEST_APPROVAL } from '../changes/guests.notifications.js';
 import { GuestErrors } from '../guests.errors.js';
 import type { ListApprovals, ReviewApproval } from './approvals.dto.js';
 import { ApprovalsRepository, type ReviewRights } from './approvals.repository.js';
+import type { ApprovalListEnvelope, ApprovalEnvelope } from './approvals.response.js';
+import { approvalReply } from './approvals.presenter.js';
 
 /** Decisions about guests in the queue and about their domains. */
 @Injectable()
@@ -35,7 +37,11 @@ export class ApprovalsService implements OnModuleInit {
   }
 
   /** @param roomId null: guests of calls, and domains @throws ApiError 404 */
-  async list(ctx: RequestContext, roomId: string | null, query: ListApprovals): Promise<JsonReply> {
+  async list(
+    ctx: RequestContext,
+    roomId: string | null,
+    query: ListApprovals,
+  ): Promise<JsonReply<ApprovalListEnvelope>> {
     if (roomId !== null && !(await this.chat.room(ctx, roomId))) throw GuestErrors.roomNotFound.with();
     const rights = await this.rights(ctx);
     const { rows, next } = await this.cursors.page(query, {
@@ -43,10 +49,10 @@ export class ApprovalsService implements OnModuleInit {
       key: (row: { id: string; approval: string }): [string] => [row.id],
       rows: (after, limit) => this.approvals.list(ctx, rights, roomId, query, after?.[0], limit),
     });
-    return listReply(
+    return JsonReply.listOf(
       'approvals',
       rows.map(({ approval }) => approval),
-      next,
+      { next },
     );
   }
 
@@ -56,7 +62,7 @@ export class ApprovalsService implements OnModuleInit {
     roomId: string | null,
     id: string,
     body: Checked<ReviewApproval>,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<ApprovalEnvelope>> {
     const rights = await this.rights(ctx);
     if (!(await this.approvals.isVisible(ctx, rights, roomId, id))) throw GuestErrors.approvalNotFound.with();
     const { decision, reason, remember } = body.value;
@@ -76,7 +82,7 @@ export class ApprovalsService implements OnModuleInit {
     if (outcome === 'not_found') throw GuestErrors.approvalNotFound.with();
     if (outcome === 'already_reviewed')
       throw GuestErrors.alreadyReviewed.with({ body: { approval: JSON.parse(approval) } });
-    return new JsonReply(`{"approval":${approval}}`);
+    return approvalReply(approval);
   }
 
   private async rights(ctx: RequestContext): Promise<ReviewRights> {

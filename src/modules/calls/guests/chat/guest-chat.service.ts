@@ -12,6 +12,12 @@ import { GuestsRepository, type GuestView } from '../guests.repository.js';
 import { rejectChat } from '../model/guest-rules.js';
 import type { Visitor } from '../model/visitor.js';
 import type { ListGuestMessages, SendGuestMessage } from './guest-chat.dto.js';
+import type {
+  GuestMessageListEnvelope,
+  GuestMessageEnvelope,
+  GuestAttachmentEnvelope,
+} from './guest-chat.response.js';
+import { guestMessageReply } from './guest-chat.presenter.js';
 
 /** Bytes of one file: 10 MiB. */
 export const GUEST_FILE_BYTES = 10 * 1024 * 1024;
@@ -28,26 +34,26 @@ export class GuestChatService {
   ) {}
 
   /** @throws ApiError 401, 403, 404, 410, 422 for two positions */
-  async list(visitor: Visitor, query: ListGuestMessages): Promise<JsonReply> {
+  async list(visitor: Visitor, query: ListGuestMessages): Promise<JsonReply<GuestMessageListEnvelope>> {
     if (query.after_seq !== undefined && query.before_seq !== undefined)
       throw fieldError('before_seq', 'one_position', 'the query must have at most one position');
     const { messages, hasMore } = await this.chat.list(await this.reader(visitor), query);
-    return new JsonReply(`{"messages":[${messages.join(',')}],"has_more":${hasMore}}`);
+    return JsonReply.listOf('messages', messages, { has_more: hasMore });
   }
 
   /** @throws ApiError 401, 403, 404, 409, 410, 422 */
-  async send(visitor: Visitor, input: SendGuestMessage): Promise<JsonReply> {
+  async send(visitor: Visitor, input: SendGuestMessage): Promise<JsonReply<GuestMessageEnvelope>> {
     const { message, isDuplicate } = await this.db.tx(async (tx) => {
       const { guest, roomId } = await this.sessions.writeToChat(tx, visitor, 0);
       const { tenantId, id: guestId, displayName } = guest;
       const room = { tenantId, guestId, roomId, afterSeq: Number(guest.admittedSeq) };
       return this.chat.send(tx, room, displayName, input);
     });
-    return new JsonReply(`{"message":${message}}`, { status: isDuplicate ? 200 : 201 });
+    return guestMessageReply(message, isDuplicate);
   }
 
   /** @throws ApiError 401, 403, 404, 410, 413 `upload_quota_exceeded`, and the errors of uploads */
-  async upload(visitor: Visitor, form: UploadForm): Promise<JsonReply> {
+  async upload(visitor: Visitor, form: UploadForm): Promise<JsonReply<GuestAttachmentEnvelope>> {
     const { tenantId, guestId } = await this.admitted(visitor);
     const guest = { tenantId, guestId };
     const attachment = await this.chat.upload(
@@ -57,8 +63,8 @@ export class GuestChatService {
       GUEST_FILE_BYTES,
       async (tx, bytes) => void (await this.sessions.writeToChat(tx, visitor, bytes)),
     );
-    const { id, name, size, content_type } = JSON.parse(attachment) as Record<string, unknown>;
-    return new JsonReply(JSON.stringify({ attachment: { id, name, size, content_type } }), { status: 201 });
+    const { id, name, size, content_type } = JSON.parse(attachment) as GuestAttachmentEnvelope['attachment'];
+    return JsonReply.of({ attachment: { id, name, size, content_type } }, { status: 201 });
   }
 
   /** @throws ApiError 401, 403, 404, 410 */

@@ -4,7 +4,7 @@ import type { RequestContext } from '../../../../platform/context/request-contex
 import { Db } from '../../../../platform/database/db.js';
 import { Errors, fieldError } from '../../../../platform/http/errors.js';
 import type { Checked } from '../../../../platform/http/input.pipe.js';
-import { JsonReply, listReply } from '../../../../platform/http/json-reply.js';
+import { JsonReply, withMembers } from '../../../../platform/http/json-reply.js';
 import { Cursors } from '../../../../platform/paging/cursors.js';
 import { ChatApi } from '../../../chat/index.js';
 import { TenantProfileService, TenantsApi } from '../../../tenants/index.js';
@@ -18,10 +18,18 @@ import { newToken } from '../../../../platform/secrets/workspace-token.js';
 import { GuestErrors } from '../guests.errors.js';
 import { ApprovalChanges } from '../changes/approval-changes.js';
 import type { CreateChatLink, CreateRoomInvites, ListInvites, RequestDomain } from './invites.dto.js';
-import type { ChatLinkEnvelope } from './invites.response.js';
+import type {
+  ChatLinkEnvelope,
+  CreatedInvitesEnvelope,
+  InviteListEnvelope,
+  DomainRequestEnvelope,
+  InviteEnvelope,
+  RevokedInviteEnvelope,
+} from './invites.response.js';
 import { type InviteScope, InvitesRepository, type InviteTarget } from './invites.repository.js';
 import { inviteValues, type InviteInput } from './invite-values.js';
 import { isRegistrable } from '../model/guest-input.js';
+import { inviteReply, revokedInviteReply } from './invites.presenter.js';
 
 /** Invites to calls and chat rooms, for members. */
 @Injectable()
@@ -43,7 +51,11 @@ export class InvitesService {
   ) {}
 
   /** @throws ApiError 403 `domain_not_allowed`, 404, 409 `call_ended`, 422 */
-  async createForCall(ctx: RequestContext, callId: string, input: InviteInput): Promise<JsonReply> {
+  async createForCall(
+    ctx: RequestContext,
+    callId: string,
+    input: InviteInput,
+  ): Promise<JsonReply<CreatedInvitesEnvelope>> {
     const target = await this.invites.target(ctx, { callId });
     if (!target) throw CallErrors.callNotFound.with();
     if (target.call_state === 'ended') throw CallErrors.callEnded.with();
@@ -55,7 +67,7 @@ export class InvitesService {
     ctx: RequestContext,
     roomId: string,
     body: Checked<CreateRoomInvites>,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<CreatedInvitesEnvelope>> {
     const target = await this.invites.target(ctx, { roomId });
     if (!target) throw GuestErrors.roomNotFound.with();
     if (target.room_type === 'direct') throw GuestErrors.directRoom.with();
@@ -65,7 +77,11 @@ export class InvitesService {
     return this.create(ctx, target, body.value);
   }
 
-  async list(ctx: RequestContext, scope: InviteScope, query: ListInvites): Promise<JsonReply> {
+  async list(
+    ctx: RequestContext,
+    scope: InviteScope,
+    query: ListInvites,
+  ): Promise<JsonReply<InviteListEnvelope>> {
     await this.assertRoom(ctx, scope);
     const seesAll = await this.access.holds(ctx, 'guests.review');
     const { call_id = '', state = '' } = query;
@@ -74,20 +90,24 @@ export class InvitesService {
       key: (row: { id: string; invite: string }): [string] => [row.id],
       rows: (after, limit) => this.invites.list(ctx, scope, seesAll, query, after?.[0], limit),
     });
-    return listReply(
+    return JsonReply.listOf(
       'invites',
       rows.map(({ invite }) => invite),
-      next,
+      { next },
     );
   }
 
   /** @throws ApiError 404 */
-  async read(ctx: RequestContext, scope: InviteScope, id: string): Promise<JsonReply> {
-    return new JsonReply(`{"invite":${await this.find(ctx, scope, id)}}`);
+  async read(ctx: RequestContext, scope: InviteScope, id: string): Promise<JsonReply<InviteEnvelope>> {
+    return inviteReply(await this.find(ctx, scope, id));
   }
 
   /** Ends the access of all guests of the invite. @throws ApiError 404 */
-  async revoke(ctx: RequestContext, scope: InviteScope, id: string): Promise<JsonReply> {
+  async revoke(
+    ctx: RequestContext,
+    scope: InviteScope,
+    id: string,
+  ): Promise<JsonReply<RevokedInviteEnvelope>> {
     await this.find(ctx, scope, id);
     const ended = await this.db.tx(async (tx) => {
       // Does not check the state: it is `revoked` while the creator has no access, and becomes `active` again with the access.
@@ -103,7 +123,7 @@ export class InvitesService {
       return guests;
     });
     await this.kicks.kickGuests(ctx.tenantId, ended);
-    return new JsonReply(`{"invite":${await this.find(ctx, scope, id)},"revoked":true}`);
+    return revokedInviteReply(await this.find(ctx, scope, id));
   }
 
   /**
@@ -159,7 +179,7 @@ export class InvitesService {
     ctx: RequestContext,
     scope: InviteScope,
     body: Checked<RequestDomain>,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<DomainRequestEnvelope>> {
     await this.assertRoom(ctx, scope);
     const { domain, reason } = body.value;
     const { domains } = (await this.profiles.read(ctx.tenantId)).tenant;
@@ -171,13 +191,20 @@ export class InvitesService {
         const recipients = await this.invites.administrators(tx, ctx);
         await this.approvals.domainRequested(tx, ctx, request.id, recipients);
       }
-      return new JsonReply(JSON.stringify({ domain_request: { domain, ...request } }), {
-        status: is_new ? 201 : 200,
-      });
+      return JsonReply.of(
+        { domain_request: { domain, ...request } },
+        {
+          status: is_new ? 201 : 200,
+        },
+      );
     });
   }
 
-  private async create(ctx: RequestContext, target: InviteTarget, input: InviteInput): Promise<JsonReply> {
+  private async create(
+    ctx: RequestContext,
+    target: InviteTarget,
+    input: InviteInput,
+  ): Promise<JsonReply<CreatedInvitesEnvelope>> {
     const rows = inviteValues(target, input);
     const domains = [
       ...new Set(rows.flatMap(({ email }) => (email ? [email.slice(email.lastIndexOf('@') + 1)] : []))),
@@ -221,10 +248,10 @@ export class InvitesService {
     const invites = await Promise.all(
       created.map(async ({ id, token }) => {
         const json = await this.invites.read(this.db, ctx, scope, true, id);
-        return `${(json as string).slice(0, -1)},"token":${JSON.stringify(token)},"url":${JSON.stringify(this.links.of(token))}}`;
+        return withMembers(json as string, { token, url: this.links.of(token) });
       }),
     );
-    return new JsonReply(`{"invites":[${invites.join(',')}]}`, { status: 201 });
+    return JsonReply.listOf('invites', invites, {}, { status: 201 });
   }
 
   /** @param seesAll default: by the permission `guests.review` */

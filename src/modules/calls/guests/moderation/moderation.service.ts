@@ -3,7 +3,7 @@ import { Audit } from '../../../../platform/audit/audit.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
 import type { Checked } from '../../../../platform/http/input.pipe.js';
-import { JsonReply } from '../../../../platform/http/json-reply.js';
+import type { JsonReply } from '../../../../platform/http/json-reply.js';
 import { CallAccess } from '../../call-access.js';
 import { CallChanges } from '../../changes/call-changes.js';
 import { guestIdentity } from '../../model/call-identity.js';
@@ -15,6 +15,8 @@ import { ApprovalChanges } from '../changes/approval-changes.js';
 import type { LockExternal, RemoveGuest } from './moderation.dto.js';
 import type { RemovedGuestEnvelope } from './moderation.response.js';
 import { GuestModerationRepository } from './moderation.repository.js';
+import type { CallEnvelope } from '../../call.response.js';
+import { callReply } from '../../responses/call.presenter.js';
 
 /** Moderation of guests by members of a call. Works without the media server: disconnections are repeated. */
 @Injectable()
@@ -31,7 +33,11 @@ export class GuestModerationService {
   ) {}
 
   /** Guests in the call stay, unless they are ejected. @throws ApiError 404, 403, 409 `call_ended`, 422 */
-  async lock(ctx: RequestContext, callId: string, body: Checked<LockExternal>): Promise<JsonReply> {
+  async lock(
+    ctx: RequestContext,
+    callId: string,
+    body: Checked<LockExternal>,
+  ): Promise<JsonReply<CallEnvelope>> {
     await this.access.moderate(ctx, callId);
     const { locked, eject } = body.value;
     const key = { tenantId: ctx.tenantId, callId };
@@ -50,7 +56,7 @@ export class GuestModerationService {
       return guests;
     });
     await this.kicks.kickGuests(ctx.tenantId, ejected);
-    return new JsonReply(`{"call":${await this.calls.shown(key)}}`);
+    return callReply((await this.calls.shown(key)) as string);
   }
 
   /**

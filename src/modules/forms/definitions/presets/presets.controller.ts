@@ -22,7 +22,7 @@ export class FormPresetsController {
     description: 'Ready-made definitions to start from.',
     response: [FormPresetListEnvelope, 'All presets.'],
   })
-  list(@Query() { locale }: ListPresets): JsonReply {
+  list(@Query() { locale }: ListPresets): JsonReply<FormPresetListEnvelope> {
     return this.presets.list(locale);
   }
 

@@ -40,7 +40,11 @@ export class ReportOutput {
   ) {}
 
   /** @throws ApiError 404, 403 */
-  async snapshot(ctx: RequestContext, formId: string, reportId: string | undefined): Promise<JsonReply> {
+  async snapshot(
+    ctx: RequestContext,
+    formId: string,
+    reportId: string | undefined,
+  ): Promise<JsonReply<FormReportSnapshot>> {
     const form = await this.access.open(ctx, formId, 'viewer');
     const definition =
       reportId === undefined
@@ -53,8 +57,8 @@ export class ReportOutput {
       aggregates: data.aggregates,
     };
     const etag = hashOf(content);
-    const snapshot: FormReportSnapshot = { snapshot_at: new Date().toISOString(), etag, ...content };
-    return new JsonReply(JSON.stringify(snapshot), { etag: `"${etag}"` });
+    const snapshot_at = new Date().toISOString();
+    return JsonReply.of({ snapshot_at, etag, ...content }, { etag: `"${etag}"` });
   }
 
   /** A workbook: summary, one sheet for each chart, groups, rows. @throws ApiError 404, 403, 422 */

@@ -138,7 +138,7 @@ export class FormReportsController {
     return this.reports.share(ctx, id, reportId, body);
   }
 
-  @Endpoint('GET report_snapshot', {
+  @Endpoint<FormReportSnapshot>('GET report_snapshot', {
     id: 'readFormReportSnapshot',
     work: 'long',
     summary: 'Read the data of a report',

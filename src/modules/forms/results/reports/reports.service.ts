@@ -9,6 +9,7 @@ import type { Checked } from '../../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../../platform/http/json-reply.js';
 import { Cursors } from '../../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../../platform/paging/page.dto.js';
+import type { ReplyOf } from '../../../../platform/resources/resource.js';
 import { FormAccess } from '../../form-access.js';
 import { FormEvents } from '../../changes/form-events.js';
 import type { FormReport } from '../../forms.entity.js';
@@ -19,7 +20,7 @@ import type { CreateReport, ShareReport, UpdateReport } from './reports.dto.js';
 import { reportConflict, ReportErrors } from './reports.errors.js';
 import { REPORTS } from './reports.resource.js';
 import { ReportsRepository } from './reports.repository.js';
-import type { FormReportResponse } from './reports.response.js';
+import type { FormReportResponse, FormReportViewersEnvelope } from './reports.response.js';
 
 /** Saved reports of a form: editors change and share them, viewers of the form read them. */
 @Injectable()
@@ -35,7 +36,11 @@ export class ReportsService {
     private readonly db: Db,
   ) {}
 
-  async list(ctx: RequestContext, formId: string, query: PageQuery): Promise<JsonReply> {
+  async list(
+    ctx: RequestContext,
+    formId: string,
+    query: PageQuery,
+  ): Promise<ReplyOf<typeof REPORTS, 'list'>> {
     await this.access.open(ctx, formId, 'viewer');
     const { rows, next } = await this.cursors.page(query, {
       scope: `form reports ${ctx.tenantId} ${formId}`,
@@ -52,7 +57,7 @@ export class ReportsService {
     formId: string,
     key: IdempotencyKey | null,
     body: Checked<CreateReport>,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof REPORTS, 'item'>> {
     await this.access.open(ctx, formId, 'editor');
     const definition = await this.definition(ctx, formId, body.value.definition);
     const id = uuidv7();
@@ -66,7 +71,7 @@ export class ReportsService {
   }
 
   /** @throws ApiError 404, 403 */
-  async read(ctx: RequestContext, formId: string, id: string): Promise<JsonReply> {
+  async read(ctx: RequestContext, formId: string, id: string): Promise<ReplyOf<typeof REPORTS, 'item'>> {
     return REPORTS.response(present(await this.readable(ctx, formId, id)));
   }
 
@@ -76,7 +81,7 @@ export class ReportsService {
     formId: string,
     id: string,
     body: Checked<UpdateReport>,
-  ): Promise<JsonReply> {
+  ): Promise<ReplyOf<typeof REPORTS, 'item'>> {
     return this.change(ctx, formId, id, async (tx, before) => {
       const { name = before.name, definition: plain, rev } = body.value;
       if (rev !== undefined && rev !== before.rev) throw reportConflict.with({ body: { rev: before.rev } });
@@ -92,7 +97,7 @@ export class ReportsService {
   }
 
   /** @throws ApiError 404, 403 */
-  async delete(ctx: RequestContext, formId: string, id: string): Promise<JsonReply> {
+  async delete(ctx: RequestContext, formId: string, id: string): Promise<ReplyOf<typeof REPORTS, 'deleted'>> {
     return this.change(ctx, formId, id, async (tx, before) => {
       await this.reports.delete(tx, ctx.tenantId, id);
       return { reply: REPORTS.deleted(present(before)), change: 'report_deleted' };
@@ -100,7 +105,11 @@ export class ReportsService {
   }
 
   /** @throws ApiError 404, 403 */
-  async viewers(ctx: RequestContext, formId: string, id: string): Promise<JsonReply> {
+  async viewers(
+    ctx: RequestContext,
+    formId: string,
+    id: string,
+  ): Promise<JsonReply<FormReportViewersEnvelope>> {
     const report = await this.readable(ctx, formId, id);
     return this.viewersReply(this.db, report);
   }
@@ -111,7 +120,7 @@ export class ReportsService {
     formId: string,
     id: string,
     body: Checked<ShareReport>,
-  ): Promise<JsonReply> {
+  ): Promise<JsonReply<FormReportViewersEnvelope>> {
     return this.change(ctx, formId, id, async (tx, before) => {
       const { viewers, expose = {} } = body.value;
       const principals = await this.principals.read(
@@ -139,12 +148,12 @@ export class ReportsService {
     return report;
   }
 
-  private async change(
+  private async change<T>(
     ctx: RequestContext,
     formId: string,
     id: string,
-    work: (tx: Tx, before: FormReport) => Promise<{ reply: JsonReply; change: string }>,
-  ): Promise<JsonReply> {
+    work: (tx: Tx, before: FormReport) => Promise<{ reply: JsonReply<T>; change: string }>,
+  ): Promise<JsonReply<T>> {
     await this.access.open(ctx, formId, 'editor');
     return this.db.tx(async (tx) => {
       const before = await this.reports.lock(tx, ctx.tenantId, formId, id);
@@ -155,10 +164,13 @@ export class ReportsService {
     });
   }
 
-  private async viewersReply(reader: Reader, report: FormReport): Promise<JsonReply> {
+  private async viewersReply(
+    reader: Reader,
+    report: FormReport,
+  ): Promise<JsonReply<FormReportViewersEnvelope>> {
     const { tenantId, id, exposeResponses: responses, exposeForm: form } = report;
     const viewers = await this.reports.viewers(reader, tenantId, id);
-    return new JsonReply(JSON.stringify({ viewers, expose: { responses, form } }));
+    return JsonReply.of({ viewers, expose: { responses, form } });
   }
 
   private async definition(

@@ -11,7 +11,13 @@ import type { ListSharedRows } from './reports.dto.js';
 import { ReportErrors } from './reports.errors.js';
 import { REPORTS } from './reports.resource.js';
 import { type OpenedReport, ReportsRepository, type SharedReport } from './reports.repository.js';
-import type { SharedReportResponse } from './reports.response.js';
+import type {
+  SharedReportResponse,
+  SharedReportListEnvelope,
+  SharedReportEnvelope,
+  SharedReportRowsEnvelope,
+  SharedReportFormEnvelope,
+} from './reports.response.js';
 
 /**
  * Reports as their viewers see them. Each request reads the access, so that a removed viewer is rejected at once. Only the columns
@@ -27,25 +33,29 @@ export class SharedReportsService {
     private readonly db: Db,
   ) {}
 
-  async list(ctx: RequestContext, query: PageQuery): Promise<JsonReply> {
+  async list(ctx: RequestContext, query: PageQuery): Promise<JsonReply<SharedReportListEnvelope>> {
     const { rows, next } = await this.cursors.page(query, {
       scope: `shared reports ${ctx.tenantId} ${ctx.userId}`,
       key: (report: SharedReport): [string] => [report.id],
       rows: (after, limit) => this.reports.shared(ctx, after, limit),
     });
-    return new JsonReply(JSON.stringify({ reports: rows.map(present), next }));
+    return JsonReply.of({ reports: rows.map(present), next });
   }
 
   /** @throws ApiError 404 without access */
-  async read(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async read(ctx: RequestContext, id: string): Promise<JsonReply<SharedReportEnvelope>> {
     const report = await this.find(ctx, id);
     const { form_id: form, definition, expose_responses: isExposed } = report;
     const { aggregates } = await this.reader.read(ctx.tenantId, form, definition, isExposed);
-    return new JsonReply(JSON.stringify({ report: present(report), data: { aggregates } }));
+    return JsonReply.of({ report: present(report), data: { aggregates } });
   }
 
   /** @throws ApiError 404, 403 `not_exposed` */
-  async rows(ctx: RequestContext, id: string, query: ListSharedRows): Promise<JsonReply> {
+  async rows(
+    ctx: RequestContext,
+    id: string,
+    query: ListSharedRows,
+  ): Promise<JsonReply<SharedReportRowsEnvelope>> {
     const report = await this.find(ctx, id);
     if (!report.expose_responses) throw ReportErrors.notExposed.with();
     const { form_id: form, definition, updated_at: at } = report;
@@ -56,16 +66,16 @@ export class SharedReportsService {
       fits: ({ fits }) => fits,
       rows: (after, limit) => this.reader.rows(ctx.tenantId, form, definition, after, limit),
     });
-    return new JsonReply(JSON.stringify({ responses: rows.map(({ row }) => row), next }));
+    return JsonReply.of({ responses: rows.map(({ row }) => row), next });
   }
 
   /** @throws ApiError 404, 403 `not_exposed` */
-  async form(ctx: RequestContext, id: string): Promise<JsonReply> {
+  async form(ctx: RequestContext, id: string): Promise<JsonReply<SharedReportFormEnvelope>> {
     const report = await this.find(ctx, id);
     if (!report.expose_form) throw ReportErrors.notExposed.with();
     const versions = await this.forms.versions(this.db, ctx.tenantId, report.form_id);
     const form = { id: report.form_id, title: report.form_title };
-    return new JsonReply(JSON.stringify({ form: reportForm(form, report.definition, { versions }) }));
+    return JsonReply.of({ form: reportForm(form, report.definition, { versions }) });
   }
 
   private async find(ctx: RequestContext, id: string): Promise<OpenedReport> {

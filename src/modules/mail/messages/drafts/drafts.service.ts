@@ -44,7 +44,7 @@ export class DraftsService {
       const { replacePrevious } = fields;
       const previous = isFields(replacePrevious) ? causeOf(replacePrevious, mailbox) : null;
       await this.record(call.ctx, fields, causeOf(message, mailbox), previous);
-      return new JsonReply(JSON.stringify({ message, ...rest }));
+      return JsonReply.of({ message, ...rest });
     });
   }
 

@@ -15,6 +15,7 @@ import { TaskIndexer } from './task-indexer.js';
 import { TaskReferences } from '../../responses/task-references.js';
 import type { SearchTasks } from './task-search.dto.js';
 import { STATUSES, type TaskStatus } from '../../task.entity.js';
+import type { TaskSearchEnvelope } from './task-search.response.js';
 
 interface TaskSearchRow extends SearchRow {
   /** JSON of the task without its description and its references. */
@@ -24,7 +25,7 @@ interface TaskSearchRow extends SearchRow {
 
 /** Search among the tasks that the caller may see. */
 @Injectable()
-export class TaskSearchService extends ItemSearch<TaskSearchRow> {
+export class TaskSearchService extends ItemSearch<TaskSearchRow, TaskSearchEnvelope> {
   protected readonly plural = 'tasks';
   protected readonly bodyName = 'description';
 
@@ -40,7 +41,7 @@ export class TaskSearchService extends ItemSearch<TaskSearchRow> {
   }
 
   /** @throws ApiError 422 `invalid_cursor` */
-  search(ctx: RequestContext, input: SearchTasks): Promise<JsonReply> {
+  search(ctx: RequestContext, input: SearchTasks): Promise<JsonReply<TaskSearchEnvelope>> {
     const { q, limit, cursor, state, status } = input;
     const folder = input.folder_id?.toLowerCase();
     const filter = (bind: (value: unknown) => string) => filterOf(folder, status, bind);
