@@ -9,8 +9,16 @@ export const isMediaType = (type: string): boolean =>
 const MAX_NAME = 255;
 const MAX_ENDING = 32;
 
-/** Truncates a file name to 255 characters and keeps its extension. */
-export function shortName(name: string): string {
+/**
+ * The file name of an attachment: without directories, which are those of another computer (RFC 2183, 2.3), in one line, truncated to 255
+ * characters with its extension. '' for a name that has nothing else.
+ */
+export function attachmentName(written: string): string {
+  const name = written
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .replace(/^.*[/\\]/, '')
+    .trim();
+  if (/^\.*$/.test(name)) return '';
   if (charactersOf(name) <= MAX_NAME) return name;
   const dot = name.lastIndexOf('.');
   const ending = dot > 0 && name.length - dot <= MAX_ENDING ? name.slice(dot) : '';

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { AttachmentStream, HeaderLines, Headers, MessageText } from 'mailparser';
 import { detectExtension } from 'nodemailer/lib/mime-funcs';
 import { countForwardedBytes } from '../../platform/memory/garbage.js';
-import { isMediaType, shortName } from './clean-text.js';
+import { attachmentName, isMediaType } from './clean-text.js';
 import { ContentTypeCorrector } from './correction/content-types.js';
 import type { AttachmentInfo } from './message.js';
 import { MessageParser } from './message-parser.js';
@@ -119,9 +119,9 @@ export async function describe(
   return {
     hash: checksum,
     id,
-    filename: shortName(
-      attachment.filename || `attachment-${Number(id.slice(3))}.${detectExtension(contentType)}`,
-    ),
+    filename:
+      attachmentName(attachment.filename || '') ||
+      `attachment-${Number(id.slice(3))}.${extensionOf(contentType)}`,
     contentType,
     disposition: attachment.contentDisposition === 'inline' ? 'inline' : 'attachment',
     transferEncoding,
@@ -133,6 +133,9 @@ export async function describe(
     fileContentHash: Buffer.from(checksum, 'hex').toString('base64'),
   };
 }
+
+/** The library has no extension for bytes of an unknown type. */
+const extensionOf = (contentType: string): string => detectExtension(contentType).replace('*', 'bin');
 
 async function discard(content: AsyncIterable<Buffer>): Promise<void> {
   for await (const _ of content);

@@ -117,6 +117,21 @@ describe('a Content-Type without a media type', () => {
   });
 });
 
+test.each([
+  ['../../a.txt', 'a.txt'],
+  [String.raw`C:\\dir\\a.txt`, 'a.txt'],
+  ['a\tb.txt', 'a b.txt'],
+  ['', 'attachment-1.bin'],
+  ['..', 'attachment-1.bin'],
+])('the name %j of an attachment is answered as %j', async (name, shown) => {
+  const part = [
+    'Content-Type: application/octet-stream',
+    `Content-Disposition: attachment; filename="${name}"`,
+  ];
+  const raw = lines('Content-Type: multipart/mixed; boundary=b', '', '--b', part, '', 'data', '--b--');
+  expect((await parse(raw, 65_536)).attachments).toMatchObject([{ filename: shown }]);
+});
+
 describe('a digest', () => {
   const message = ['From: ann@x.example', 'Subject: First', '', 'one'];
   test.each([
