@@ -1273,11 +1273,16 @@ async function store(edit, feed, asked, page2, seen) {
     await edit.setFeedState(feed, { ...asked, bodies: true });
     return false;
   }
-  for (const { id, item } of page2.changes)
+  for (const { id, item } of page2.changes) {
+    let roleBefore;
     await edit.step(feed, id, (row, rules) => {
+      roleBefore = row?.server?.["role"];
       const next = received(row ?? { feed, id }, item && withBody(feed, item, row?.server), rules);
       return next && walk !== void 0 ? { ...next, walk } : next;
     });
+    if (item && roleBefore !== item["role"])
+      await rereadContained(edit, feed, id);
+  }
   const state = {
     ...page2.cursor !== void 0 && { cursor: page2.cursor },
     ...walks && { walks }
@@ -1325,6 +1330,14 @@ async function dropContained(edit, feed, id) {
   const contained = CONTAINED[feed];
   if (contained)
     await drop(edit, feedOf(contained, id));
+}
+async function rereadContained(edit, feed, id) {
+  const contained = CONTAINED[feed];
+  const state = contained && await edit.feedState(feedOf(contained, id));
+  if (!state)
+    return;
+  const { seen: _, ...unread } = state;
+  await edit.setFeedState(feedOf(contained, id), unread);
 }
 function numberOf(feed, { collections, objects }) {
   const { name, scope } = partsOf(feed);

@@ -28,8 +28,8 @@ export async function withDatabase<T>(config: Config, work: (url: string) => Pro
   try {
     return await work(database.url);
   } finally {
-    for (const signal of SIGNALS) process.off(signal, interrupted);
     await database.close();
+    for (const signal of SIGNALS) process.off(signal, interrupted);
   }
 }
 

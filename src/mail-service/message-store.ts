@@ -7,6 +7,7 @@ import { newId } from './ids.js';
 import { MailSettings } from './mail-settings.js';
 import { cleanTexts } from './mime/clean-text.js';
 import type { ParsedMessage } from './mime/message.js';
+import { cutText } from '../lib/text/index.js';
 
 /** Significant characters of a Message-ID in thread keys. */
 const KEY = 250;
@@ -77,12 +78,12 @@ function row(delivery: Delivery): Record<string, unknown> {
   return cleanTexts({
     id: newId(),
     thread: newId(),
-    keys: [...new Set([messageId, ...references])].map((key) => key.slice(0, KEY)),
+    keys: [...new Set([messageId, ...references])].map((key) => cutText(key, KEY)),
     rawId,
     size,
     date: parsed.date,
     messageId,
-    subject: parsed.subject.slice(0, 10_000),
+    subject: cutText(parsed.subject, 10_000),
     intro: parsed.intro,
     seen,
     flagged,

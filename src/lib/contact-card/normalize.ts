@@ -3,7 +3,7 @@ import type { CountryCode } from 'libphonenumber-js';
 import { rememberNational } from './national-numbers.js';
 import { phoneNumbers } from './phone-numbers.js';
 import { telLink, VANITY, withoutLetters } from './phone-texts.js';
-import { asciiDigits, filledText } from '../text/index.js';
+import { asciiDigits, filledText, labelsOf, mailAddress } from '../text/index.js';
 import {
   type CardAddress,
   type CardDate,
@@ -51,6 +51,9 @@ const values = (inputs: Input<CardValue>[] | null): CardValue[] =>
       return value === null ? [] : [{ value, ...entry(input) }];
     }),
   );
+
+const emails = (inputs: Input<CardValue>[] | null): CardValue[] =>
+  values((inputs ?? []).map((input) => ({ ...input, value: mailAddress(input.value ?? '') })));
 
 /**
  * The international form of a telephone number.
@@ -175,14 +178,14 @@ const NORMALISERS: Record<CardField, Normaliser> = {
   nicknames: texts,
   organization,
   job_title: text,
-  emails: values,
+  emails,
   phones,
   addresses,
   urls: values,
   profiles,
   dates,
   notes: text,
-  categories: texts,
+  categories: (values) => labelsOf(texts(values)),
   related,
   members: texts,
   time_zone: text,

@@ -2,7 +2,7 @@ import { fold } from '../search-text/index.js';
 import type { ContactCard, ContactPhone } from './card.js';
 import { nationalNumber } from './national-numbers.js';
 import { telLink } from './phone-texts.js';
-import { asciiDigits } from '../text/index.js';
+import { asciiDigits, cutText, mailAddress } from '../text/index.js';
 
 // The index of an address book lists a contact under folded words and under keys. Keys contain a character that words never
 // do: `@` in an e-mail address, `+` before an international telephone number, `#` before a category, `/` before a department,
@@ -21,10 +21,11 @@ const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/u;
 const SPACELESS =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 
-const cut = (word: string): string =>
-  word.length <= MAX_LENGTH ? word : [...word].slice(0, MAX_LENGTH).join('');
-
-const wordsOf = (text: string): string[] => fold(text).split(SEPARATORS).filter(Boolean).map(cut);
+const wordsOf = (text: string): string[] =>
+  fold(text)
+    .split(SEPARATORS)
+    .filter(Boolean)
+    .map((word) => cutText(word, MAX_LENGTH));
 
 /** The word and, in scripts without spaces, its suffixes, so that a prefix search finds each part. */
 function withSuffixes(word: string): string[] {
@@ -47,7 +48,7 @@ const digitsOf = (text: string): string => asciiDigits(text).replaceAll(/\D/g, '
 
 /** The key of an e-mail address; null for other texts. */
 export function emailKey(address: string): string | null {
-  const key = fold(address.trim());
+  const key = fold(mailAddress(address));
   return key.length <= MAX_ADDRESS && /^[^\s@]+@[^\s@]+$/.test(key) ? key : null;
 }
 
@@ -66,13 +67,13 @@ function phoneWords({ value, e164 }: ContactPhone): string[] {
 }
 
 export const phoneKey = (e164: string): string => e164;
-export const departmentKey = (unit: string): string => `/${cut(fold(unit))}`;
-export const categoryKey = (category: string): string => `#${cut(fold(category))}`;
+export const departmentKey = (unit: string): string => `/${cutText(fold(unit), MAX_LENGTH)}`;
+export const categoryKey = (category: string): string => `#${cutText(fold(category), MAX_LENGTH)}`;
 
 /** The key of a name; null for a name without words. Names with the same words in another order are equal. */
 function nameKey(name: string | null): string | null {
   const words = wordsOf(name ?? '');
-  return words.length === 0 ? null : `=${words.toSorted().join(' ').slice(0, MAX_ADDRESS).toWellFormed()}`;
+  return words.length === 0 ? null : `=${cutText(words.toSorted().join(' '), MAX_ADDRESS)}`;
 }
 
 /** The key of a number as it was written, for numbers without an international form. */
@@ -107,7 +108,7 @@ export function contactWords(card: ContactCard): string[] {
       .flatMap((part) => wordsOf(part ?? ''))
       .flatMap(inBothKana)
       .flatMap(withSuffixes),
-    ...phones.flatMap(phoneWords).map(cut),
+    ...phones.flatMap(phoneWords).map((word) => cutText(word, MAX_LENGTH)),
     ...emails.flatMap(({ value }) => wordsOf(value)),
   ]);
   return [...words].slice(0, MAX_WORDS);
@@ -137,14 +138,12 @@ export function queryTerms(query: string): string[] {
   const number = asciiDigits(telLink(query)?.number ?? query);
   if (/^[+\d\s().\-/]+$/.test(number)) {
     const digits = digitsOf(number.trim().replace(/^00/, ''));
-    return digits === '' ? [] : [cut(digits)];
+    return digits === '' ? [] : [cutText(digits, MAX_LENGTH)];
   }
   const terms = folded
     .split(/\s+/)
-    .flatMap((word) =>
-      /^[^@]+@/.test(word) ? [word.slice(0, MAX_ADDRESS).toWellFormed()] : word.split(SEPARATORS),
-    )
+    .flatMap((word) => (/^[^@]+@/.test(word) ? [cutText(word, MAX_ADDRESS)] : word.split(SEPARATORS)))
     .filter(Boolean)
-    .map((word) => (word.includes('@') ? word : cut(word)));
+    .map((word) => (word.includes('@') ? word : cutText(word, MAX_LENGTH)));
   return [...new Set(terms)].slice(0, MAX_TERMS);
 }

@@ -6,7 +6,7 @@ import {
   type Question,
   questionsOf,
 } from './definition.js';
-import { hasVisibleCharacter } from '../text/index.js';
+import { hasVisibleCharacter, cutText } from '../text/index.js';
 import { isObject } from './fields.js';
 import { isAnswerable, kindOf } from './kinds/index.js';
 import { LogicPlan } from './logic.js';
@@ -57,7 +57,7 @@ export class AnswerChecker {
       .filter((id) => !this.questions.has(id))
       .slice(0, 100)
       .map((id) => ({
-        path: id.slice(0, 100),
+        path: cutText(id, 100),
         code: 'unknown_question',
         message: 'the form has no such question',
       }));

@@ -11,9 +11,9 @@ export function holds({ question, operator, value }: Condition, answers: Given):
   if (answer === undefined) return negated;
   switch (operator) {
     case 'equals':
-      return answer === value;
+      return composed(answer) === composed(value);
     case 'not_equals':
-      return answer !== value;
+      return composed(answer) !== composed(value);
     case 'in':
       return (value as string[]).includes(answer as string);
     case 'contains':
@@ -31,11 +31,15 @@ export function holds({ question, operator, value }: Condition, answers: Given):
   }
 }
 
+/** Canonically equivalent texts are one (Unicode, UAX 15): keyboards and file names of Apple decompose accents. */
+const composed = (value: unknown): unknown => (typeof value === 'string' ? value.normalize('NFC') : value);
+const lower = (text: string): string => text.toLowerCase().normalize('NFC');
+
 /** False for an answer to an older version in which the question had another type. */
 const contains = (answer: Answer, value: string): boolean =>
   Array.isArray(answer)
     ? answer.includes(value)
-    : typeof answer === 'string' && answer.toLowerCase().includes(value.toLowerCase());
+    : typeof answer === 'string' && lower(answer).includes(lower(value));
 
 /**
  * Orders questions so that visibility can be decided one by one: each question follows those to which its rules and the rules of

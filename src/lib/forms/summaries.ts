@@ -2,6 +2,7 @@ import { type Answer, type Answers, type Option, type Question, questionsOf } fr
 import type { Version } from './columns.js';
 import { Distribution } from './distribution.js';
 import { isAnswerable, kindOf } from './kinds/index.js';
+import { cutText } from '../text/index.js';
 
 interface OptionCount {
   id: string;
@@ -102,10 +103,7 @@ class QuestionAnswers {
         this.extend(answer as string | { from: string; to: string });
         break;
       case 'text':
-        this.samples = [(answer as string).slice(0, SAMPLE_LENGTH).toWellFormed(), ...this.samples].slice(
-          0,
-          SAMPLES,
-        );
+        this.samples = [cutText(answer as string, SAMPLE_LENGTH), ...this.samples].slice(0, SAMPLES);
         break;
       case 'files':
         break;

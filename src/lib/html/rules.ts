@@ -24,7 +24,7 @@ const SCHEMES =
 const LINK = new RegExp(String.raw`^(?:[\t\n\f\r ]*(?:${SCHEMES}):|[^:/?#]*(?:[/?#]|$))`, 'i');
 /** Images: of the web or of the same mail, and raster `data:` URLs. SVG is a document and not allowed. */
 const PICTURE =
-  /^(?:[\t\n\f\r ]*(?:https?|cid):|[\t\n\f\r ]*data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=%\s]*$|[^:/?#]*(?:[/?#]|$))/i;
+  /^(?:[\t\n\f\r ]*(?:https?|cid):|[\t\n\f\r ]*data:image\/(?:a?png|jpe?g|gif|webp|avif|bmp|hei[cf]|jxl|tiff|x-icon);base64,[A-Za-z0-9+/=%\s]*$|[^:/?#]*(?:[/?#]|$))/i;
 const WEB = /^[\t\n\f\r ]*https?:/i;
 const INTEGER = /^-?\d{1,9}$/;
 const SPAN = /^\d{1,4}$/;
@@ -109,7 +109,16 @@ export const TAGS: ReadonlyMap<string, ReadonlyMap<string, AttributeRule>> = new
   ['col', COLUMN],
   [
     'img',
-    rules({ src: PICTURE, alt: 'any', width: SIZE, height: SIZE, border: SPAN, hspace: SPAN, vspace: SPAN }),
+    rules({
+      src: PICTURE,
+      alt: 'any',
+      width: SIZE,
+      height: SIZE,
+      border: SPAN,
+      hspace: SPAN,
+      vspace: SPAN,
+      align: /^(?:left|right|top|middle|bottom|baseline|texttop|absmiddle|absbottom)$/i,
+    }),
   ],
   [
     'a',
@@ -150,24 +159,21 @@ export const GLOBAL_ATTRIBUTES: ReadonlyMap<string, AttributeRule> = rules({
 export const DATA_ATTRIBUTE = /^data-[a-z0-9_.:-]{1,100}$/;
 
 /**
- * Elements that are removed with their content: code, embedded documents, pictures and raw text. Of formulas (MathML) the text stays, without the
- * annotations that repeat it.
+ * Elements that are removed with their content: code, embedded documents and raw text, which browsers do not show. Of formulas (MathML) and
+ * drawings (SVG) the text stays, without annotations and descriptions.
  */
 const REMOVED_WITH_CONTENT = [
   'script',
   'style',
-  'template',
   'iframe',
   'frame',
   'frameset',
-  'object',
   'embed',
-  'applet',
-  'noscript',
   'noembed',
   'noframes',
   'title',
-  'svg',
+  'desc',
+  'metadata',
   'annotation',
   'annotation-xml',
 ];

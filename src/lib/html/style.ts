@@ -1,5 +1,8 @@
-/** A colour, as CSS writes it. */
-export const COLOR = String.raw`#[0-9a-f]{3,8}|[a-z]{3,24}|(?:rgb|hsl)a?\((?:[0-9.,%/ ]|deg|turn|g?rad|none){1,40}\)|var\(--[\w-]{1,64}\)`;
+const PLAIN_COLOR = String.raw`#[0-9a-f]{3,8}|[a-z]{3,24}|(?:rgba?|hsla?|hwb|(?:ok)?lab|(?:ok)?lch|color)\([\w.,%/ +-]{1,80}\)`;
+/** A colour, as CSS writes it (CSS Color 5). */
+export const COLOR =
+  String.raw`${PLAIN_COLOR}|var\(--[\w-]{1,64}(?:, ?(?:${PLAIN_COLOR}))?\)|light-dark\((?:${PLAIN_COLOR}), ?(?:${PLAIN_COLOR})\)|` +
+  String.raw`color-mix\(in [a-z\d -]{3,40}(?:, ?(?:${PLAIN_COLOR})(?: [\d.]{1,8}%)?){2}\)`;
 const NUMBER = String.raw`(?:\d{1,4}(?:\.\d{1,6})?|\.\d{1,6})`;
 const LENGTH = `${NUMBER}(?:px|pt|pc|em|rem|ex|ch|cm|mm|in|%)|0`;
 /** Lengths that may be negative are short: a line that begins far outside is invisible. */
@@ -27,16 +30,18 @@ const eachSide = (before: string, after: string, values: string): [string, strin
     values,
   ]);
 const SHADOW = `none|${list(`${SHIFT}|${COLOR}`, ' ', 4)}`;
+/** Without images. Browsers copy a colour with the initial values of the other properties. */
+const BACKGROUND = list(`${COLOR}|[a-z]{2,12}(?:-[a-z]{1,8}){1,2}|${LENGTH}|/`, ' ', 12);
 const BORDER = list(`${LINE_WIDTH}|${LINE_STYLE}|${COLOR}`, ' ', 3);
 
-const FONT_SIZE = `${LENGTH}|(?:xx?-)?small|medium|(?:x{1,3}-)?large|smaller|larger`;
+const FONT_SIZE = `${LENGTH}|${CALCULATION}|(?:xx?-)?small|medium|(?:x{1,3}-)?large|smaller|larger`;
 const LINE_HEIGHT = `normal|${NUMBER}|${LENGTH}`;
 
 /** Properties that change the appearance of text, but not its position on the page of the application. */
 const VALUES: [property: string, values: string][] = [
   ['color', COLOR],
   ['background-color', COLOR],
-  ['background', COLOR],
+  ['background', BACKGROUND],
   ['opacity', String.raw`[01]|0?\.\d{1,6}|\d{1,3}%`],
   [
     'text-align',

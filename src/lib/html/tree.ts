@@ -25,6 +25,8 @@ type Adapter = TreeAdapter<DefaultTreeAdapterMap>;
  *
  * The context element is necessary: without it parse5 parses as for `<template>` and ignores, for example, everything after a
  * leading `<col>`. Ignored content would not be checked, but `innerHTML` would create it.
+ *
+ * The content of `<noscript>` becomes elements, as without scripts, because scripts are removed. Clean texts do not contain `<noscript>`.
  */
 export function parseHtml(html: string): ParsedHtml {
   const placed = new Set<number>();
@@ -32,7 +34,7 @@ export function parseHtml(html: string): ParsedHtml {
   const fragment = parseFragment(context, html, {
     treeAdapter: boundedAdapter(placed),
     sourceCodeLocationInfo: true,
-    scriptingEnabled: true,
+    scriptingEnabled: false,
   });
   return { root: { type: 'root', children: convertAll(fragment.childNodes, 1) }, startTags: placed.size };
 }
@@ -120,7 +122,10 @@ function convert(element: P5.Element, depth: number): Element {
     type: 'element',
     tagName: element.tagName,
     properties,
-    children: convertAll(element.childNodes, depth + 1),
+    children: convertAll(
+      ('content' in element ? (element as P5.Template).content : element).childNodes,
+      depth + 1,
+    ),
   };
 }
 

@@ -47,3 +47,6 @@ export function* linesOf({ name, properties, components }: Component): Generator
 }
 
 export const formatComponent = (given: Component): string => [...linesOf(given)].join('');
+
+/** Properties that repeat a description as HTML: the one of Outlook, and that of RFC 9073, 6.5. */
+export const HTML_DESCRIPTIONS: readonly string[] = ['X-ALT-DESC', 'STYLED-DESCRIPTION'];

@@ -2,6 +2,7 @@ export {
   component,
   type Component,
   formatComponent,
+  HTML_DESCRIPTIONS,
   linesOf,
   parameterOf,
   propertiesOf,

@@ -1,5 +1,5 @@
 import { type Component, parameterOf, propertiesOf, type Property, propertyOf } from '../icalendar/index.js';
-import { percentDecoded } from '../text/index.js';
+import { cutText, mailAddress } from '../text/index.js';
 
 /** Further attendees of an event are ignored. */
 export const MAX_ATTENDEES = 500;
@@ -27,10 +27,7 @@ export interface Attendee extends Organizer {
 
 /** The address of `mailto:` or of a bare address, lower case; null for another URI. */
 export function addressOfUri(uri: string | undefined): string | null {
-  const text = (uri ?? '').trim().replace(/^mailto:/i, '');
-  const address = percentDecoded(text.split('?')[0] as string)
-    .trim()
-    .toLowerCase();
+  const address = mailAddress(uri ?? '').toLowerCase();
   const isAddress = /^[^\s@<>"\p{Cc}]+@[^\s@<>"\p{Cc}]+$/u.test(address) && address.length <= MAX_ADDRESS;
   return isAddress && address.isWellFormed() ? address : null;
 }
@@ -72,7 +69,7 @@ function personOf(property: Property): Organizer | null {
   const name = (parameterOf(property, 'CN') ?? '').replaceAll(/\p{Cc}+/gu, ' ').trim();
   return {
     email,
-    name: name.slice(0, MAX_NAME).toWellFormed(),
+    name: cutText(name, MAX_NAME),
     sentBy: addressOfUri(parameterOf(property, 'SENT-BY')),
   };
 }

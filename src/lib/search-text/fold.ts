@@ -1,3 +1,4 @@
+import { cutText } from '../text/index.js';
 /** Maximum code points of a lexeme. Longer words are cut, in texts and in queries alike. */
 const MAX_LEXEME = 64;
 
@@ -60,5 +61,5 @@ export function fold(word: string): string {
 
 /** A folded word, cut to the length of a lexeme. */
 export function cut(word: string): string {
-  return word.length <= MAX_LEXEME ? word : [...word].slice(0, MAX_LEXEME).join('');
+  return cutText(word, MAX_LEXEME);
 }

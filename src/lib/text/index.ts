@@ -24,11 +24,57 @@ export function asciiDigits(text: string): string {
   });
 }
 
+/** A label, category or heading in the one form that it has: composed (Unicode, UAX 15, NFC), without blanks around it. */
+export const labelOf = (text: string): string => text.normalize('NFC').trim();
+
+/** Labels in their one form, each once. */
+export const labelsOf = (texts: readonly string[]): string[] => inOneForm(texts) as string[];
+
+/** Input that should be a label or a list of labels, as far as it is. */
+export function inOneForm(value: unknown): unknown {
+  if (Array.isArray(value)) return [...new Set(value.map(inOneForm))];
+  return typeof value === 'string' ? labelOf(value) : value;
+}
+
+/** Invisible characters, without joiners in words of scripts that need them (RFC 5892, A.1 and A.2). */
+const INVISIBLE = /(?!(?<=[[\p{L}\p{M}]--\p{ASCII}])[\u200c\u200d](?=[[\p{L}\p{M}]--\p{ASCII}]))\p{Cf}/gv;
+const MAILTO = /^mailto:([^?]*)/i;
+/** An address with a name (RFC 5322, 3.4), and one between angle brackets. */
+const NAMED = /^(?:[^<>@]*|"[^"]*" *)<([^<>\s]+@[^<>\s]+)>$/;
+
+/**
+ * The e-mail address in a text that a user pasted: a link (`mailto:`, RFC 6068) and an address with a name become the address. Spaces
+ * around it and invisible characters, which programs copy with it, are removed. Other text is only trimmed.
+ */
+export function mailAddress(text: string): string {
+  const plain = text.replaceAll(INVISIBLE, '').trim();
+  const named = NAMED.exec(plain)?.[1] ?? plain;
+  const link = MAILTO.exec(named)?.[1];
+  const address = link === undefined ? named : percentDecoded(link).replaceAll(INVISIBLE, '').trim();
+  return /^[^@]+@[^\s@]+$/.test(address) ? address : text.trim();
+}
+
 /** Number of characters: of code points, so that an ideograph or emoji beyond U+FFFF is one. */
 export function charactersOf(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;
+}
+
+/**
+ * The first characters of a text, well-formed. A cut between the halves of a surrogate pair would leave text that PostgreSQL rejects.
+ * @param max number of code points, as `charactersOf` counts
+ */
+export function cutText(text: string, max: number): string {
+  if (text.length <= max) return text.toWellFormed();
+  let end = 0;
+  let count = 0;
+  for (const character of text) {
+    if (count === max) break;
+    count += 1;
+    end += character.length;
+  }
+  return text.slice(0, end).toWellFormed();
 }
 
 /** The text without its percent-encoding (RFC 3986, 2.1); as it is where that is malformed. */

@@ -10,7 +10,7 @@ import {
   isMessenger,
   NAME_PARTS,
 } from './card.js';
-import { formatDate, parseDate } from './dates.js';
+import { dateOf, formatDate } from './dates.js';
 import { Draft } from './read/draft.js';
 import { HANDLERS } from './read/handlers.js';
 import { Params, type Property } from './read/properties.js';
@@ -69,7 +69,7 @@ export function companionOf(property: Property, isShared: boolean, isOld: boolea
   const group = isShared ? property.group : null;
   const text = isOld ? property.value.replaceAll(/(?<!\\),/g, String.raw`\,`) : property.value;
   // Versions spell dates differently.
-  const date = held === DATE ? parseDate(unescapeText(text), params.first('X-APPLE-OMIT-YEAR')) : undefined;
+  const date = held === DATE ? dateOf({ value: text, params }) : undefined;
   const value = date ? formatDate(date, true) : text;
   if (left.length === 0 && group === null && !isRicher(name, value)) return undefined;
   return { group, name, params: Object.fromEntries(left), value };

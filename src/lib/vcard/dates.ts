@@ -1,4 +1,6 @@
 import type { CardDate } from './card.js';
+import type { Property } from './read/properties.js';
+import { unescapeText } from './text.js';
 
 type DateParts = Pick<CardDate, 'year' | 'month' | 'day'>;
 
@@ -17,6 +19,14 @@ export function parseDate(text: string, omittedYear?: string): DateParts | undef
     day: numberOf(found.day ?? found.day2 ?? found.day3),
   });
 }
+
+/** The date of a property; undefined for one of another calendar (CALSCALE), whose months and days have another meaning. */
+export function dateOf({ value, params }: Pick<Property, 'value' | 'params'>): DateParts | undefined {
+  if ((params.first('CALSCALE') ?? GREGORIAN).toLowerCase() !== GREGORIAN) return undefined;
+  return parseDate(unescapeText(value), params.first('X-APPLE-OMIT-YEAR'));
+}
+
+const GREGORIAN = 'gregorian';
 
 /** The leap year that Apple writes for a date without a year, often without X-APPLE-OMIT-YEAR. */
 export const APPLE_YEAR = 1604;

@@ -84,7 +84,7 @@ const opening = (reference: string, style = 0): string =>
   `<c r="${reference}"${style > 0 ? ` s="${style}"` : ''}`;
 
 function textXml(text: string, reference: string, style?: number): string {
-  const shown = text.length > MAX_TEXT ? text.slice(0, MAX_TEXT) : text;
+  const shown = text.length > MAX_TEXT ? text.slice(0, MAX_TEXT).toWellFormed() : text;
   return `${opening(reference, style)} t="inlineStr"><is><t xml:space="preserve">${xmlText(shown)}</t></is></c>`;
 }
 

@@ -8,10 +8,22 @@ export interface XmlElement {
   name: string;
   /** Values of attributes without a namespace, by name. */
   attributes: Readonly<Record<string, string>>;
+  /** Attributes with a namespace. */
+  qualified: readonly XmlAttribute[];
   children: XmlElement[];
   /** The character data of the element itself, without that of its children. */
   text: string;
+  /** Character data and children in the order of the document. */
+  content: (string | XmlElement)[];
 }
+
+export interface XmlAttribute {
+  space: string;
+  name: string;
+  value: string;
+}
+
+const DECLARATION = 'http://www.w3.org/2000/xmlns/';
 
 export type XmlErrorCode = 'malformed' | 'doctype' | 'too_deep' | 'too_many_nodes';
 
@@ -56,16 +68,25 @@ export function readXml(text: string, { depth, nodes }: XmlLimits): XmlElement {
       space: uri,
       name: local,
       attributes: Object.fromEntries(plain.map((attribute) => [attribute.local, attribute.value])),
+      qualified: own
+        .filter((attribute) => attribute.uri !== '' && attribute.uri !== DECLARATION)
+        .map((attribute) => ({ space: attribute.uri, name: attribute.local, value: attribute.value })),
       children: [],
       text: '',
+      content: [],
     };
     if (open.length === 0) root = element;
-    else open.at(-1)?.children.push(element);
+    else {
+      open.at(-1)?.children.push(element);
+      open.at(-1)?.content.push(element);
+    }
     open.push(element);
   });
   const append = (part: string): void => {
     const current = open.at(-1);
-    if (current) current.text += part;
+    if (!current) return;
+    current.text += part;
+    current.content.push(part);
   };
   parser.on('text', append);
   parser.on('cdata', append);

@@ -1,3 +1,4 @@
+import { cutText, charactersOf } from '../../lib/text/index.js';
 /** True for a Message-ID that is safe in a header. Others could be folded into lines that form headers of their own. */
 export const isMessageId = (id: string): boolean => /^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(id);
 
@@ -10,10 +11,10 @@ const MAX_ENDING = 32;
 
 /** Truncates a file name to 255 characters and keeps its extension. */
 export function shortName(name: string): string {
-  if (name.length <= MAX_NAME) return name;
+  if (charactersOf(name) <= MAX_NAME) return name;
   const dot = name.lastIndexOf('.');
   const ending = dot > 0 && name.length - dot <= MAX_ENDING ? name.slice(dot) : '';
-  return name.slice(0, MAX_NAME - ending.length) + ending;
+  return cutText(name, MAX_NAME - charactersOf(ending)) + ending;
 }
 
 /** Replaces U+0000 and lone surrogates, which PostgreSQL cannot store, by U+FFFD. */

@@ -5,6 +5,7 @@ import { CalendarPartFinder } from './calendar-part.js';
 import { cleanTexts, isMediaType, isMessageId } from './clean-text.js';
 import type { Address, AttachmentInfo, ParsedMessage } from './message.js';
 import { describe, locationOf, walk } from './walk.js';
+import { cutText, charactersOf } from '../../lib/text/index.js';
 
 /** Maximum number of stored characters, of text and of HTML. */
 const MAX_TEXT = 1_048_576;
@@ -44,8 +45,8 @@ export async function parseMessage(source: Readable): Promise<ParsedMessage> {
     bcc: addresses(headers.get('bcc')),
     references: referencesOf(headers),
     contentType: contentTypeOf(headers.get('content-type')),
-    text: plain.slice(0, MAX_TEXT).replace(/\n$/, ''),
-    html: html ? toAttachmentLinks(html, links, base).slice(0, MAX_TEXT) : null,
+    text: cutText(plain, MAX_TEXT).replace(/\n$/, ''),
+    html: html ? cutText(toAttachmentLinks(html, links, base), MAX_TEXT) : null,
     intro: introOf(markup, plain),
     attachments,
     headers: headerLines(lines),
@@ -57,12 +58,7 @@ function introOf(html: string | undefined, plain: string): string | null {
   const text = html === undefined ? plain.slice(0, INTRO * 8) : readable(html, INTRO * 4);
   const line = text.replace(/\s+/g, ' ').trim();
   if (line === '') return null;
-  return line.length > INTRO
-    ? `${line
-        .slice(0, INTRO)
-        .toWellFormed()
-        .replace(/\uFFFD$/, '')}…`
-    : line;
+  return charactersOf(line) > INTRO ? `${cutText(line, INTRO)}…` : line;
 }
 
 /** The visible text of HTML. May end after `enough` characters. */
@@ -102,8 +98,8 @@ function addresses(header: unknown): Address[] {
     else if (group !== undefined) collect(group);
     else if (typeof address === 'string' && address !== '')
       found.push({
-        address: address.slice(0, 320),
-        name: typeof name === 'string' ? name.slice(0, 1_000) : '',
+        address: cutText(address, 320),
+        name: typeof name === 'string' ? cutText(name, 1_000) : '',
       });
   };
   collect(header);
@@ -112,11 +108,10 @@ function addresses(header: unknown): Address[] {
 
 const textOf = (header: unknown): string => (typeof header === 'string' ? header : '');
 
+/** With blanks, commas or nothing between them (RFC 5322, 3.6.4: the blanks around an id are optional), some without brackets. */
 function messageIds(header: unknown): string[] {
   const text = Array.isArray(header) ? header.join(' ') : typeof header === 'string' ? header : '';
-  return text
-    .split(/\s+/)
-    .filter(Boolean)
+  return (text.match(/<[^<>\s]*>|[^<>\s,]+/g) ?? [])
     .map((id) => (id.startsWith('<') ? id : `<${id}>`))
     .filter((id) => id.length <= MAX_MESSAGE_ID && isMessageId(id));
 }
@@ -151,7 +146,7 @@ function headerLines(lines: HeaderLines): Record<string, string[]> {
       .slice(line.indexOf(':') + 1)
       .replace(/\s+/g, ' ')
       .trim();
-    (all[key.slice(0, 200)] ??= []).push(value.slice(0, MAX_HEADER_VALUE));
+    (all[cutText(key, 200)] ??= []).push(cutText(value, MAX_HEADER_VALUE));
   }
   return all;
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { mailAddress } from '../../lib/text/index.js';
 import { html } from '../../platform/html/html-tag.js';
 import type { BodyReply } from '../../platform/http/replies/body-reply.js';
 import { isEmailAddress, MAX_EMAIL } from '../../platform/http/input.decorators.js';
@@ -43,7 +44,7 @@ export class RecoveryPages {
   async request(page: PageRequest, kind: 'forgot' | 'self_join'): Promise<BodyReply> {
     const service = this.serviceOf(kind);
     if (!service.enabled) return this.showRequest(page, kind);
-    const email = page.field('email').trim();
+    const email = mailAddress(page.field('email'));
     if (!isEmailAddress(email)) return this.showRequest(page, kind, page.t('email_missing'));
     const wait = await service.request(email, page.language, page);
     if (wait > 0) return showLimited(page, wait);

@@ -168,6 +168,7 @@ export class CalendarEntry extends CalendarPart {
   @Column('text', { name: 'show_as', nullable: true }) showAs!: string | null;
   @Column('text', { nullable: true }) color!: string | null;
   @Column('jsonb', { nullable: true }) reminders!: unknown;
+  @Column('jsonb', { nullable: true }) alarms!: unknown;
   @Column('boolean') hidden!: boolean;
   @Column('bigint', { name: 'change_seq' }) changeSeq!: string;
   /** Time at which the reminder clock checks the placement; null: it has no further reminder. */

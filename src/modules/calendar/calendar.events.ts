@@ -45,6 +45,8 @@ export interface ReminderDue extends Record<string, unknown> {
   /** Instants of the instance, RFC 3339. */
   start: string;
   end: string;
+  /** The wall time at which the event, or the first instance of its series, starts. Another one: the event has moved. */
+  event_starts: string;
   /** Minutes before the start. */
   minutes: number;
   methods: ('popup' | 'email')[];

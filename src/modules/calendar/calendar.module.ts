@@ -23,6 +23,7 @@ import { EventsController } from './events/events.controller.js';
 import { EventsService } from './events/events.service.js';
 import { EventPublicEvents } from './events/event-public-events.js';
 import { AttendeeWrites } from './events/resources/attendee-writes.js';
+import { DeletedEvents } from './events/resources/deleted-events.js';
 import { EventResources } from './events/resources/event-resources.js';
 import { EventResourcesRepository } from './events/resources/event-resources.repository.js';
 import { ResourceWrites } from './events/resources/resource-writes.js';
@@ -77,6 +78,7 @@ import { CalendarSyncService } from './sync/calendar-sync.service.js';
     EventResourcesRepository,
     EventResources,
     AttendeeWrites,
+    DeletedEvents,
     ResourceWrites,
     CalendarSyncRepository,
     CalendarSyncService,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { workspace } from '../../platform/database/statement.js';
+import { type Statement, workspace } from '../../platform/database/statement.js';
 import type { DomainEvent } from '../../platform/events/outbox.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
@@ -52,18 +52,33 @@ const titles = workspace.statement<{ id: string; title: string }>(
                   WHERE entry.tenant_id = $1 AND entry.event_id = event.id))`,
 );
 
-// Events that take place, for their participants and the owners of a calendar with them. A participant may be excluded later.
-const takingPlace = workspace.statement<CurrentNotification>(
-  'calendar.current',
-  `SELECT about.id FROM jsonb_to_recordset($3) AS about (id uuid, subject_id uuid)
-     JOIN calendar_events event ON event.tenant_id = $1 AND event.id = about.subject_id AND event.deleted_at IS NULL
-      AND event.status <> 'cancelled'
+// Events on a condition, for their participants and the owners of a calendar with them. A participant may be excluded later.
+const eventsWith = (name: string, condition: string): Statement<CurrentNotification> =>
+  workspace.statement(
+    `calendar.${name}`,
+    `SELECT about.id FROM jsonb_to_recordset($3) AS about (id uuid, subject_id uuid, data jsonb)
+     JOIN calendar_events event ON event.tenant_id = $1 AND event.id = about.subject_id AND ${condition}
     WHERE EXISTS (SELECT FROM event_participants participant
                    WHERE participant.tenant_id = $1 AND participant.event_id = event.id AND participant.user_id = $2
                      AND NOT participant.uninvited)
        OR EXISTS (SELECT FROM calendar_entries entry
                     JOIN calendars calendar ON calendar.tenant_id = $1 AND calendar.id = entry.calendar_id AND calendar.owner_id = $2
                    WHERE entry.tenant_id = $1 AND entry.event_id = event.id)`,
+  );
+
+const TAKES_PLACE = `event.deleted_at IS NULL AND event.status <> 'cancelled'`;
+const takingPlace = eventsWith('current', TAKES_PLACE);
+const atTheirTime = eventsWith(
+  'current_reminders',
+  `${TAKES_PLACE} AND event.starts = coalesce(about.data->>'event_starts', event.starts)`,
+);
+
+// Those who were excluded by the cancellation are told of it too.
+const calledOff = workspace.statement<CurrentNotification>(
+  'calendar.current_cancellations',
+  `SELECT about.id FROM jsonb_to_recordset($3) AS about (id uuid, subject_id uuid)
+     JOIN calendar_events event ON event.tenant_id = $1 AND event.id = about.subject_id
+    WHERE $2::uuid IS NOT NULL AND (event.deleted_at IS NOT NULL OR event.status = 'cancelled')`,
 );
 
 async function causeOf(
@@ -134,7 +149,7 @@ const TYPES: readonly NotificationType[] = [
       pt: '{actor} cancelou “{title}”',
       vi: '{actor} đã hủy “{title}”',
     },
-    lasts: 'while_readable',
+    lasts: calledOff,
     // An event of an outside organizer that is deleted with its last calendar is not cancelled.
     triggers: [CalendarEvents.deleted, CalendarEvents.updated].map((event) => ({
       event,
@@ -152,17 +167,17 @@ const TYPES: readonly NotificationType[] = [
       vi: 'Nhắc nhở: “{title}”',
     },
     path,
-    lasts: takingPlace,
+    lasts: atTheirTime,
     triggers: [
       {
         event: CalendarEvents.reminderDue,
         causes: ({ payload }) => {
-          const { event_id, user_id, start, minutes } = payload as unknown as ReminderDue;
+          const { event_id, user_id, start, event_starts, minutes } = payload as unknown as ReminderDue;
           return {
             recipients: [user_id],
             actorId: null,
             subject: { kind: EVENT, id: event_id },
-            data: { start, minutes },
+            data: { start, event_starts, minutes },
           };
         },
       },

@@ -55,6 +55,7 @@ export const calendarSchema: SchemaPart = {
     SchedulingOfEvent1798800005001: '0015-scheduling-of-event',
     OpenPolls1798804000003: '0016-open-polls',
     CountedEntries1798806000002: '0017-counted-entries',
+    EntryAlarms1798814000002: '0018-entry-alarms',
   }),
   sql: sqlFiles(
     'workspace',

@@ -29,6 +29,7 @@ import { ContactPhotos, MAX_PHOTO_BYTES } from './contact-photos.js';
 import { ContactPhotosRepository } from './contact-photos.repository.js';
 import { DuplicatesController } from './duplicates/duplicates.controller.js';
 import { DuplicatesRepository } from './duplicates/duplicates.repository.js';
+import { FormerContacts } from './former-contacts.repository.js';
 import { DuplicatesService } from './duplicates/duplicates.service.js';
 import { GlobalBook } from './global-book.js';
 import { ContactPhotosController, SelfPhotoController } from './photos/contact-photos.controller.js';
@@ -93,6 +94,7 @@ import { ContactsPersonalData } from './contacts-personal-data.js';
     ExtractedAddresses,
     ReceivedRepository,
     DuplicatesRepository,
+    FormerContacts,
     DuplicatesService,
     ContactSearchRepository,
     ContactsApi,

@@ -38,6 +38,7 @@ export const contactsSchema: SchemaPart = {
     CollectedBooks1798022304571: '0005-collected-books',
     FormerRevisions1798800000072: '0006-former-revisions',
     AddressesOfDeletedContacts1798800000073: '0007-addresses-of-deleted-contacts',
+    RevisionsBeforeImports1798814000021: '0008-revisions-before-imports',
   }),
   sql: sqlFiles('workspace', import.meta.url, 'contact-writes'),
 };

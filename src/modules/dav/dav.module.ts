@@ -18,7 +18,10 @@ import { Principals } from './methods/principals.js';
 import { Propfind } from './methods/propfind.js';
 import { Reports } from './methods/reports.js';
 import { Scheduling } from './methods/scheduling.js';
+import { SyncStates } from './sync-states.js';
 import { DavNames } from './dav-names.js';
+import { DavPersonalData } from './dav-personal-data.js';
+import { DavPropertyStore } from './dav-properties.js';
 
 /** CalDAV and CardDAV on the services of calendar, tasks and contacts (adr/0067). */
 @Module({
@@ -34,6 +37,8 @@ import { DavNames } from './dav-names.js';
   controllers: [DavProfileController],
   providers: [
     DavNames,
+    DavPersonalData,
+    DavPropertyStore,
     CalendarCollections,
     TaskCollections,
     CalendarHome,
@@ -43,6 +48,7 @@ import { DavNames } from './dav-names.js';
     Propfind,
     Reports,
     Scheduling,
+    SyncStates,
     CollectionWrites,
     DavAuthenticator,
     DavServer,

@@ -16,6 +16,7 @@ import { depthOf, Propfind, single } from './methods/propfind.js';
 import { PrincipalSearch, searchProperties } from './methods/principal-search.js';
 import { Reports } from './methods/reports.js';
 import { Scheduling } from './methods/scheduling.js';
+import { SyncStates } from './sync-states.js';
 import { MAX_RESOURCE, readBody, readXmlBody, utf8Of, xmlError } from './model/body.js';
 import { rangeOf } from './model/calendar-filter.js';
 import { assertIf, isUnchanged, preconditionsOf } from './model/conditions.js';
@@ -46,6 +47,7 @@ export class DavServer implements OnModuleInit {
     private readonly scheduling: Scheduling,
     private readonly search: PrincipalSearch,
     private readonly writes: CollectionWrites,
+    private readonly states: SyncStates,
     private readonly passwords: ApplicationPasswordProviders,
     calendars: CalendarHome,
     addressbooks: AddressbookCollections,
@@ -144,14 +146,15 @@ export class DavServer implements OnModuleInit {
     writeBody(response, new BodyReply(Buffer.from(text), { contentType: 'text/calendar; charset=utf-8' }));
   }
 
-  private async get({ ctx, request, response, target }: Job): Promise<void> {
+  private async get(job: Job): Promise<void> {
+    const { ctx, request, response, target } = job;
     if (target.kind !== 'member')
       throw new DavError(405, null, 'Only events, tasks and contacts have content.');
     const { collections, collection } = await this.containing(ctx, target);
     const version = /version=4\.0/.test(request.headers.accept ?? '') ? '4.0' : '3.0';
     const options = { isWanted: true, zones: true, version } as const;
     const { etag, text } = await single(ctx, collections, collection, target.name, options);
-    assertIf(request, etag);
+    assertIf(request, etag, await this.states.of(job, request));
     const headers = { ...COMMON, ETag: etag };
     const { contentType } = collection;
     if (isUnchanged(request, etag))
@@ -161,7 +164,8 @@ export class DavServer implements OnModuleInit {
     writeBody(response, new BodyReply(content, { contentType, headers, length: body.length }));
   }
 
-  private async put({ ctx, request, response, target }: Job): Promise<void> {
+  private async put(job: Job): Promise<void> {
+    const { ctx, request, response, target } = job;
     if (target.kind !== 'member')
       throw new DavError(405, null, 'Only events, tasks and contacts have content.');
     // A part of a resource must not replace it (RFC 9110, 14.5).
@@ -170,37 +174,43 @@ export class DavServer implements OnModuleInit {
     const { collections, collection } = await this.containing(ctx, target);
     if (!collection.isWritable) throw forbidden();
     const body = await readBody(request, MAX_RESOURCE);
-    const isNew = await collections.put(ctx, collection, target.name, body, preconditionsOf(request));
+    const check = preconditionsOf(request, await this.states.of(job, request));
+    const isNew = await collections.put(ctx, collection, target.name, body, check);
     // Without an ETag: the stored text differs from that of the request (RFC 4791, 5.3.4).
     send(response, isNew ? 201 : 204);
   }
 
-  private async delete({ ctx, request, response, target }: Job): Promise<void> {
+  private async delete(job: Job): Promise<void> {
+    const { ctx, request, response, target } = job;
+    const isState = await this.states.of(job, request);
     if (target.kind === 'member') {
       const { collections, collection } = await this.containing(ctx, target);
-      await collections.remove(ctx, collection, target.name, preconditionsOf(request));
+      await collections.remove(ctx, collection, target.name, preconditionsOf(request, isState));
     } else if (target.kind === 'collection') {
-      assertIf(request, null);
+      assertIf(request, null, isState);
       const { collections, collection } = await this.containing(ctx, target);
       await collections.delete(ctx, collection);
     } else throw forbidden();
     send(response, 204);
   }
 
-  private async make({ ctx, request, response, target }: Job): Promise<void> {
+  private async make(job: Job): Promise<void> {
+    const { ctx, request, response, target } = job;
     if (target.kind !== 'collection') throw forbidden();
     const body = await readXmlBody(request);
-    assertIf(request, null);
+    assertIf(request, null, await this.states.of(job, request));
     const collections = this.collections[target.space];
     await this.writes.create(ctx, collections, target.segment, request.method, body);
     send(response, 201);
   }
 
-  private async patch({ ctx, request, response, target }: Job): Promise<void> {
+  private async patch(job: Job): Promise<void> {
+    const { ctx, request, response, target } = job;
     const body = await readXmlBody(request);
     if (target.kind !== 'collection') throw forbidden();
-    assertIf(request, null);
-    const { collections, collection } = await this.containing(ctx, target);
+    assertIf(request, null, await this.states.of(job, request));
+    const collections = this.collections[target.space];
+    const collection = await collections.find(ctx, target.segment);
     const text = await this.writes.patch(ctx, collections, collection, body);
     sendXml(response, 207, text);
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { workspace } from '../../platform/database/statement.js';
+import { type Statement, workspace } from '../../platform/database/statement.js';
 import type { DomainEvent } from '../../platform/events/outbox.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
@@ -9,6 +9,7 @@ import type {
   NotificationTrigger,
   NotificationType,
 } from '../../platform/notifications/notification-type.js';
+import { RESPONSE_COUNT } from './forms.repository.js';
 
 // Owner and editors of forms, without the respondents of the responses.
 const editors = workspace.statement<{ position: number; user_ids: string[] }>(
@@ -54,12 +55,20 @@ const withResponses = workspace.statement<CurrentNotification>(
                    WHERE response.tenant_id = $1 AND response.form_id = about.subject_id AND response.respondent_id IS DISTINCT FROM $2)`,
 );
 
-const whileClosed = workspace.statement<CurrentNotification>(
-  'forms.current_closures',
-  `SELECT about.id FROM jsonb_to_recordset($3) AS about (id uuid, subject_id uuid)
-     JOIN forms form ON form.tenant_id = $1 AND form.id = about.subject_id AND NOT form.accepting
-    WHERE $2::uuid IS NOT NULL`,
+/** Notifications of forms to which a condition applies. Parameter 2 is the recipient, which PostgreSQL requires to be used. */
+const ofForms = (name: string, condition: string): Statement<CurrentNotification> =>
+  workspace.statement(
+    `forms.${name}`,
+    `SELECT about.id FROM jsonb_to_recordset($3) AS about (id uuid, subject_id uuid)
+       JOIN forms form ON form.tenant_id = $1 AND form.id = about.subject_id AND ${condition}
+      WHERE $2::uuid IS NOT NULL`,
+  );
+const whileClosed = ofForms('current_closures', 'NOT form.accepting');
+const afterWindow = ofForms(
+  'current_ends',
+  `(form.settings->>'closes_at')::timestamptz <= clock_timestamp()`,
 );
+const whileFull = ofForms('current_quotas', `(form.settings->>'max_responses')::int <= ${RESPONSE_COUNT}`);
 
 interface FormPayload {
   form_id: string;
@@ -158,7 +167,7 @@ const TYPES: readonly NotificationType[] = [
       vi: 'Đã hết thời gian trả lời “{title}”',
     },
     path: ({ subject }) => `/forms/${subject.id}`,
-    lasts: 'while_readable',
+    lasts: afterWindow,
     triggers: [closedBy('window_ended')],
   },
   {
@@ -171,7 +180,7 @@ const TYPES: readonly NotificationType[] = [
       vi: '“{title}” đã đạt số câu trả lời tối đa',
     },
     path: ({ subject }) => `/forms/${subject.id}`,
-    lasts: 'while_readable',
+    lasts: whileFull,
     triggers: [closedBy('quota_reached')],
   },
   {

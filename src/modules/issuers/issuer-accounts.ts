@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { IDToken } from 'openid-client';
+import { cutText } from '../../lib/text/index.js';
 import { Audit } from '../../platform/audit/audit.js';
 import { ConcurrentChangeError } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
@@ -103,7 +104,7 @@ export class IssuerAccounts {
     return {
       subject,
       email,
-      name: isUsable ? name.trim() : email.slice(0, email.lastIndexOf('@')).slice(0, MAX_NAME),
+      name: isUsable ? name.trim() : cutText(email.slice(0, email.lastIndexOf('@')), MAX_NAME),
       groupIds: mappedGroups(issuer, claims),
     };
   }

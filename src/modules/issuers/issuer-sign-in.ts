@@ -13,6 +13,7 @@ import { IssuerSecrets } from './issuer-secrets.js';
 import type { TenantIssuer } from './issuer.entity.js';
 import { redirectUriOf } from './issuers.presenter.js';
 import { IssuersRepository } from './issuers.repository.js';
+import { cutText } from '../../lib/text/index.js';
 
 const ATTEMPT_MS = 10 * 60_000;
 /** Each attempt is used once while it is valid. */
@@ -201,7 +202,7 @@ export class IssuerSignIn {
     detail: string | null,
     origin: IssuerOrigin,
   ): Promise<void> {
-    const data = { name, reason, ...(detail !== null && { detail: detail.slice(0, MAX_DETAIL) }) };
+    const data = { name, reason, ...(detail !== null && { detail: cutText(detail, MAX_DETAIL) }) };
     const entry = { action: 'tenant.issuer.sign_in_rejected', objectKind: 'issuer', objectId: id, data };
     await this.db.tx((tx) => this.audit.record(tx, { tenantId, userId: null, ...origin }, entry));
   }

@@ -1,9 +1,9 @@
 import { ApiPropertyOptional, IntersectionType, PartialType } from '@nestjs/swagger';
 import { Allow, ArrayMaxSize, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import {
-  Distinct,
+  AsLabels,
+  Labels,
   MaxBytes,
-  Names,
   Nullable,
   OneOf,
   Optional,
@@ -42,9 +42,8 @@ export class NoteContent {
    */
   @MaxBytes(MAX_CONTENT_BYTES) @IsString() content!: string;
 
-  /** At most 100, each of 1 to 100 characters; duplicates are dropped. @example ["planning", "2026"] */
-  @Distinct()
-  @Names(MAX_LABELS, MAX_LABEL)
+  /** At most 100, each of 1 to 100 characters; stored composed (NFC), without blanks around them, each once. @example ["planning", "2026"] */
+  @Labels(MAX_LABELS, MAX_LABEL)
   labels!: string[];
 }
 
@@ -102,6 +101,7 @@ export class ListNotes extends PageQuery {
     example: ['planning'],
   })
   @IsOptional()
+  @AsLabels()
   @Repeatable()
   @MaxLength(MAX_LABEL, { each: true })
   @IsString({ each: true })

@@ -8,6 +8,7 @@ import { NotificationSettingsApi } from '../settings/index.js';
 import type { NotificationResponse } from './notification.response.js';
 import { NOTIFICATION_TEXTS } from './notification-texts.js';
 import { type NotificationRow, NotificationsRepository } from './notifications.repository.js';
+import { cutText, charactersOf } from '../../lib/text/index.js';
 
 const MAX_TITLE = 200;
 
@@ -112,5 +113,5 @@ const timeOf = (time: Date | null): string | null => time?.toISOString() ?? null
 /** Titles may be long and contain line breaks. */
 function oneLine(text: string): string {
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
-  return line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE).toWellFormed()}…`;
+  return charactersOf(line) <= MAX_TITLE ? line : `${cutText(line, MAX_TITLE)}…`;
 }

@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nest
 import { Transform } from 'class-transformer';
 import { IsString, IsUUID, ValidateBy, ValidateIf } from 'class-validator';
 import {
+  PastedAddress,
   HttpUrl,
   IntegerFrom,
   Moment,
@@ -61,7 +62,7 @@ export class NamedUser {
   @IsUUID('all', { message: 'user_id must be a UUID' })
   user_id?: string | null;
 
-  @Nullable() @Text(320, { example: 'bob@demo.example' }) email?: string | null;
+  @Nullable() @PastedAddress() @Text(320, { example: 'bob@demo.example' }) email?: string | null;
 }
 
 export class ReferenceInput {

@@ -13,7 +13,8 @@ import { Allow, ArrayMaxSize, IsArray, IsString, IsUUID, MaxLength, ValidateNest
 import {
   asInstance,
   asNamedUser,
-  Distinct,
+  AsLabels,
+  Labels,
   EachAs,
   Entries,
   Flag,
@@ -22,7 +23,6 @@ import {
   Nullable,
   OneOf,
   Optional,
-  Names,
   Text,
   Visible,
   VisibleOrEmpty,
@@ -87,10 +87,9 @@ export class TaskFields {
   /** Accepted in upper or lower case. Default for a new task: `normal`. */
   @LowerCase() @OneOf(PRIORITIES, { example: 'high' }) priority!: TaskPriority;
   /** A heading that the task is listed under; null or empty for none. */
-  @Nullable() @VisibleOrEmpty() @Text(MAX_GROUP, { example: 'Travel' }) group!: string | null;
+  @Nullable() @VisibleOrEmpty() @AsLabels() @Text(MAX_GROUP, { example: 'Travel' }) group!: string | null;
 
-  @Distinct()
-  @Names(MAX_LABELS, MAX_LABEL, { example: ['offsite'] })
+  @Labels(MAX_LABELS, MAX_LABEL, { example: ['offsite'] })
   labels!: string[];
 }
 

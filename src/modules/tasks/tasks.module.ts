@@ -12,6 +12,7 @@ import { TaskAttachmentsRepository } from './parts/task-attachments.repository.j
 import { ATTACHMENT_MAX_BYTES, TaskAttachmentsService } from './parts/task-attachments.service.js';
 import { TaskClock } from './schedule/task-clock.js';
 import { TaskFolderRoles } from './changes/task-folder-roles.js';
+import { TaskUids } from './changes/task-uids.js';
 import { TaskWrites } from './changes/task-writes.js';
 import { TaskWritesRepository } from './changes/task-writes.repository.js';
 import { TaskCommentsController } from './parts/task-comments.controller.js';
@@ -61,6 +62,7 @@ import { TaskPublicEvents } from './feed/task-public-events.js';
     TaskNotifications,
     TasksRepository,
     TaskFolderRoles,
+    TaskUids,
     TaskWrites,
     TaskWritesRepository,
     TasksService,

@@ -23,6 +23,7 @@ const ofOpenTasks = (name: string, condition = 'true'): Statement<CurrentNotific
     `tasks.${name}`,
     `SELECT about.id FROM jsonb_to_recordset($3) AS about (id uuid, subject_id uuid)
        JOIN task_members member ON member.tenant_id = $1 AND member.task_id = about.subject_id AND member.user_id = $2
+       JOIN tasks task ON task.tenant_id = $1 AND task.id = about.subject_id
       WHERE member.role IS NOT NULL AND NOT member.trashed AND member.open AND ${condition}`,
   );
 
@@ -66,20 +67,24 @@ function folderCauseOf({ payload }: DomainEvent): NotificationCause {
   return { recipients: added, actorId: actor_id, subject: { kind: 'task_folder', id: folder_id } };
 }
 
-const WHILE_OPEN = ofOpenTasks('current');
+// The day begins in the zone of the task, at most 14 hours before it does in UTC.
+const REMINDED = `EXISTS (
+  SELECT FROM jsonb_array_elements(task.reminders) reminder
+   WHERE coalesce((reminder->>'at')::timestamptz,
+                  coalesce(task.due_at, task.date::timestamp AT TIME ZONE 'UTC' - interval '14 hours')
+                    - make_interval(mins => (reminder->>'minutes_before')::int)) <= clock_timestamp())`;
 
 const taskType = (
   key: string,
   event: string,
   texts: NotificationType['texts'],
-  more: Partial<NotificationType> = {},
+  more: Pick<NotificationType, 'lasts'> & Partial<NotificationType>,
 ): NotificationType => ({
   key,
   preference: 'task.*',
   texts,
   path: ({ subject }) => `/tasks/${subject.id}`,
   triggers: [{ event, causes: causeOf }],
-  lasts: WHILE_OPEN,
   ...more,
 });
 
@@ -106,24 +111,39 @@ const TYPES: readonly NotificationType[] = [
     },
     { isGrouped: true, orderedBy: 'comment_id', lasts: ofComments },
   ),
-  taskType('task.reminder', TaskEvents.reminder, {
-    en: 'Reminder: “{title}”',
-    de: 'Erinnerung: „{title}“',
-    pt: 'Lembrete: “{title}”',
-    vi: 'Nhắc nhở: “{title}”',
-  }),
-  taskType('task.due', TaskEvents.due, {
-    en: '“{title}” is due',
-    de: '„{title}“ ist fällig',
-    pt: '“{title}” vence agora',
-    vi: '“{title}” đã đến hạn',
-  }),
-  taskType('task.overdue', TaskEvents.overdue, {
-    en: '“{title}” is overdue',
-    de: '„{title}“ ist überfällig',
-    pt: '“{title}” está atrasada',
-    vi: '“{title}” đã quá hạn',
-  }),
+  taskType(
+    'task.reminder',
+    TaskEvents.reminder,
+    {
+      en: 'Reminder: “{title}”',
+      de: 'Erinnerung: „{title}“',
+      pt: 'Lembrete: “{title}”',
+      vi: 'Nhắc nhở: “{title}”',
+    },
+    { lasts: ofOpenTasks('current_reminders', REMINDED) },
+  ),
+  taskType(
+    'task.due',
+    TaskEvents.due,
+    {
+      en: '“{title}” is due',
+      de: '„{title}“ ist fällig',
+      pt: '“{title}” vence agora',
+      vi: '“{title}” đã đến hạn',
+    },
+    { lasts: ofOpenTasks('current_dues', 'task.date IS NOT NULL AND task.due_stage <> 1') },
+  ),
+  taskType(
+    'task.overdue',
+    TaskEvents.overdue,
+    {
+      en: '“{title}” is overdue',
+      de: '„{title}“ ist überfällig',
+      pt: '“{title}” está atrasada',
+      vi: '“{title}” đã quá hạn',
+    },
+    { lasts: ofOpenTasks('current_overdues', 'task.date IS NOT NULL AND task.due_stage = 0') },
+  ),
   taskType(
     'task.folder_shared',
     TASK_FOLDER_SHARED,

@@ -5,6 +5,7 @@ import { either } from '../database/statement.js';
 import type { WorkQueue } from '../jobs/work-queue.js';
 import { type OpenSpan, traced } from '../telemetry/tracer.js';
 import type { DomainEvent, Outbox } from './outbox.js';
+import { cutText } from '../../lib/text/index.js';
 
 const BATCH = 100;
 const POLL_MS = 2_000;
@@ -247,7 +248,7 @@ export class OutboxDelivery {
       span.fail(error instanceof Error ? error.name : 'unknown');
       const park = row.attempts >= MAX_ATTEMPTS;
       const pause = Math.min(2 ** row.attempts, 3600);
-      const text = String(error).slice(0, 500);
+      const text = cutText(String(error), 500);
       await this.db.single((tx) => tx.query(postpone, [...claimsOf([row]), pause, text, park]));
       const fields = { err: error, event: row.id, type: row.type, attempts: row.attempts };
       this.logger.warn(fields, park ? 'event parked' : 'event postponed');

@@ -27,7 +27,7 @@ import {
   ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
-import { hasVisibleCharacter } from '../../lib/text/index.js';
+import { charactersOf, hasVisibleCharacter, inOneForm, mailAddress } from '../../lib/text/index.js';
 import { instanceOf } from './body/instance.js';
 import { isUuid } from './id.pipe.js';
 
@@ -174,7 +174,7 @@ const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u;
 
 /** Whether text is a name for lists, as `Name` requires after trimming. @param max characters */
 export const isName = (text: string, max: number): boolean =>
-  text.length <= max && hasVisibleCharacter(text) && ONE_LINE.test(text);
+  charactersOf(text) <= max && hasVisibleCharacter(text) && ONE_LINE.test(text);
 
 const visible = (accepts: (text: string) => boolean, message: string, options?: ValidationOptions) =>
   ValidateBy(
@@ -197,9 +197,13 @@ export const Visible = (message = VISIBLE): PropertyDecorator => visible(hasVisi
 export const VisibleOrEmpty = (): PropertyDecorator =>
   visible((text) => text === '' || hasVisibleCharacter(text), `${VISIBLE} or be empty`);
 
-/** A list of at most `maxItems` names, each of at most `max` characters. */
-export const Names = (maxItems: number, max: number, docs: ApiPropertyOptions = {}): PropertyDecorator =>
+/** A label, or a list of labels, in their one form. Other values stay unchanged: the validator rejects them. */
+export const AsLabels = () => Transform(({ value }: { value: unknown }) => inOneForm(value));
+
+/** A list of at most `maxItems` labels, each of at most `max` characters and once. */
+export const Labels = (maxItems: number, max: number, docs: ApiPropertyOptions = {}): PropertyDecorator =>
   applyDecorators(
+    AsLabels(),
     ApiProperty({ type: [String], maxItems, ...docs }),
     IsArray(),
     ArrayMaxSize(maxItems),
@@ -241,11 +245,15 @@ export const MAX_EMAIL = 320;
 export const isEmailAddress = (text: string): boolean =>
   text.length <= MAX_EMAIL && isEmail(text, EMAIL_OPTIONS);
 
-/** An e-mail address of at most 320 characters, trimmed. */
+/** An e-mail address as users paste it. Other values stay unchanged: the validator rejects them. */
+export const PastedAddress = () =>
+  Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? mailAddress(value) : value));
+
+/** An e-mail address of at most 320 characters. */
 export const EmailAddress = (): PropertyDecorator => (target, key) => {
   IsEmail(EMAIL_OPTIONS, { message: `${String(key)} must be an e-mail address` })(target, key);
   MaxLength(MAX_EMAIL)(target, key);
-  Transform(({ value }) => (typeof value === 'string' ? value.trim() : value))(target, key);
+  PastedAddress()(target, key);
   ApiProperty({ format: 'email', maxLength: MAX_EMAIL })(target, key);
 };
 

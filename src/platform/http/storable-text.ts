@@ -1,4 +1,5 @@
 import { fieldError } from './errors.js';
+import { cutText } from '../../lib/text/index.js';
 
 /** More than the levels of any valid input. The limit exists because validation and storage recurse. */
 const MAX_DEPTH = 32;
@@ -41,6 +42,6 @@ export function assertStorable(value: unknown, path = '', depth = 0): void {
 }
 
 function problem(field: string, code: string, message: string) {
-  const name = field.slice(0, 100).toWellFormed();
+  const name = cutText(field, 100);
   return fieldError(name, code, `${name} ${message}`);
 }

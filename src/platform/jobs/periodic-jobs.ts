@@ -5,6 +5,7 @@ import { either } from '../database/statement.js';
 import { JobMetrics } from './job-metrics.js';
 import { type Sweep, sweep } from './sweep.js';
 import { WORK_QUEUES, type WorkQueue } from './work-queue.js';
+import { cutText } from '../../lib/text/index.js';
 
 interface PeriodicJob {
   /** Unique; the same in every process. */
@@ -181,7 +182,7 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
     } catch (error) {
       this.logger.warn({ err: error, job: job.name }, 'job failed; it will run again at its next interval');
       this.metrics.observe(job.name, 'failed', seconds());
-      const text = String(error).slice(0, MAX_ERROR);
+      const text = cutText(String(error), MAX_ERROR);
       await this.db.single((tx) => tx.query(failed, [job.name, job.everySeconds, text]));
       return;
     }

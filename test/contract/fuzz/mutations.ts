@@ -27,6 +27,8 @@ const ODD_VALUES: readonly unknown[] = [
   '\0',
   'nul \0 inside',
   '\ud800',
+  // A cut at an even number of UTF-16 units divides a character.
+  `a${'😀'.repeat(200)}`,
   '\u202e‮right to left',
   '👩‍👩‍👧‍👦'.repeat(50),
   'e\u0301'.repeat(300),

@@ -99,7 +99,11 @@ describe('batches, synchronisation, search', () => {
       const bobs = await sync({}, bob);
       expect(bobs.changes.map(({ event: { title } }: any) => title).toSorted()).toEqual(['e1', 'e3']);
       expect((await sync({ sync_token: third.sync_token }, bob)).error).toBe('cursor_expired');
+      const headOf = async () => (await bob.api.get('/sync/state')).body.objects.calendars[calendar];
+      const head = await headOf();
       await ann.api.put(`/calendar/${calendar}`, { shares: [{ user_id: bob.id, role: 'free_busy' }] });
+      // Programs that follow the heads read the calendar again.
+      expect(await headOf()).toBeGreaterThan(head);
       const expired = await sync({ sync_token: bobs.sync_token }, bob);
       expect(expired).toMatchObject({ error: 'cursor_expired', reset_required: true });
       const busy = await bob.api.post(`/calendar/${calendar}/sync`, {});

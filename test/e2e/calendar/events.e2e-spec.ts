@@ -105,6 +105,12 @@ describe('events', () => {
     expect((await ann.api.put(path(event), { title: 'x' })).status).toBe(404);
   });
 
+  test.each(['', 'a'])('a title of emoji is stored, after %j', async (start) => {
+    const title = start + '\u{1f600}'.repeat(600);
+    const event = await create({ title, start: at('2026-01-05T09:00:00') });
+    expect(event.title).toBe(title);
+  });
+
   test('accept the forms of times that clients use', async () => {
     const times: [object, object][] = [
       [
@@ -182,6 +188,12 @@ describe('events', () => {
     }
   });
 
+  test.each([100, 500])('a title ends with its last character: %i emoji after a letter', async (count) => {
+    const title = `a${'😀'.repeat(count)}`;
+    const event = await create({ title, start: '2027-03-01' }, await newCalendar('Emoji'));
+    expect(event.title).toBe(title);
+  });
+
   test('an instant in the hour that the end of summer time repeats stays this instant', async () => {
     const own = await newCalendar('Autumn');
     const times = ({ start_utc, end_utc }: any) => [start_utc, end_utc];
@@ -202,6 +214,77 @@ describe('events', () => {
     const body = { start: '2027-10-31T01:30:00Z', end: '2027-10-31T01:45:00Z' };
     const { event } = (await ann.api.put(path(moved, own), body)).body;
     expect(times(event)).toEqual([body.start, body.end]);
+  });
+
+  describe('the changed dates of a series that moves', () => {
+    const day = (n: number) => ({ date: `2027-03-${String(n).padStart(2, '0')}` });
+    const hour = (n: number, h: number) => at(`${day(n).date}T${String(h).padStart(2, '0')}:00:00`);
+    const key = (n: number, h?: number) =>
+      h === undefined ? day(n).date : `${day(n).date}T0${h - 1}:00:00Z`;
+    const put = async (event: any, own: string, body: object) =>
+      expect((await ann.api.put(path(event, own), body)).status).toBe(200);
+    const shown = async (own: string) =>
+      (await window(own, '2027-02-01', '2027-06-01')).map(({ start, title }) =>
+        `${(start.date ?? start.date_time).slice(5, 16)} ${title}`.replace(/ x$/, ''),
+      );
+
+    // A weekly series from Monday, 1 March, with a title of its own on the 8th and without the 15th.
+    test.each<[string, from: number | undefined, start: object, change: object, expected: string[]]>([
+      [
+        'from days to hours of the next day',
+        undefined,
+        day(1),
+        { start: hour(2, 9), end: hour(2, 10) },
+        ['03-02T09:00', '03-09T09:00 own', '03-23T09:00', '03-30T09:00'],
+      ],
+      [
+        'from hours to the next day',
+        9,
+        hour(1, 9),
+        { start: day(2), end: day(3) },
+        ['03-02', '03-09 own', '03-23', '03-30'],
+      ],
+      [
+        'to another weekday with the rule for it',
+        9,
+        hour(1, 9),
+        { start: hour(2, 9), end: hour(2, 10), rrule: 'FREQ=WEEKLY;BYDAY=TU;COUNT=5' },
+        ['03-02T09:00', '03-09T09:00 own', '03-23T09:00', '03-30T09:00'],
+      ],
+    ])('%s', async (_name, from, start, change, expected) => {
+      const own = await newCalendar('Moved');
+      const rrule = 'FREQ=WEEKLY;COUNT=5';
+      const series = await create({ title: 'x', start, rrule }, own);
+      await put(series, own, { scope: 'this', recurrence_id: key(8, from), title: 'own' });
+      const excluded = { scope: 'this', recurrence_id: key(15, from) };
+      expect((await ann.api.delete(path(series, own), excluded)).status).toBe(200);
+      await put(series, own, { scope: 'all', ...change });
+      expect(await shown(own)).toEqual(expected);
+    });
+
+    test('keep times of the other kind', async () => {
+      const own = await newCalendar('Kinds');
+      const timed = await create({ title: 'x', start: hour(1, 9), rrule: 'FREQ=WEEKLY;COUNT=2' }, own);
+      const trip = { start: day(9), end: day(10), title: 'trip' };
+      await put(timed, own, { scope: 'this', recurrence_id: key(8, 9), ...trip });
+      await put(timed, own, { scope: 'all', start: hour(1, 10), end: hour(1, 11) });
+      expect(await shown(own)).toEqual(['03-01T10:00', '03-09 trip']);
+      const days = await create({ title: 'x', start: day(2), rrule: 'FREQ=WEEKLY;COUNT=2' }, own);
+      const talk = { start: hour(9, 14), end: hour(9, 15), title: 'talk' };
+      await put(days, own, { scope: 'this', recurrence_id: key(9), ...talk });
+      await put(days, own, { scope: 'all', start: day(3), end: day(4) });
+      expect(await shown(own)).toEqual(['03-01T10:00', '03-03', '03-09 trip', '03-09T14:00 talk']);
+      await put(days, own, { scope: 'all', start: hour(3, 8), end: hour(3, 9) });
+      expect(await shown(own)).toEqual(['03-01T10:00', '03-03T08:00', '03-09 trip', '03-09T14:00 talk']);
+    });
+
+    test('of the part from a date on, to hours of another day', async () => {
+      const own = await newCalendar('Part');
+      const series = await create({ title: 'x', start: day(1), rrule: 'FREQ=WEEKLY;COUNT=4' }, own);
+      const change = { start: hour(16, 9), end: hour(16, 10) };
+      await put(series, own, { scope: 'this_and_following', recurrence_id: key(15), ...change });
+      expect(await shown(own)).toEqual(['03-01', '03-08', '03-16T09:00', '03-23T09:00']);
+    });
   });
 
   test('a daily series keeps its wall time across the clock change', async () => {

@@ -29,6 +29,7 @@ describe('scheduling messages', () => {
     method: string;
     sequence: number;
     subject: string;
+    text: string;
     recipients: string;
     lines: string[];
   }
@@ -59,7 +60,7 @@ describe('scheduling messages', () => {
   async function sent({ uid }: Meeting): Promise<Sent[]> {
     await app.get(OutboxWorker).drain();
     const rows = await app.sql(
-      `SELECT message.method, message.sequence, message.ics, message.mail->>'subject' AS subject,
+      `SELECT message.method, message.sequence, message.ics, message.mail->>'subject' AS subject, message.mail->>'text' AS text,
               (SELECT string_agg(recipient, ' ' ORDER BY recipient) FROM scheduling_deliveries WHERE message_id = message.id) AS recipients
          FROM scheduling_messages message WHERE uid = $1 AND direction = 'out' ORDER BY message.id`,
       [uid],
@@ -87,7 +88,13 @@ describe('scheduling messages', () => {
       'not_an_instance',
     ]);
     expect(await send(weekly, 'CANCEL')).toEqual(REFUSED);
-    expect((await sent(weekly)).map(({ method }) => method)).toEqual(['CANCEL', 'CANCEL']);
+    const messages = await sent(weekly);
+    expect(messages.map(({ method }) => method)).toEqual(['CANCEL', 'CANCEL']);
+    // The text names the cancelled date, and no other one.
+    expect(messages.map(({ text }) => text.match(/[a-z]+: \w+, March \d+/gi))).toEqual([
+      ['Time: Tuesday, March 9'],
+      ['Time: Tuesday, March 16'],
+    ]);
 
     const single = await quiet();
     await change(single, { status: 'cancelled', send_updates: 'none' });

@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import { labelOf } from '../../../src/lib/text/index.js';
 import fc from 'fast-check';
 import { ContactsRepository } from '../../../src/modules/contacts/contacts.repository.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
@@ -412,10 +413,7 @@ describe('contacts', () => {
         text.map((value) => value.trim()),
         { maxLength: 4 },
       ),
-      categories: fc.uniqueArray(
-        text.map((value) => value.trim()),
-        { maxLength: 3 },
-      ),
+      categories: fc.uniqueArray(text.map(labelOf), { maxLength: 3 }),
       emails: fc.array(text, { maxLength: 3 }),
       phones: fc.array(text, { maxLength: 3 }),
     });

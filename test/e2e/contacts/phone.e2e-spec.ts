@@ -133,14 +133,22 @@ describe('phone synchronisation', () => {
     ]);
     const json = await alice.api.post(IMPORT, {
       addressbook_id: bookId,
-      contacts: [{ full_name: 1 }, null, 'x', { full_name: 'C' }, {}],
+      contacts: [
+        { full_name: 1 },
+        null,
+        'x',
+        { full_name: 'C' },
+        {},
+        { full_name: `a${'\u{1f600}'.repeat(200)}`, emails: 1 },
+      ],
     });
-    expect(imported(json)).toMatchObject({ total: 5, created: 1, failed: 4 });
+    expect(imported(json)).toMatchObject({ total: 6, created: 1, failed: 5 });
     expect(imported(json).errors.map(({ index, error }: any) => [index, error])).toEqual([
       [0, 'validation_failed'],
       [1, 'is_object'],
       [2, 'is_object'],
       [4, 'empty_contact'],
+      [5, 'validation_failed'],
     ]);
   });
 

@@ -1,4 +1,5 @@
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { holdEvents } from '../../support/database/outbox.ts';
 import { DavClient, valuesOf } from '../../support/dav/dav-client.ts';
 
 const ICS = { 'content-type': 'text/calendar' };
@@ -287,12 +288,14 @@ describe('properties of CalDAV programs', () => {
         ['A', '2026-03-02T11:00:00'],
         ['B', '2026-03-09T11:00:00'],
       ]);
+      const deliver = await holdEvents(app);
       expect(await put(to, text.replaceAll('NEEDS-ACTION', 'ACCEPTED'))).toBe(204);
       expect(await putBack(to)).toContain('PARTSTAT=ACCEPTED');
       const [{ count }] = (await app.sql(
         `SELECT count(*)::int FROM outbox WHERE payload::text LIKE '%REPLY%' AND payload::text LIKE $1`,
         [`%${ZOE}%`],
       )) as any;
+      await deliver();
       expect(count).toBe(1);
     });
 

@@ -173,4 +173,82 @@ describe('properties of tasks of CalDAV programs', () => {
     for (const line of [...lines, 'RECURRENCE-ID:20271201T100000Z']) expect(found).toContain(`${line}\r\n`);
     expect(await only('Hourly')).toMatchObject({ recurrence: null, reminders: [] });
   });
+
+  test('other forms of a description do not stay after it changed', async () => {
+    const to = `${path}styled.ics`;
+    const lines = ['X-ALT-DESC;FMTTYPE=text/html:<p>Old</p>', 'STYLED-DESCRIPTION;VALUE=TEXT:<p>Old</p>'];
+    expect(await put(to, textOf('styled', 'SUMMARY:Styled', 'DESCRIPTION:Old', ...lines))).toBe(201);
+    const { id: taskId } = await only('Styled');
+    await ann.api.patch(`/tasks/${taskId}`, { priority: 'high' });
+    for (const line of lines) expect(await putBack(to)).toContain(`${line}\r\n`);
+    await ann.api.patch(`/tasks/${taskId}`, { description: '<p>New</p>' });
+    expect(await putBack(to)).not.toContain('Old');
+  });
+
+  test('a task has DUE or DURATION', async () => {
+    const to = `${path}long.ics`;
+    const lines = ['DTSTART:20270309T090000Z', 'DURATION:PT2H'];
+    expect(await put(to, textOf('long', 'SUMMARY:Long', ...lines))).toBe(201);
+    const text = await putBack(to);
+    for (const line of lines) expect(text).toContain(`${line}\r\n`);
+    expect(text).not.toContain('DUE');
+    const { id: taskId } = await only('Long');
+    await ann.api.patch(`/tasks/${taskId}`, { due_at: '2027-03-20T10:00:00Z' });
+    expect(await putBack(to)).toMatch(/DUE.*:20270320T/);
+    expect(await read(to)).not.toContain('DURATION');
+    const both = [...lines, 'DUE:20270309T120000Z'];
+    expect(await put(to, textOf('long', 'SUMMARY:Long', ...both))).toBe(204);
+    expect(await putBack(to)).toContain('DUE:20270309T120000Z\r\n');
+    expect(await read(to)).not.toContain('DURATION');
+  });
+
+  test.each([
+    ['days', ';VALUE=DATE:20270308', ';VALUE=DATE:20270310', ';VALUE=DATE:20270309', ';VALUE=DATE:20270311'],
+    ['times', ':20270327T090000Z', ':20270327T100000Z', ':20270328T080000Z', ':20270328T090000Z'],
+  ])(
+    'the next task of a series keeps its start and alarms: %s',
+    async (title, start, due, nextStart, nextDue) => {
+      const alarm = [
+        'BEGIN:VALARM',
+        'ACTION:DISPLAY',
+        'TRIGGER;RELATED=START:-PT15M',
+        'DESCRIPTION:x',
+        'END:VALARM',
+      ];
+      const lines = [
+        `SUMMARY:${title}`,
+        `DTSTART${start}`,
+        `DUE${due}`,
+        'RRULE:FREQ=DAILY;COUNT=3',
+        ...alarm,
+      ];
+      expect(await put(`${path}${title}.ics`, textOf(title, ...lines))).toBe(201);
+      const complete = async (taskId: string) => {
+        const { body } = await ann.api.patch(`/tasks/${taskId}`, { done: true });
+        return body.task.next_task_id as string;
+      };
+      const { id: first } = await only(title);
+      if (title === 'times') await ann.api.patch(`/tasks/${first}`, { time_zone: 'Europe/Berlin' });
+      const second = await complete(first);
+      const text = await putBack(`${path}${second}.ics`);
+      for (const line of [`DTSTART${nextStart}`, `DUE${nextDue}`, 'RRULE:FREQ=DAILY;COUNT=2', ...alarm])
+        expect(text).toContain(`${line}\r\n`);
+      expect(text.split('BEGIN:VALARM')).toHaveLength(2);
+      const third = await complete(second);
+      expect(await putBack(`${path}${third}.ics`)).toContain('RRULE:FREQ=DAILY;COUNT=1\r\n');
+      expect((await ann.api.get(`/tasks/${third}`)).body.task.recurrence.rrule).toBe('FREQ=DAILY;COUNT=3');
+      expect(await complete(third)).toBeNull();
+    },
+  );
+
+  test('a rule that only programs follow has a start, or ends with the date', async () => {
+    const to = `${path}start.ics`;
+    const lines = ['DTSTART:20270310T090000Z', 'DUE:20270310T100000Z', 'RRULE:FREQ=HOURLY'];
+    expect(await put(to, textOf('start', 'SUMMARY:Start', ...lines))).toBe(201);
+    const { id: taskId } = await only('Start');
+    await ann.api.patch(`/tasks/${taskId}`, { due_at: '2027-03-20T10:00:00Z' });
+    expect(await putBack(to)).toMatch(/DTSTART.*:20270320T[^]*RRULE|RRULE[^]*DTSTART.*:20270320T/);
+    await ann.api.patch(`/tasks/${taskId}`, { date: null });
+    expect(await putBack(to)).not.toMatch(/RRULE|DTSTART|DUE/);
+  });
 });

@@ -17,7 +17,10 @@ export const firstVisitTests = (world: GuestWorkspace): void =>
       await say(room, `before the guest ${MARKER}`);
       const call = await newCall({ room });
       const socket = await TestSocket.open(world.app, world.alice);
-      const made = await invite(call, { emails: [' Gina@Partner.Example'], message: 'Bring the figures.' });
+      const made = await invite(call, {
+        emails: [' Gina@Partner.Example\u200b'],
+        message: 'Bring the figures.',
+      });
       expect(made).toMatchObject({
         target: { kind: 'call', id: call },
         kind: 'personal',

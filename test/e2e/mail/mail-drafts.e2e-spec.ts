@@ -65,6 +65,14 @@ describe('the convenience routes of mail', () => {
       expect(duck.mail.at(-1)!.body).toEqual({ subject: 'Plan', draft });
     });
 
+    test('addresses have no invisible characters and no scheme', async () => {
+      duck.script = ({ url }) => (url.startsWith('/users/me/') ? stored(7) : undefined);
+      const address = '\u200bmailto:bob@demo.example\u200b';
+      await alice.api.post('/mail/draft', { mailbox: DRAFTS, to: [{ address }], from: { address } });
+      const plain = { address: 'bob@demo.example' };
+      expect(duck.mail.at(-1)!.body).toEqual({ to: [plain], from: plain, draft: true });
+    });
+
     test('returns the result of `replacePrevious`', async () => {
       for (const label of ['draft-replace', 'draft-replace-missing-previous']) {
         const { success: _, ...rest } = capture(label).json;

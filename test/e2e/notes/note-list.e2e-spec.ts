@@ -172,6 +172,24 @@ describe('the list of notes', () => {
     expect(await titles('?label=FRUIT')).toEqual([]);
   });
 
+  test('labels are composed and without blanks around them, titles are found in both forms', async () => {
+    const [ann] = await app.tenant('composed', 'ann');
+    const labels = ['M\u00e4rz', 'Ma\u0308rz', ' Todo', 'Todo '];
+    const { note } = (await ann.api.post('/notes', { title: 'Ma\u0308rz', labels })).body;
+    expect(note).toMatchObject({ title: 'Ma\u0308rz', labels: ['M\u00e4rz', 'Todo'] });
+    for (const query of [
+      'label=M%C3%A4rz',
+      'label=Ma%CC%88rz',
+      'label=Todo%20',
+      'q=m%C3%A4rz',
+      'q=ma%CC%88rz',
+    ])
+      expect([query, (await ann.api.get(`/notes?${query}`)).body.notes]).toMatchObject([
+        query,
+        [{ id: note.id }],
+      ]);
+  });
+
   test('q finds text in titles, wildcards taken literally', async () => {
     expect(await titles('?q=AN')).toEqual(['durian_1', 'Banana']);
     expect(await titles('?q=%25')).toEqual(['Carrot 100%']);

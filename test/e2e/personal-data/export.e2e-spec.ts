@@ -45,6 +45,7 @@ const DOMAINS = [
 const WITHOUT_TEXT: Record<string, string> = {
   account: 'address and name are set before',
   calls: 'calls need a server of LiveKit',
+  dav: 'properties of programs; test/e2e/dav/dead-properties sets them',
   exports: 'made by the application',
   groups: 'names of groups belong to the workspace',
   holidays: 'ids of places',

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { AuditReader } from '../../../src/platform/audit/audit-reader.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser, type UsersOf } from '../../support/app.ts';
+import { holdEvents } from '../../support/database/outbox.ts';
 import { until } from '../../support/until.ts';
 import { runs } from '../../support/property-runs.ts';
 
@@ -181,11 +182,13 @@ describe('settings', () => {
 
     test('publishes an event for other modules', async () => {
       const [, ben] = await withPasswords('leave-told', 'ann', 'ben');
+      const deliver = await holdEvents(app);
       await ben!.api.delete('/settings/profile', { password: "ben's long password" });
       const events = await app.sql(
         `SELECT payload FROM outbox WHERE tenant_id = $1 AND type = 'member.deactivated'`,
         [ben!.tenantId],
       );
+      await deliver();
       expect(events).toEqual([{ payload: { user_id: ben!.id } }]);
     });
 

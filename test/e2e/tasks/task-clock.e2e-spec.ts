@@ -102,8 +102,9 @@ describe('tasks and time', () => {
     test('its steps have dates that clients can send back', async () => {
       const { id } = await make({ date: '2026-01-05', recurrence: 'FREQ=WEEKLY' });
       await alice.api.post(`/tasks/${id}/subtasks`, { title: 'at any time', date: '9999-12-31' });
+      await alice.api.post(`/tasks/${id}/subtasks`, { title: 'without a date' });
       const { id: next, subtasks } = await read((await complete(id)).next_task_id);
-      expect(subtasks).toMatchObject([{ date: '9999-12-31' }]);
+      expect(subtasks).toMatchObject([{ date: '9999-12-31' }, { date: null }]);
       const { status } = await alice.api.put(`/tasks/${next}/subtasks/${subtasks[0].id}`, subtasks[0]);
       expect(status).toBe(200);
     });

@@ -481,6 +481,20 @@ describe('tasks', () => {
       expect((await titles(query)).join()).toBe(expected);
     });
 
+    test.each([
+      'label=M%C3%A4rz',
+      'label=Ma%CC%88rz',
+      'group=M%C3%A4rz',
+      'group=Ma%CC%88rz%20',
+      'q=m%C3%A4r',
+    ])('of composed and decomposed text: %s', async (query) => {
+      const [fay] = await app.tenant(`composed ${query}`, 'fay');
+      const text = 'Ma\u0308rz';
+      await make({ title: text, group: `${text} `, labels: [text, 'M\u00e4rz'] }, fay);
+      const { tasks } = (await fay.api.get(`/tasks?${query}`)).body;
+      expect(tasks).toMatchObject([{ title: text, group: 'M\u00e4rz', labels: ['M\u00e4rz'] }]);
+    });
+
     test('of another user', async () => {
       expect((await titles(`?assignee=${eve.id}`)).join()).toBe('c');
       expect((await titles('', eve)).join()).toBe('e,c');

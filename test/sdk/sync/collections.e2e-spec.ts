@@ -128,6 +128,29 @@ describe.each(STORES)('offline sync with a store in %s', (_name, newStore) => {
     expect(left.map((calendar) => calendar.id)).toEqual([await defaultCalendar(alice)]);
   });
 
+  test('a lower role in a calendar takes the details of its events from the device', async () => {
+    const [ann, ben] = await app.tenant(`tenant-${(number += 1)}`, 'ann', 'ben');
+    const { group } = (await ann.api.post('/rbac/groups', { name: 'Team' })).body;
+    const members = `/rbac/groups/${group.id}/members`;
+    expect((await ann.api.post(members, { user_ids: [ben.id] })).status).toBe(201);
+    const calendarId = await defaultCalendar(ann);
+    const shares = [
+      { group_id: group.id, role: 'reader' },
+      { user_id: ben.id, role: 'free_busy' },
+    ];
+    expect((await ann.api.put(`/calendar/${calendarId}`, { shares })).status).toBe(200);
+    await ann.api.post(`/calendar/${calendarId}/events`, { title: 'Salary', start: '2026-03-02' });
+    const device = await Device.open(app.base, ben, { store: newStore() });
+    open.push(device);
+    await device.online();
+    const titles = async () =>
+      (await device.workspace.collection('events', calendarId).list()).map(({ title }) => title);
+    expect(await titles()).toEqual(['Salary']);
+    expect((await ann.api.delete(`${members}/${ben.id}`)).status).toBe(200);
+    await device.online();
+    expect(await titles()).toEqual(['']);
+  });
+
   test('address books and contacts converge', async () => {
     const [phone, laptop, alice] = await devices();
     const { id: bookId } = (await alice.api.post('/contact/addressbooks', { name: 'Friends' })).body

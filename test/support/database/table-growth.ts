@@ -81,7 +81,7 @@ export const TABLE_GROWTH: Record<string, Growth> = {
   ...each(
     { content: true },
     `addressbook_shares addressbooks application_passwords calendar_feeds calendar_shares calendars call_bans call_declines
-     call_members call_participants calls chat_notified contact_words event_history event_proposals event_search form_access
+     call_members call_participants calls chat_notified contact_words dav_properties event_history event_proposals event_search form_access
      form_counters form_report_viewers form_reports form_response_once form_versions form_views note_search poll_options
      poll_participants poll_votes polls subtasks suppressed_addresses sync_heads task_attachments task_comments
      task_folder_members task_members task_search`,

@@ -98,6 +98,12 @@ export function notificationScenarios(at: NotificationTest): Record<string, Scen
     const { response } = ok(await owner().post(`/forms/${made.id}/submit`, { answers: { name: 'x' } }), 201);
     return { ...made, response: response.id };
   };
+  const set = (id: string, settings: object) => owner().patch(`/forms/${id}`, { settings });
+  const formWith = async (settings: object, isAnswered = false): Promise<Made> => {
+    const made = await (isAnswered ? answered() : form());
+    ok(await set(made.id, settings));
+    return made;
+  };
   const closed = async (): Promise<Made> => {
     const made = await form();
     await owner().post(`/forms/${made.id}/accepting`, { accepting: false });
@@ -193,7 +199,22 @@ export function notificationScenarios(at: NotificationTest): Record<string, Scen
     return { kind: 'guest_approval', id: await insert('guest_domains', request) };
   };
 
-  const due: Scenario = { make: task, ends: taskEnds };
+  // With a reminder in the past and overdue for days.
+  const dueTask = async (): Promise<Made> => {
+    const made = await task();
+    const fields = { due_at: '2026-03-02T09:00:00Z', reminders: [{ minutes_before: 10 }] };
+    ok(await owner().patch(`/tasks/${made.id}`, fields));
+    return made;
+  };
+  const due: Scenario = {
+    make: dueTask,
+    ends: {
+      ...taskEnds,
+      'the task is postponed': ({ id }) => owner().patch(`/tasks/${id}`, { due_at: '2999-03-02T09:00:00Z' }),
+      'the task has no date any more': ({ id }) =>
+        owner().patch(`/tasks/${id}`, { due_at: null, date: null, reminders: [] }),
+    },
+  };
   const invited: Scenario = { make: event, ends: eventEnds };
   const recorded: Scenario = { make: recording, ends: recordingEnds };
   return {
@@ -206,8 +227,14 @@ export function notificationScenarios(at: NotificationTest): Record<string, Scen
       },
     },
     'room.added': { make: async () => ({ kind: 'chat_room', id: await room() }), ends: roomEnds },
-    'task.assigned': due,
-    'task.reminder': due,
+    'task.assigned': { make: task, ends: taskEnds },
+    'task.reminder': {
+      ...due,
+      ends: {
+        ...due.ends,
+        'the reminder is removed': ({ id }) => owner().patch(`/tasks/${id}`, { reminders: [] }),
+      },
+    },
     'task.due': due,
     'task.overdue': due,
     'task.commented': {
@@ -249,8 +276,18 @@ export function notificationScenarios(at: NotificationTest): Record<string, Scen
           owner().post(`/forms/${id}/accepting`, { accepting: true }),
       },
     },
-    'form.window_ended': { make: form, ends: formEnds },
-    'form.quota_reached': { make: form, ends: formEnds },
+    'form.window_ended': {
+      make: () => formWith({ closes_at: '2026-03-02T09:00:00.000Z' }),
+      ends: {
+        ...formEnds,
+        'the window is open again': ({ id }) => set(id, { closes_at: '2999-03-02T09:00:00.000Z' }),
+        'the window has no end any more': ({ id }) => set(id, { closes_at: null }),
+      },
+    },
+    'form.quota_reached': {
+      make: () => formWith({ max_responses: 1 }, true),
+      ends: { ...formEnds, 'the quota is raised': ({ id }) => set(id, { max_responses: 9 }) },
+    },
     'report.shared': {
       make: report,
       ends: {
@@ -260,9 +297,23 @@ export function notificationScenarios(at: NotificationTest): Record<string, Scen
     },
     'calendar.invited': invited,
     'calendar.changed': invited,
-    'calendar.reminder': invited,
-    // It reports the end of the event.
-    'calendar.cancelled': { make: event, ends: {} },
+    'calendar.reminder': {
+      make: async () => ({ ...(await event()), data: { event_starts: '2027-03-01T10:00:00' } }),
+      ends: {
+        ...eventEnds,
+        'the event is moved': (made) => owner().put(made['path'], { start: '2027-08-01T10:00:00Z' }),
+      },
+    },
+    'calendar.cancelled': {
+      make: async () => {
+        const made = await event();
+        ok(await owner().put(made['path'], { status: 'cancelled' }));
+        return made;
+      },
+      ends: {
+        'the event takes place again': (made) => owner().put(made['path'], { status: 'confirmed' }),
+      },
+    },
     'call.started': {
       make: call,
       ends: {

@@ -111,10 +111,34 @@ describe('a value beyond a limit', () => {
     ]);
   });
 
+  test('is counted in characters: emoji are one each', () => {
+    const { warnings, content } = read(
+      START,
+      `SUMMARY:a${'😀'.repeat(999)}`,
+      `CATEGORIES:${'😀'.repeat(100)}`,
+    );
+    expect([warnings, content.title, content.categories]).toEqual([
+      [],
+      `a${'😀'.repeat(999)}`,
+      ['😀'.repeat(100)],
+    ]);
+    const longer = read(START, `SUMMARY:a${'😀'.repeat(1_000)}`);
+    expect([codes(longer), longer.content.title]).toEqual([['value_too_large'], `a${'😀'.repeat(999)}`]);
+  });
+
   test('is no value within the limits, or one that is repeated', () => {
     const event = read(START, 'SUMMARY:x', 'LOCATION:a', 'LOCATION:a', `X-ALT-DESC:${'x'.repeat(60_000)}`);
     expect(event.warnings).toEqual([]);
   });
+});
+
+test.each([
+  ['X-ALT-DESC;FMTTYPE=text/html:<p>Hall\\, 2nd floor</p><p>Bring coats</p>'],
+  ['STYLED-DESCRIPTION;VALUE=TEXT;FMTTYPE=text/html:Hall\\, 2nd floor<br>Bring coats'],
+])('a description in HTML only is read: %s', (styled) => {
+  const { content } = read(START, styled);
+  expect(content.description).toBe('Hall, 2nd floor\nBring coats');
+  expect(read(START, 'DESCRIPTION:Plain', styled).content.description).toBe('Plain');
 });
 
 test.each([

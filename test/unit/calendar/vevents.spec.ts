@@ -7,6 +7,7 @@ import {
   parseCalendars,
   propertyOf,
 } from '../../../src/lib/icalendar/index.js';
+import { labelsOf } from '../../../src/lib/text/index.js';
 import { DAY, formatRule, parseRule } from '../../../src/lib/recurrence/index.js';
 import { changeOne } from '../../../src/modules/calendar/changes/event-change.js';
 import type { EventRecord } from '../../../src/modules/calendar/model/event-record.js';
@@ -40,7 +41,7 @@ const content = fc.record({
   show_as: fc.constantFrom('busy', 'free', 'tentative', 'out_of_office', 'working_elsewhere'),
   visibility: fc.constantFrom('default', 'private'),
   color: fc.constantFrom(null, '#2f80ed'),
-  categories: fc.uniqueArray(text(12), { maxLength: 4 }).map((all) => all.filter(Boolean)),
+  categories: fc.uniqueArray(text(12), { maxLength: 4 }).map((all) => labelsOf(all).filter(Boolean)),
   conference: fc.constantFrom(null, { kind: 'link', url: 'https://meet.example.com/a;b,c', room_id: null }),
   links: fc.constantFrom(
     [],

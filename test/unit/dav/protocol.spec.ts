@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { NOT_XML, readXml, XmlError, xmlText } from '../../../src/lib/xml/index.js';
+import { formatXml, NOT_XML, readXml, XmlError, xmlText } from '../../../src/lib/xml/index.js';
 import { calendarFilterOf, matchesComponents } from '../../../src/modules/dav/model/calendar-filter.js';
 import { matchesCard } from '../../../src/modules/dav/model/card-filter.js';
 import { cardName, externalIdOf } from '../../../src/modules/dav/model/card-names.js';
 import { isUnchanged, preconditionsOf } from '../../../src/modules/dav/model/conditions.js';
 import { DavError } from '../../../src/modules/dav/model/dav-error.js';
-import { matchesIf } from '../../../src/modules/dav/model/if-header.js';
+import { matchesIf, stateTokensOf } from '../../../src/modules/dav/model/if-header.js';
 import { parsePath, pathOfHref, paths } from '../../../src/modules/dav/model/paths.js';
 import { runs } from '../../support/property-runs.ts';
 
@@ -15,17 +15,21 @@ const ID = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 describe('XML', () => {
   test('elements have their namespaces, attributes and text', () => {
-    const root = readXml(
-      '<a xmlns="x" xmlns:y="z" y:p="1" q="&lt;"><y:b>t<![CDATA[<u>]]></y:b> v</a>',
-      LIMITS,
-    );
-    expect(root).toEqual({
+    const text = '<a xmlns="x" xmlns:y="z" y:p="1" q="&lt;&#10;"><y:b>t<![CDATA[<u>]]></y:b> v</a>';
+    const root = readXml(text, LIMITS);
+    const child = { space: 'z', name: 'b', attributes: {}, qualified: [], text: 't<u>', children: [] };
+    expect(root).toMatchObject({
       space: 'x',
       name: 'a',
-      attributes: { q: '<' },
+      attributes: { q: '<\n' },
+      qualified: [{ space: 'z', name: 'p', value: '1' }],
       text: ' v',
-      children: [{ space: 'z', name: 'b', attributes: {}, text: 't<u>', children: [] }],
+      children: [child],
+      content: [child, ' v'],
     });
+    const written = '<a xmlns="x" q="&lt;&#10;" xmlns:n0="z" n0:p="1"><b xmlns="z">t&lt;u&gt;</b> v</a>';
+    expect(formatXml(root)).toBe(written);
+    expect(formatXml(readXml(written, LIMITS))).toBe(written);
   });
 
   test('limits and document types are errors with a code', () => {
@@ -172,13 +176,14 @@ describe('filters', () => {
 });
 
 describe('If headers', () => {
+  const never = () => false;
   const part = fc.constantFrom('(', ')', ' ', 'Not ', '<urn:a>', '["1"]', '[W/"1"]', '<', '[', '"');
 
   test('are true, false or malformed', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
         try {
-          expect(typeof matchesIf(parts.join(''), '/a', '"1"')).toBe('boolean');
+          expect(typeof matchesIf(parts.join(''), '/a', '"1"', never)).toBe('boolean');
         } catch (error) {
           expect(error).toBeInstanceOf(DavError);
           expect((error as DavError).status).toBe(400);
@@ -188,9 +193,33 @@ describe('If headers', () => {
     );
   });
 
+  test('with state tokens of this and of other resources are evaluated', () => {
+    const isCurrent = (path: string, token: string) =>
+      decodeURIComponent(path) === '/a' && token === 'data:,1';
+    const cases: [string, boolean][] = [
+      ['</a> (<data:,1>)', true],
+      ['</a> (<data:,2>)', false],
+      ['</a> (Not <data:,2>)', true],
+      ['<http://localhost/%61> (<data:,1>)', true],
+      // The token is that of the collection, not of the resource of the request.
+      ['(<data:,1>)', false],
+      ['(<data:,1>) (["1"])', true],
+      ['</a> (<data:,1>) </b> (["1"])', true],
+      ['</a> (<data:,1> ["1"])', false],
+      ['</a> (<data:,2>) </a/b> (["1"])', true],
+      ['</c> (Not <DAV:no-lock>)', true],
+    ];
+    for (const [header, isTrue] of cases)
+      expect([header, matchesIf(header, '/a/b', '"1"', isCurrent)]).toEqual([header, isTrue]);
+    expect(stateTokensOf('</a> (<data:,1> ["1"]) (Not <x>)', '/b')).toEqual([
+      { path: '/a', token: 'data:,1' },
+      { path: '/a', token: 'x' },
+    ]);
+  });
+
   test('with a tag in brackets that contains a bracket are read', () => {
-    expect(matchesIf('(["a]b"])', '/a', '"a]b"')).toBe(true);
-    expect(matchesIf('<http://localhost/%61> (not ["b"])', '/a', '"a"')).toBe(true);
-    expect(matchesIf('</b> (["a"]) </a> (["b"] ["a"])', '/a', '"a"')).toBe(false);
+    expect(matchesIf('(["a]b"])', '/a', '"a]b"', never)).toBe(true);
+    expect(matchesIf('<http://localhost/%61> (not ["b"])', '/a', '"a"', never)).toBe(true);
+    expect(matchesIf('</b> (["a"]) </a> (["b"] ["a"])', '/a', '"a"', never)).toBe(false);
   });
 });

@@ -46,6 +46,8 @@ describe('answers', () => {
     ['long_text', '\u{1f600}'.repeat(10_000), '\u{1f600}'.repeat(10_000), {}],
     ['long_text', '\u{1f600}'.repeat(10_001), '! max_length', {}],
     ['email', ' ann@acme.example', 'ann@acme.example', {}],
+    ['email', '\u202aann@acme.example\u200b', 'ann@acme.example', {}],
+    ['email', 'mailto:ann@acme.example', 'ann@acme.example', {}],
     ['email', 'ann@acme', '! is_email', {}],
     ['phone', '+84 28 3829 (0)', '+84 28 3829 (0)', {}],
     ['phone', '\u0660\u0665\u0660\u0661\u0662\u0663', '\u0660\u0665\u0660\u0661\u0662\u0663', {}],
@@ -160,6 +162,18 @@ describe('answers', () => {
     });
     expect(form.check({ a: true, b: 5 }).problems[0]).toMatchObject({ path: 'c', code: 'required' });
     expect(form.check({ a: true, b: 1 }).problems).toEqual([]);
+  });
+
+  test.each([
+    ['equals', 'M\u00e4rz'],
+    ['contains', '\u00e4R'],
+  ])('composed and decomposed text are one: %s', (operator, value) => {
+    const conditions = [{ question: 'a', operator, value }];
+    const form = checker(
+      [q('a', 'short_text'), q('b', 'number')],
+      [{ id: '1', action: 'show', target: 'b', conditions }],
+    );
+    expect(form.check({ a: 'Ma\u0308rz', b: 5 }).answers).toEqual({ a: 'Ma\u0308rz', b: 5 });
   });
 
   test('a rule can require an answer, and hide a whole section', () => {

@@ -65,7 +65,8 @@ function isActive(tag: string, name: string, value: string): boolean {
     const url = value.replace(/^[\0-\x20]+|[\0-\x20]+$/g, '').replace(/[\t\n\r]/g, '');
     const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase();
     if (scheme === undefined || /^(?:https?|cid)$/.test(scheme)) return false;
-    if (scheme === 'data') return tag !== 'img' || !/^data:image\/(?:png|jpe?g|gif|webp);/i.test(url);
+    if (scheme === 'data')
+      return tag !== 'img' || !/^data:image\/(?:png|jpe?g|gif|webp|avif|bmp|heic);/i.test(url);
     return tag === 'img' || !HARMLESS_SCHEMES.has(scheme);
   }
   return false;

@@ -120,6 +120,9 @@ describe('the fast path', () => {
     ['name', `<${times('a')}>`],
     ['end tags', times('</p>')],
     ['words', `<p style="text-decoration:${times('abc ')}">`],
+    ['words of a background', `<p style="${times(`background:${'abc '.repeat(12)};`)}">`],
+    ['colors', `<p style="border:${times('color-mix(in srgb, red, ')}">`],
+    ['borders', `<p style="${times(`border:${'oklch(0.1 0.1 1) '.repeat(4)};`)}">`],
     ['slashes', `<br${times('/')}>`],
   ])('is linear: 2 MB of %s', (name, html) => {
     expect(isPlainlyClean(html)).toBe(name === 'text');

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 const TAG = fc.constantFrom(
   ...(
     'p div span br hr h1 h2 ul ol li dl dt dd blockquote pre code b i u em strong a a table tbody tr td th caption colgroup ' +
-    'center font strike tt big col img input label details summary ruby rt script style svg math noscript template form select option textarea ' +
+    'center font strike tt big col img input label details summary ruby rt script style svg math noscript template object applet desc text form select option textarea ' +
     'title xmp iframe body html image foo mtext mglyph foreignObject annotation-xml'
   ).split(' '),
 );

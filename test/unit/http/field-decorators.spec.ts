@@ -1,11 +1,12 @@
 import { ApiError } from '../../../src/platform/http/api-error.js';
 import {
+  EmailAddress,
   Entries,
   Flag,
   IntegerFrom,
+  Labels,
   Line,
   Name,
-  Names,
   OneOf,
   Optional,
   Text,
@@ -28,12 +29,13 @@ class Fields {
   @Optional() @Text(5, { message: 'once must be given once' }) once?: string;
   @Optional() @IntegerFrom(1, 9, { example: 2 }) whole?: number;
   @Optional() @IntegerFrom(1, { default: 1 }) open?: number;
+  @Optional() @EmailAddress() email?: string;
   @Optional() @Uuid({ example: ID }) id?: string;
   @Optional() @Time() time?: Date;
   @Optional() @Name(10, { example: 'Team' }) name?: string;
   @Optional() @Line(10, { example: 'Work' }) line?: string;
   @Optional() @VisibleOrEmpty() @Text(10) group?: string;
-  @Optional() @Names(2, 5, { required: false }) labels?: string[];
+  @Optional() @Labels(2, 5, { required: false }) labels?: string[];
   @Optional() @Entries(Part, 2, { minItems: 1 }) parts?: Part[];
 }
 
@@ -57,6 +59,7 @@ describe('field decorators', () => {
     { flag: true, one: 'b', text: 'ab', once: '', whole: 9, open: 1e9, id: ID },
     { line: ' ', group: '', labels: [] },
     { line: '⚓', group: 'a', labels: ['a', 'b'] },
+    { email: ' mailto:ina@home.example\u200b' },
     { time: '9999-12-31T23:30:00-00:29' },
     { time: '2026-11-21T09:30:00Z', name: ' Team ', parts: [{ code: 'abc' }] },
   ])('accept %j', (body) => {
@@ -75,6 +78,7 @@ describe('field decorators', () => {
     [{ whole: 0 }, 'min', 'whole must not be less than 1'],
     [{ whole: 10 }, 'max', 'whole must not be greater than 9'],
     [{ open: 0 }, 'min', 'open must not be less than 1'],
+    [{ email: 'mailto:ina' }, 'is_email', 'email must be an e-mail address'],
     [{ id: 'x' }, 'is_uuid', 'id must be a UUID'],
     [{ time: '2026-02-30T00:00:00Z' }, 'is_date', 'time must be a Date instance'],
     [{ time: '9999-12-31T23:30:00-00:30' }, 'is_date', 'time must be a Date instance'],

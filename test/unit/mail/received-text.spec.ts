@@ -205,3 +205,19 @@ describe('the date of a message', () => {
     expect(await dateOf()).toBeNull();
   });
 });
+
+describe('the messages that a message refers to', () => {
+  const ids = ['<a,1@x.example>', '<b@x.example>'];
+
+  test.each([
+    [' ', ids.join(' ')],
+    ['nothing', ids.join('')],
+    ['a comma', ids.join(',')],
+    ['a comma and a line end', ids.join(',\r\n\t')],
+  ])('with %s between their ids', async (_between, references) => {
+    const { references: found } = await parse(
+      lines('From: a@x.example', `References: ${references}`, '', 'Text'),
+    );
+    expect(found).toEqual(ids);
+  });
+});

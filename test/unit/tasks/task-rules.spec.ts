@@ -46,6 +46,7 @@ const facts = (change: Partial<TaskFacts> = {}): TaskFacts => ({
   task: task(),
   role: 'owner',
   seenFolder: null,
+  ownUid: null,
   ...change,
 });
 

@@ -49,6 +49,9 @@ describe('JSContact', () => {
     ).toMatchObject([
       { date: { '@type': 'PartialDate', year: 1984, month: 6, day: 26, calendarScale: 'gregorian' } },
     ]);
+    expect(
+      Object.values(jsContact('DEATHDATE;CALSCALE=chinese:19960415')['anniversaries'] as object),
+    ).toMatchObject([{ date: { '@type': 'PartialDate', year: 1996, calendarScale: 'chinese' } }]);
     expect(Object.values(jsContact('DEATHDATE:19960415T231000Z')['anniversaries'] as object)).toMatchObject([
       { kind: 'death', date: { '@type': 'Timestamp', utc: '1996-04-15T23:10:00Z' } },
     ]);

@@ -26,6 +26,17 @@ describe('properties of single programs', () => {
     expect(read('4.0', 'ANNIVERSARY:1604').dates).toMatchObject([{ year: 1604 }]);
   });
 
+  test.each(['BDAY', 'ANNIVERSARY', 'X-EVOLUTION-ANNIVERSARY', 'item1.X-ABDATE'])(
+    '%s of another calendar is not read as a Gregorian date',
+    (name) => {
+      const row = `${name};CALSCALE=chinese:19840626`;
+      const other = read('4.0', row);
+      expect(other.dates).toEqual([]);
+      expect(writeCard(other, { version: '4.0' }).toUpperCase()).toContain(row.toUpperCase());
+      expect(read('4.0', `${name};CALSCALE=Gregorian:19840626`).dates).toMatchObject([{ year: 1984 }]);
+    },
+  );
+
   test('X-CUSTOM of Android is the label', () => {
     const custom = 'X-CUSTOM(CHARSET=UTF-8,ENCODING=QUOTED-PRINTABLE,=D0=9B=D0=BE=D0=B4=D0=BA=D0=B0)';
     const { phones, emails } = read(

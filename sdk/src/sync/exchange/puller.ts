@@ -161,11 +161,15 @@ async function store(
     await edit.setFeedState(feed, { ...asked, bodies: true });
     return false;
   }
-  for (const { id, item } of page.changes)
+  for (const { id, item } of page.changes) {
+    let roleBefore: unknown;
     await edit.step(feed, id, (row, rules) => {
+      roleBefore = row?.server?.['role'];
       const next = received(row ?? { feed, id }, item && withBody(feed, item, row?.server), rules);
       return next && walk !== undefined ? { ...next, walk } : next;
     });
+    if (item && roleBefore !== item['role']) await rereadContained(edit, feed, id);
+  }
   const state: FeedState = {
     ...(page.cursor !== undefined && { cursor: page.cursor }),
     ...(walks && { walks }),
@@ -218,6 +222,15 @@ async function drop(edit: RowsEdit, feed: string): Promise<void> {
 async function dropContained(edit: RowsEdit, feed: string, id: string): Promise<void> {
   const contained = CONTAINED[feed as CollectionName];
   if (contained) await drop(edit, feedOf(contained, id));
+}
+
+/** The role in a containing object decides what the user sees of its objects, also when none of them has changed. */
+async function rereadContained(edit: RowsEdit, feed: string, id: string): Promise<void> {
+  const contained = CONTAINED[feed as CollectionName];
+  const state = contained && (await edit.feedState(feedOf(contained, id)));
+  if (!state) return;
+  const { seen: _, ...unread } = state;
+  await edit.setFeedState(feedOf(contained, id), unread);
 }
 
 /** The number of the last change of a feed; null: it has none. Lists have no number. */

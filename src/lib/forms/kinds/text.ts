@@ -1,4 +1,4 @@
-import { asciiDigits, charactersOf } from '../../text/index.js';
+import { asciiDigits, charactersOf, mailAddress } from '../../text/index.js';
 import { ANSWER_LIMITS, DEFINITION_LIMITS, type Question, type Validation } from '../definition.js';
 import { compact, type Fields, isPlainText } from '../fields.js';
 import { compilePattern, MAX_MATCHED_TEXT, type Pattern } from '../pattern.js';
@@ -93,9 +93,10 @@ export const LONG_TEXT: Kind = {
   check: (question, value) => checkText(question, value, true),
 };
 
-export const EMAIL_ADDRESS = formatted('is_email', 'must be an e-mail address', (value) =>
-  EMAIL.test(value) ? value : null,
-);
+export const EMAIL_ADDRESS = formatted('is_email', 'must be an e-mail address', (value) => {
+  const address = mailAddress(value);
+  return EMAIL.test(address) ? address : null;
+});
 
 export const PHONE_NUMBER: Kind = {
   ...formatted('is_phone', 'must be a telephone number', (value) => {

@@ -1,8 +1,9 @@
 import { type Card, CARD_KINDS, type CardKind } from '../card.js';
 import { readAddress, readAddressLabel, readCountryCode } from './addresses.js';
-import { parseDate } from '../dates.js';
+import { dateOf } from '../dates.js';
 import type { Draft, Handler } from './draft.js';
 import { builtInLabel } from '../labels.js';
+import { mailAddress } from '../../text/index.js';
 import { type Media, mediaTypeOf, parseDataUri } from '../media.js';
 import type { Property } from './properties.js';
 import { readAgent, readMessenger, readRelated, readSocialProfile } from './relations.js';
@@ -62,7 +63,7 @@ function readOrganization({ card }: Draft, { value }: Property): boolean {
 }
 
 function readEmail(draft: Draft, property: Property): boolean {
-  const value = lineOf(property.value)?.replace(/^mailto:\s*/i, '');
+  const value = mailAddress(lineOf(property.value) ?? '');
   return value ? draft.add('emails', draft.entry(property, ['internet']), { value }) : false;
 }
 
@@ -83,8 +84,8 @@ function readUrl(draft: Draft, property: Property): boolean {
   return value ? draft.add('urls', draft.entry(property), { value }) : false;
 }
 
-function readBirthday({ card }: Draft, { value, params }: Property): boolean {
-  const date = parseDate(unescapeText(value), params.first('X-APPLE-OMIT-YEAR'));
+function readBirthday({ card }: Draft, property: Property): boolean {
+  const date = dateOf(property);
   if (!date || card.dates.some(({ type }) => type === 'birthday')) return false;
   card.dates.push({ type: 'birthday', ...date, label: null });
   return true;
@@ -92,7 +93,7 @@ function readBirthday({ card }: Draft, { value, params }: Property): boolean {
 
 /** A date of Apple or Google: its label is its type. */
 function readLabelledDate(draft: Draft, property: Property): boolean {
-  const date = parseDate(unescapeText(property.value), property.params.first('X-APPLE-OMIT-YEAR'));
+  const date = dateOf(property);
   if (!date) return false;
   const text = draft.label(property);
   const builtIn = text === null ? 'other' : builtInLabel(text);

@@ -1,9 +1,9 @@
 /** Properties of other programs that have a field in the card. Sources: exports of the programs named. */
-import { parseDate } from '../dates.js';
+import { dateOf, parseDate } from '../dates.js';
 import type { Draft, Handler } from './draft.js';
 import type { Property } from './properties.js';
 import { addRelated } from './relations.js';
-import { lineOf, splitEscaped, unescapeText } from '../text.js';
+import { lineOf, splitEscaped } from '../text.js';
 
 /** Instant messengers of Outlook, Evolution, KDE, Android and early versions of Apple's and Google's: property to service and scheme. */
 const MESSENGERS: ReadonlyMap<string, { service: string | null; scheme: string | null }> = new Map([
@@ -81,8 +81,8 @@ function readRelation(type: string): Handler {
   return ({ card }, { value }) => addRelated(card, type, lineOf(value), null);
 }
 
-function readAnniversary({ card }: Draft, { value, params }: Property): boolean {
-  const date = parseDate(unescapeText(value), params.first('X-APPLE-OMIT-YEAR'));
+function readAnniversary({ card }: Draft, property: Property): boolean {
+  const date = dateOf(property);
   if (!date) return false;
   card.dates.push({ type: 'anniversary', ...date, label: null });
   return true;

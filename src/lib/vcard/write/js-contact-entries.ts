@@ -84,6 +84,12 @@ export function timeZoneOf(text: string): string | undefined {
   return hour === 0 ? 'Etc/UTC' : `Etc/GMT${sign === '+' ? '-' : '+'}${hour}`;
 }
 
+/** The calendar of a date (RFC 9553, 2.8.1); no member for none. */
+export function calendarScaleOf(source: CardProperty | undefined): { calendarScale?: string } {
+  const calendarScale = source?.params['CALSCALE']?.[0]?.toLowerCase();
+  return calendarScale ? { calendarScale } : {};
+}
+
 /** Parameters of which other places of the conversion take care. */
 const ELSEWHERE = new Set(['VALUE', 'PROP-ID']);
 

@@ -2,7 +2,7 @@ import type { CardProperty } from '../card.js';
 import { parseDate } from '../dates.js';
 import { geoUri } from '../geo.js';
 import { lineOf, splitEscaped, unescapeText } from '../text.js';
-import { type Entry, entry, timeZoneOf, utcTime } from './js-contact-entries.js';
+import { calendarScaleOf, type Entry, entry, timeZoneOf, utcTime } from './js-contact-entries.js';
 
 /** What the properties of `custom` are in JSContact (RFC 9555, section 2). */
 export interface ConvertedProperties {
@@ -152,8 +152,12 @@ function convertLife(source: CardProperty, converted: ConvertedProperties): bool
     const parts = Object.entries({ ...date, day: date.month && date.day }).filter(
       ([, part]) => part !== null,
     );
-    const made = { '@type': 'PartialDate', ...Object.fromEntries(parts) };
-    return add(converted, 'anniversaries', entry('anniversaries', { kind: 'death', date: made }, source));
+    const made = { '@type': 'PartialDate', ...Object.fromEntries(parts), ...calendarScaleOf(source) };
+    return add(
+      converted,
+      'anniversaries',
+      entry('anniversaries', { kind: 'death', date: made }, source, ['CALSCALE']),
+    );
   }
   const kind = { BIRTHPLACE: 'birth', DEATHPLACE: 'death' }[name];
   const isTranslation = Boolean(params['ALTID']?.length);

@@ -12,7 +12,7 @@ import { formatBuiltInLabel } from '../labels.js';
 import { formatDataUri } from '../media.js';
 import { Companions, entryKeys, keyOf } from '../companions.js';
 import { uidToUri } from '../uids.js';
-import { type Entry, entry, Localizations, timeZoneOf } from './js-contact-entries.js';
+import { calendarScaleOf, type Entry, entry, Localizations, timeZoneOf } from './js-contact-entries.js';
 import { addressComponents, nameOf } from './js-contact-name.js';
 import { type ConvertedProperties, convertProperties, organization } from './js-contact-properties.js';
 
@@ -261,11 +261,10 @@ function anniversaryOf(
   { type, year, month, day }: CardDate,
   source: CardProperty | undefined,
 ): Record<string, unknown> {
-  const calendarScale = source?.params['CALSCALE']?.[0]?.toLowerCase();
   const parts = Object.entries({ year, month, day: month && day }).filter(([, part]) => part !== null);
   return {
     kind: type === 'birthday' ? 'birth' : 'wedding',
-    date: { '@type': 'PartialDate', ...Object.fromEntries(parts), ...(calendarScale && { calendarScale }) },
+    date: { '@type': 'PartialDate', ...Object.fromEntries(parts), ...calendarScaleOf(source) },
   };
 }
 

@@ -174,7 +174,9 @@ export class CalendarsService {
   ): Promise<void> {
     const { tenantId } = ctx;
     if (input.is_default) await this.calendars.clearDefault(tx, tenantId, before.owner.id);
-    await this.calendars.update(tx, tenantId, before.id, columnsOf(input));
+    // A role decides what its user sees of each event: devices that follow the head of the calendar read it again.
+    const grown = input.shares && { changeSeq: () => 'change_seq + 1' };
+    await this.calendars.update(tx, tenantId, before.id, { ...columnsOf(input), ...grown });
     if (input.default_reminders || input.time_zone)
       await this.calendars.rescheduleReminders(tx, tenantId, before.id);
     if (input.shares)

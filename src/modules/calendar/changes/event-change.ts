@@ -62,25 +62,34 @@ export function resetResponses(rows: readonly ParticipantRow[], organizerEmail: 
 
 /** Moves the key of an instance with the start of its series. */
 function keyMover(before: EventTimes, after: EventTimes): (key: string) => string {
-  const [wasDay, becomesDay] = [isDay(before.starts), isDay(after.starts)];
-  if (wasDay && !becomesDay) return (key) => `${key}${after.starts.slice(10)}`;
-  if (!wasDay && becomesDay) return (key) => key.slice(0, 10);
-  const shift = wallOf(after.starts) - wallOf(before.starts);
-  return shift === 0 ? (key) => key : (key) => wallText(wallOf(key) + shift, becomesDay);
+  const becomesDay = isDay(after.starts);
+  const dayOf = (text: string) => (becomesDay ? text.slice(0, 10) : text);
+  const shift = wallOf(after.starts) - wallOf(dayOf(before.starts));
+  if (shift === 0 && becomesDay === isDay(before.starts)) return (key) => key;
+  return (key) => wallText(wallOf(dayOf(key)) + shift, becomesDay);
 }
 
-/** Overrides of a series after its times or rules have changed. Drops overrides without an instance. */
-function movedOverrides(
-  overrides: readonly OverrideRow[],
-  move: (key: string) => string,
-  series: EventRow,
-): OverrideRow[] {
-  return overrides
-    .map((override) => ({ ...override, recurrence_key: move(override.recurrence_key) }))
-    .filter(({ recurrence_key, patch }) => {
-      const fits = patch.starts === undefined || isDay(patch.starts) === isDay(series.starts);
-      return fits && instanceAt(series, recurrence_key) !== null;
-    });
+/** Single dates of a series after its start has changed. */
+export function movedDates(
+  record: EventTimes & Pick<Recurrence, 'added' | 'excluded'>,
+  times: EventTimes,
+): Pick<Recurrence, 'added' | 'excluded'> {
+  const move = keyMover(record, times);
+  return { added: record.added.map(move), excluded: record.excluded.map(move) };
+}
+
+const timeFieldsOf = (times: EventTimes) =>
+  Object.fromEntries(TIME_FIELDS.map((field) => [field, times[field]])) as unknown as EventTimes;
+
+/** Overrides of a series after its times or rules have changed. An instance with times of its own keeps them. Drops overrides without an instance. */
+function movedOverrides(before: EventRecord, move: (key: string) => string, series: EventRow): OverrideRow[] {
+  return before.overrides
+    .map(({ recurrence_key, patch, ...override }) => ({
+      ...override,
+      recurrence_key: move(recurrence_key),
+      patch: patch.starts === undefined ? patch : { ...timeFieldsOf(before), ...patch },
+    }))
+    .filter(({ recurrence_key }) => instanceAt(series, recurrence_key) !== null);
 }
 
 /** Rows of attendees after times or rules have changed. Drops rows of instances that no longer exist. */
@@ -100,15 +109,9 @@ function movedParticipants(
 export function changeAll(record: EventRecord, changes: Changes, now: string): Changed | null {
   const { content, times = record, recurrence, proposals_allowed = record.proposals_allowed } = changes;
   const move = keyMover(record, times);
-  const { rules, added, excluded } = recurrence ?? {
-    rules: record.rules,
-    added: record.added.map(move),
-    excluded: record.excluded.map(move),
-  };
-  const timeValues = Object.fromEntries(
-    TIME_FIELDS.map((field) => [field, times[field]]),
-  ) as unknown as EventTimes;
-  const wanted = { ...withPlaces(record, content), ...timeValues, rules, added, excluded, proposals_allowed };
+  const { rules, added, excluded } = recurrence ?? { rules: record.rules, ...movedDates(record, times) };
+  const dates = { ...timeFieldsOf(times), rules, added, excluded };
+  const wanted = { ...withPlaces(record, content), ...dates, proposals_allowed };
   const { participants = record.participants } = changes;
   const fields = [
     ...differences(record, wanted),
@@ -128,7 +131,7 @@ export function changeAll(record: EventRecord, changes: Changes, now: string): C
   if (isRescheduled && next.participants.some(({ recurrence_key }) => recurrence_key !== ''))
     next.participants = movedParticipants(next.participants, move, next);
   if (isRescheduled && record.overrides.length > 0)
-    next.overrides = isSeries(next) ? movedOverrides(record.overrides, move, next) : [];
+    next.overrides = isSeries(next) ? movedOverrides(record, move, next) : [];
   return { record: next, fields, moved: isMoved };
 }
 

@@ -1,4 +1,5 @@
 import { fold } from '../../../lib/search-text/index.js';
+import { cutText } from '../../../lib/text/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { CalendarEvents, type MessageDue } from '../calendar.events.js';
 import type {
@@ -44,7 +45,7 @@ export type Placements = Pick<EventChange, 'entries' | 'removed'>;
 /** The parameter of `calendar_write`. */
 export interface WriteJson {
   calendars: string[];
-  /** The calendar of each event that is created or moved. */
+  /** The calendar of each event that is created, moved or stored again after its deletion. */
   added: string[];
   events: {
     row: EventRow;
@@ -103,7 +104,7 @@ export function finished(change: EventChange, ctx: RequestContext, now: string):
     ...record,
     participants_count: record.participants.length,
     overrides_count: record.overrides.length,
-    title_key: fold(record.title).slice(0, 200),
+    title_key: cutText(fold(record.title), 200),
     revision: before ? before.revision + 1 : 1,
     updated_by: ctx.userId,
     updated_at: now,
@@ -136,7 +137,7 @@ export function writeJson(changes: readonly EventChange[], ctx: RequestContext, 
   return {
     calendars: [...new Set(calendars)],
     added: changes.flatMap(({ before, record: { origin_calendar_id: id } }) =>
-      before?.origin_calendar_id === id ? [] : [id],
+      before?.origin_calendar_id === id && before.deleted_at === null ? [] : [id],
     ),
     events: changes.map((change) => eventJson(change, ctx, now)),
     outbox: changes.flatMap((change) => outboxOf(change, ctx)),

@@ -4,7 +4,7 @@ import type { EventContent, EventRecord, EventTimes } from '../model/event-recor
 import { clockTimes, contentOf as contentAt, isSeries, occurrenceOf } from '../model/event-series.js';
 import { instantOf, isDay, lengthAt, nominalLength, wallIn, wallOf, wallText } from '../model/event-times.js';
 import { withCallOf } from './event-calls.js';
-import type { Changes } from './event-change.js';
+import { type Changes, movedDates } from './event-change.js';
 import { contentOf, hasTimes, recurrenceOf, timesOf } from '../input/event-patch.js';
 
 /** Fields that only the whole event has. */
@@ -22,7 +22,8 @@ export function changedWholeField(
 /** The changes of a request to a whole event, without its attendees. */
 export function changesFor(record: EventRecord, fields: UpdateEvent, times: EventTimes | undefined): Changes {
   const { proposals_allowed } = fields;
-  const recurrence = recurrenceOf(fields, times ?? record, record);
+  const dates = movedDates(record, times ?? record);
+  const recurrence = recurrenceOf(fields, times ?? record, { rules: record.rules, ...dates });
   return {
     content: withCallOf(record, contentOf(fields)),
     times,
@@ -61,7 +62,7 @@ export function wholeTimes(
   const start =
     isDate === isDay(record.starts)
       ? wallOf(record.starts) + shiftOf(record, times, key)
-      : wallOf(isDate ? record.starts.slice(0, 10) : `${record.starts}${times.starts.slice(10)}`);
+      : wallOf(record.starts.slice(0, 10)) + wallOf(times.starts) - wallOf(key.slice(0, 10));
   return { ...times, starts: wallText(start, isDate), ends: wallText(start + nominalLength(times), isDate) };
 }
 

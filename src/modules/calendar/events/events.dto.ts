@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional, IntersectionType } from '@nestjs/swag
 import { Transform } from 'class-transformer';
 import { ArrayMaxSize, IsOptional, IsString, ValidateIf } from 'class-validator';
 import {
+  PastedAddress,
   Flag,
   IntegerFrom,
   Nullable,
@@ -40,7 +41,7 @@ export class ListEvents extends IntersectionType(PageQuery, TitleFilter) {
   /** UID of iCalendar. */
   @IsOptional() @Text(500, { minLength: 1, example: 'planning-2026@example.com' }) uid?: string;
   /** Address of an attendee. */
-  @IsOptional() @Text(320, { minLength: 1, example: 'ann@demo.example' }) attendee?: string;
+  @IsOptional() @PastedAddress() @Text(320, { minLength: 1, example: 'ann@demo.example' }) attendee?: string;
   /** Only events with this status. */
   @IsOptional() @OneOf(STATUSES, { example: 'confirmed' }) status?: EventStatus;
   /** By start, or by the time of the last change. */

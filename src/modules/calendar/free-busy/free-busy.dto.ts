@@ -8,8 +8,10 @@ import {
   IntegerFrom,
   Optional,
   Nested,
+  PastedAddress,
 } from '../../../platform/http/input.decorators.js';
 import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
+import { mailAddress } from '../../../lib/text/index.js';
 import { IsEventTime, IsZone, timeSchema, OptionalId } from '../input/event-parts.dto.js';
 import type { TimeInput } from '../input/event-input-times.js';
 
@@ -22,6 +24,7 @@ export class FreeBusyAttendee {
     ({ user_id, calendar_id }: FreeBusyAttendee, value) => value !== undefined || (!user_id && !calendar_id),
   )
   @IsEmail({}, { message: 'email must be an e-mail address' })
+  @PastedAddress()
   email?: string;
 
   @OptionalId() user_id?: string;
@@ -36,7 +39,9 @@ export class SuggestFields {
   /** Addresses or ids of the attendees who must be free. Default: all. */
   @ApiPropertyOptional({ type: [String], example: ['bob@demo.example'] })
   @Optional()
-  @Transform(({ value }) => (Array.isArray(value) ? value.map((each) => String(each).toLowerCase()) : value))
+  @Transform(({ value }) =>
+    Array.isArray(value) ? value.map((each) => mailAddress(String(each)).toLowerCase()) : value,
+  )
   @ArrayMaxSize(MAX_ATTENDEES)
   @IsArray()
   required?: string[];

@@ -8,6 +8,7 @@ import {
   property,
   vtimezoneText,
 } from '../../../lib/icalendar/index.js';
+import { ownAlarms } from '../model/dependent-properties.js';
 import { recordIn } from '../model/attendance.js';
 import type { CalendarContext, Visibility } from '../model/event-record.js';
 import { permissionsOf } from '../model/event-policy.js';
@@ -50,7 +51,7 @@ export class IcsExport {
     for (;;) {
       const { events, hasMore } = await this.repository.page(tenantId, calendar.id, after, PAGE);
       let text = '';
-      for (const { record: event, reminders } of events) {
+      for (const { record: event, reminders, alarms } of events) {
         after = event.id;
         const record = recordIn(event, calendar);
         const sees = (visibility: Visibility): boolean =>
@@ -60,6 +61,7 @@ export class IcsExport {
           seesDetails: sees(record.visibility),
           seesPrivate: sees('private'),
           reminders: reminders ?? [],
+          alarms: ownAlarms(event, calendar.id, alarms),
           ownerEmail: calendar.owner_email,
         };
         for (const vevent of veventsOf(record, view)) text += formatComponent(vevent);

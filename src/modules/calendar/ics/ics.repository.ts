@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Component } from '../../../lib/icalendar/index.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
@@ -12,6 +13,8 @@ import type { CalendarFeed } from './feed.entity.js';
 export interface PlacedEvent {
   record: EventRecord;
   reminders: Reminder[] | null;
+  /** VALARMs of an attendee that are no reminders. */
+  alarms: Component[] | null;
 }
 
 /** A feed with its calendar, as its creator may read it now. */
@@ -22,20 +25,20 @@ export interface OpenFeed {
 
 // The primary key of calendar_entries. Events beyond the bytes of the page are not read.
 const readPage = workspace.statement<
-  { [key in keyof EventJson]: EventJson[key] | null } & { reminders: Reminder[] | null; fits: boolean }
+  { [key in keyof EventJson]: EventJson[key] | null } & Omit<PlacedEvent, 'record'> & { fits: boolean }
 >(
   'calendar.export_page',
   `WITH page AS MATERIALIZED (
-     SELECT entry.event_id, entry.reminders, ${EVENT_BYTES} + ${OVERRIDES_BYTES} AS bytes
+     SELECT entry.event_id, entry.reminders, entry.alarms, ${EVENT_BYTES} + ${OVERRIDES_BYTES} AS bytes
        FROM calendar_entries entry
        JOIN calendar_events event ON event.tenant_id = $1 AND event.id = entry.event_id
       WHERE entry.tenant_id = $1 AND entry.calendar_id = $2 AND NOT entry.hidden
         AND ($3::uuid IS NULL OR entry.event_id > $3)
       ORDER BY entry.event_id LIMIT $4),
    sized AS MATERIALIZED (
-     SELECT event_id, reminders, ${fitsPage('bytes', '$4', '$5')} AS fits
+     SELECT event_id, reminders, alarms, ${fitsPage('bytes', '$4', '$5')} AS fits
        FROM page WINDOW page_order AS (ORDER BY event_id ROWS UNBOUNDED PRECEDING))
-   SELECT record.event, record.participants, record.overrides, sized.reminders, sized.fits
+   SELECT record.event, record.participants, record.overrides, sized.reminders, sized.alarms, sized.fits
      FROM sized
      LEFT JOIN LATERAL (
        SELECT shown.event, shown.participants, shown.overrides FROM event_records shown
@@ -84,7 +87,7 @@ export class IcsRepository {
   ): Promise<{ events: PlacedEvent[]; hasMore: boolean }> {
     const rows = await this.db.query(readPage, [tenantId, calendarId, after, limit, PAGE_BYTES]);
     const events = rows.flatMap((row) =>
-      row.event ? [{ record: recordOf(row as EventJson), reminders: row.reminders }] : [],
+      row.event ? [{ record: recordOf(row as EventJson), reminders: row.reminders, alarms: row.alarms }] : [],
     );
     return { events, hasMore: rows.length === limit || rows.some(({ fits }) => !fits) };
   }

@@ -7,7 +7,7 @@ import {
   Entries,
   Flag,
   Line,
-  Names,
+  Labels,
   Nullable,
   OneOf,
   Optional,
@@ -94,7 +94,7 @@ export class EventFields {
   color?: string | null;
 
   @Optional()
-  @Names(50, 100, { required: false, example: ['planning'] })
+  @Labels(50, 100, { required: false, example: ['planning'] })
   categories?: string[];
 
   @Optional() @Entries(LinkFields, 50, { example: [] }) links?: LinkFields[];

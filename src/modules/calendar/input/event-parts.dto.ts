@@ -18,6 +18,7 @@ import {
 } from 'class-validator';
 import { RULE_LIMITS } from '../../../lib/recurrence/index.js';
 import {
+  PastedAddress,
   asInstance,
   EachAs,
   Flag,
@@ -134,6 +135,7 @@ export class AttendeeFields {
   )
   @MaxLength(320)
   @IsEmail({ require_tld: false }, { message: 'email must be an e-mail address' })
+  @PastedAddress()
   email?: string;
 
   @ApiPropertyOptional({ example: EXAMPLE_ID })

@@ -52,7 +52,7 @@ export function contentOf(fields: EventFields): Partial<EventContent> {
     show_as,
     visibility,
     color: color?.toLowerCase() ?? color,
-    categories: categories && [...new Set(categories)],
+    categories,
     conference: conference && {
       kind: conference.create ? 'call' : (conference.kind ?? 'link'),
       url: conference.url ?? null,

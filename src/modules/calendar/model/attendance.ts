@@ -5,6 +5,7 @@ import {
   type OverrideRow,
   type ParticipantRow,
 } from './event-record.js';
+import { asOrphans } from './dependent-properties.js';
 import { FOLLOWING, responseAt } from './event-policy.js';
 import { contentOf, isSeries, occurrenceOf } from './event-series.js';
 import { isDay, nominalLength, wallOf, wallText } from './event-times.js';
@@ -120,6 +121,13 @@ export const recordIn = (
   record.origin_calendar_id === id && record.origin !== 'external'
     ? record
     : recordFor(record, ({ user_id }) => user_id === owner_id);
+
+/** As `recordIn`, for programs: who is invited to some instances only has them without their series (RFC 4791, 4.1), which names no such attendee. */
+export function resourceIn(record: EventRecord, calendar: { id: string; owner_id: string }): EventRecord {
+  const own = recordIn(record, calendar);
+  const rows = record.participants.filter(({ user_id }) => user_id === calendar.owner_id);
+  return own !== record && instanceKeysOf(rows) !== null ? asOrphans(own) : own;
+}
 
 /** A patch with all fields of an instance. */
 const patchOf = (content: EventContent): Partial<EventContent> =>

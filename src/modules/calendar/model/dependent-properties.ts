@@ -1,5 +1,5 @@
-import type { Component, Property } from '../../../lib/icalendar/index.js';
-import type { EventContent } from './event-record.js';
+import { type Component, HTML_DESCRIPTIONS, type Property } from '../../../lib/icalendar/index.js';
+import type { EventContent, EventRecord } from './event-record.js';
 import { isDay } from './event-times.js';
 
 type Field = keyof EventContent;
@@ -10,7 +10,7 @@ interface Kept {
   ics?: Property[];
   /** Components without a field, such as PARTICIPANT and VLOCATION (RFC 9073). */
   components?: Component[];
-  /** Alarms that are no reminders, such as one after the start. For the owner of the placement. */
+  /** Alarms that are no reminders, such as one after the start: see `ownAlarms`. */
   alarms?: Component[];
   /** ORGANIZER and ATTENDEE with the parameters that no column states. */
   people?: Property[];
@@ -23,9 +23,26 @@ export const keptOf = (custom: EventContent['custom']): Required<Omit<Kept, 'orp
   return { ics, components, alarms, people };
 };
 
+/**
+ * The VALARMs of the owner of a calendar that are no reminders: of an attendee in the placement, of an organizer, and of an invitation
+ * from a file, in the event.
+ * @param placed those of the placement; null and undefined: it has none of its own
+ */
+export const ownAlarms = (
+  record: Pick<EventRecord, 'custom' | 'origin_calendar_id'>,
+  calendarId: string,
+  placed: Component[] | null | undefined,
+): Component[] => placed ?? (calendarId === record.origin_calendar_id ? keptOf(record.custom).alarms : []);
+
 /** Whether only instances of an event are known, not its series. */
 export const isOrphaned = ({ custom }: Pick<EventContent, 'custom'>): boolean =>
   (custom as Kept).orphans === true;
+
+/** The event as one of which only the instances are known. */
+export const asOrphans = <Event extends Pick<EventContent, 'custom'>>(event: Event): Event => ({
+  ...event,
+  custom: { ...event.custom, orphans: true },
+});
 
 /** Properties with the address of a conference: Google and Microsoft write it into properties of their own. */
 export const CONFERENCE_URLS = [
@@ -41,7 +58,7 @@ export const CONFERENCE_URLS = [
 const REPEATED: readonly { fields: readonly Field[]; names: readonly string[] }[] = [
   // With line breaks, which a title does not have, or with parameters.
   { fields: ['title'], names: ['SUMMARY'] },
-  { fields: ['description'], names: ['DESCRIPTION', 'X-ALT-DESC', 'STYLED-DESCRIPTION'] },
+  { fields: ['description'], names: ['DESCRIPTION', ...HTML_DESCRIPTIONS] },
   { fields: ['categories'], names: ['CATEGORIES'] },
   {
     fields: ['location', 'locations'],

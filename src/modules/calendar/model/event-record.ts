@@ -1,3 +1,4 @@
+import type { Component } from '../../../lib/icalendar/index.js';
 import type { CalendarRole, PlacedReminder, Reminder } from '../calendar.entity.js';
 
 // Rows as PostgreSQL writes them as JSON: names of columns, times as text.
@@ -182,6 +183,8 @@ export interface EntryRow {
   show_as: ShowAs | null;
   color: string | null;
   reminders: PlacedReminder[] | null;
+  /** VALARMs of an attendee that are no reminders. Null and undefined in a write: they stay. */
+  alarms?: Component[] | null;
   hidden: boolean;
 }
 

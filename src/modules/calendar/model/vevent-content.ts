@@ -1,5 +1,6 @@
 import {
   type Component,
+  HTML_DESCRIPTIONS,
   parameterOf,
   propertiesOf,
   type Property,
@@ -8,6 +9,8 @@ import {
   textOf,
   unescapeText,
 } from '../../../lib/icalendar/index.js';
+import { plainText } from '../../../lib/html/index.js';
+import { charactersOf, labelsOf } from '../../../lib/text/index.js';
 import { MAX_ATTENDEES } from '../../../lib/itip/index.js';
 import {
   type EventContent,
@@ -25,6 +28,7 @@ import { BUSY_STATUS, CONFERENCE_FEATURES } from './vevent.js';
 const MAX = {
   title: 1_000,
   description: 65_536,
+  html: 262_144,
   location: 1_000,
   categories: 50,
   category: 100,
@@ -46,7 +50,7 @@ export function contentOfVevent(event: Component): Omit<EventContent, keyof Even
   const components = storableComponents(event.components.filter(({ name }) => name !== 'VALARM'));
   return {
     title: line(textOf(event, 'SUMMARY') ?? '', MAX.title),
-    description: storable(textOf(event, 'DESCRIPTION') ?? '', MAX.description),
+    description: descriptionOf(event),
     location,
     locations: geo ? [{ name: line(location, 500), address: '', geo }] : [],
     status: statusOf(event),
@@ -65,6 +69,16 @@ export function contentOfVevent(event: Component): Omit<EventContent, keyof Even
   };
 }
 
+/** Outlook and newsletters write some descriptions as HTML only. */
+function descriptionOf(event: Component): string {
+  const text = storable(textOf(event, 'DESCRIPTION') ?? '', MAX.description);
+  if (text.trim() !== '') return text;
+  const isHtml = (each: Property) =>
+    parameterOf(each, 'FMTTYPE')?.toLowerCase() === 'text/html' && each.value.length <= MAX.html;
+  const html = HTML_DESCRIPTIONS.flatMap((name) => propertiesOf(event, name)).find(isHtml);
+  return html ? storable(plainText(unescapeText(html.value)), MAX.description) : text;
+}
+
 function statusOf(event: Component): EventStatus {
   const status = upper(event, 'STATUS').toLowerCase();
   return (STATUSES as readonly string[]).includes(status) ? (status as EventStatus) : 'confirmed';
@@ -80,7 +94,7 @@ function showAsOf(event: Component): EventContent['show_as'] {
 
 function categoriesOf(event: Component): string[] {
   const all = propertiesOf(event, 'CATEGORIES').flatMap(({ value }) => textList(value));
-  return [...new Set(all.map((text) => storable(text, MAX.category)))]
+  return labelsOf(all.map((text) => storable(text, MAX.category)))
     .filter(Boolean)
     .slice(0, MAX.categories);
 }
@@ -151,10 +165,10 @@ export function lostNamesOf(event: Component): string[] {
   const lost = new Set(unknownOf(event).dropped);
   for (const [name, max] of Object.entries(TEXTS)) {
     const [text, ...others] = propertiesOf(event, name).map(({ value }) => unescapeText(value).trim());
-    if ((text ?? '').length > max || others.some((other) => other !== text)) lost.add(name);
+    if (charactersOf(text ?? '') > max || others.some((other) => other !== text)) lost.add(name);
   }
   const categories = new Set(propertiesOf(event, 'CATEGORIES').flatMap(({ value }) => textList(value)));
-  if (categories.size > MAX.categories || [...categories].some((text) => text.length > MAX.category))
+  if (categories.size > MAX.categories || [...categories].some((text) => charactersOf(text) > MAX.category))
     lost.add('CATEGORIES');
   const links = propertiesOf(event, 'ATTACH').filter(({ value }) => httpUrl(value) !== null);
   if (links.length > MAX.links) lost.add('ATTACH');
@@ -206,7 +220,7 @@ function statesMore(event: Component, each: Property): boolean {
   if (each !== propertyOf(event, each.name)) return false;
   if (each.name === 'CLASS') return !['', 'PUBLIC', 'PRIVATE'].includes(upper(event, 'CLASS'));
   const text = (textOf(event, each.name) ?? '').trim();
-  if (text === '' || text.length > (TEXTS[each.name] ?? 0)) return false;
+  if (text === '' || charactersOf(text) > (TEXTS[each.name] ?? 0)) return false;
   return each.parameters.length > 0 || (each.name === 'SUMMARY' && /[\r\n]/.test(text));
 }
 

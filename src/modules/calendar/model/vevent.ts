@@ -34,8 +34,10 @@ export interface VEventView {
   seesDetails: boolean;
   /** False: private instances of a series are `Busy`. */
   seesPrivate?: boolean;
-  /** Alarms of the owner of the placement. */
+  /** Those of the owner of the placement. */
   reminders?: readonly PlacedReminder[];
+  /** Alarms of the same owner that are no reminders. */
+  alarms?: readonly Component[];
   /** The address of the owner, which an alarm by mail needs; without it all alarms are shown. */
   ownerEmail?: string;
 }
@@ -86,7 +88,7 @@ export function veventsOf(record: EventRecord, view: VEventView): Component[] {
     ...contentProperties(record, view),
     ...(view.seesDetails ? people(record, null, record.custom) : []),
   ]);
-  master.components.push(...alarms(view, null), ...otherComponents(record, record, view));
+  master.components.push(...alarms(view, null), ...otherComponents(record, view));
   return isSeries(record) ? [master, ...instances(record, view)] : [master];
 }
 
@@ -119,7 +121,7 @@ export function instanceVevent(record: EventRecord, key: string, reader: VEventV
       ...contentProperties(content, view),
       ...(view.seesDetails ? people(record, key, content.custom) : []),
     ],
-    [...alarms(view, key), ...otherComponents(content, record, view)],
+    [...alarms(view, key), ...otherComponents(content, view)],
   );
 }
 
@@ -250,12 +252,8 @@ export const attendeeProperty = (row: ParticipantRow): Property =>
 const alarms = ({ seesDetails, reminders = [], ownerEmail }: VEventView, key: string | null): Component[] =>
   seesDetails ? reminders.map((reminder) => alarmVcomponent(reminder, ownerEmail, key)) : [];
 
-/** Components of an imported event that have no field. Its alarms are for a reader with alarms. */
-function otherComponents(
-  { custom }: Pick<EventContent, 'custom'>,
-  record: EventRecord,
-  view: VEventView,
-): Component[] {
+/** Components of an imported event that have no field, and alarms of the reader. */
+function otherComponents({ custom }: Pick<EventContent, 'custom'>, view: VEventView): Component[] {
   if (!view.seesDetails) return [];
-  return [...keptOf(custom).components, ...(view.reminders ? keptOf(record.custom).alarms : [])];
+  return [...keptOf(custom).components, ...(view.alarms ?? [])];
 }

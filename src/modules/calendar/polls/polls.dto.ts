@@ -1,6 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsEmail, IsOptional, ValidateIf, ValidateNested } from 'class-validator';
 import {
+  PastedAddress,
   asNamedUser,
   EachAs,
   Entries,
@@ -38,6 +39,7 @@ export class PollParticipantFields {
   @ApiPropertyOptional({ example: 'bob@demo.example' })
   @ValidateIf(({ user_id, id }: PollParticipantFields, value) => value !== undefined || (!user_id && !id))
   @IsEmail({}, { message: 'email must be an e-mail address' })
+  @PastedAddress()
   email?: string;
 
   @OptionalId() user_id?: string;

@@ -1,6 +1,13 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsEmail, IsOptional } from 'class-validator';
-import { IntegerFrom, Text, Uuid, WholeNumber, EachOf } from '../../../platform/http/input.decorators.js';
+import {
+  PastedAddress,
+  IntegerFrom,
+  Text,
+  Uuid,
+  WholeNumber,
+  EachOf,
+} from '../../../platform/http/input.decorators.js';
 import { RELATED_KINDS, type RelatedKind } from '../../../platform/references/related-items.js';
 import { QueryTime } from '../input/event-parts.dto.js';
 
@@ -15,6 +22,7 @@ export class RelatedQueryFields {
   @ApiPropertyOptional({ example: 'ann@demo.example' })
   @IsOptional()
   @IsEmail({ require_tld: false }, { message: 'email must be an e-mail address' })
+  @PastedAddress()
   email?: string;
 
   /** With `end`: your events in this window, at most 31 days. */

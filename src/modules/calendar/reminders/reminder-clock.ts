@@ -108,6 +108,7 @@ export class ReminderClock implements OnModuleInit {
             recurrence_key: key,
             start: formatInstant(start),
             end: formatInstant(end),
+            event_starts: row.event.starts,
             minutes,
             methods,
           } satisfies ReminderDue,

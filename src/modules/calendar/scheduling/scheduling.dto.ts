@@ -9,8 +9,18 @@ import {
   Matches,
   MaxLength,
 } from 'class-validator';
+import { mailAddress } from '../../../lib/text/index.js';
 import { ITIP_METHODS, type ItipMethod } from '../../../lib/itip/index.js';
-import { IntegerFrom, OneOf, Optional, Text, Uuid, Nested } from '../../../platform/http/input.decorators.js';
+import {
+  PastedAddress,
+  EachAs,
+  IntegerFrom,
+  OneOf,
+  Optional,
+  Text,
+  Uuid,
+  Nested,
+} from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import { IsEventTime, timeSchema } from '../input/event-parts.dto.js';
@@ -38,6 +48,7 @@ export class SendSchedulingMessage {
   @ApiPropertyOptional({ type: [String], maxItems: MAX_RECIPIENTS, example: ['zoe@partner.example'] })
   @Optional()
   @MaxLength(320, { each: true })
+  @EachAs((entry) => (typeof entry === 'string' ? mailAddress(entry) : entry), MAX_RECIPIENTS)
   @IsEmail({ require_tld: false }, { each: true, message: 'recipients must be e-mail addresses' })
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_RECIPIENTS)
@@ -67,6 +78,7 @@ export class TakeMessage {
   @Optional()
   @MaxLength(320)
   @IsEmail({ require_tld: false })
+  @PastedAddress()
   from?: string;
 
   /**

@@ -10,6 +10,7 @@ import { CallServer, type ServerRecording } from '../call-server.js';
 import type { Recording } from '../calls.entity.js';
 import { expiry, isFinished, mustStop, nextState } from './recording-state.js';
 import { RecordingsRepository } from './recordings.repository.js';
+import { cutText } from '../../../lib/text/index.js';
 
 const EXTENSION = '.mp4';
 
@@ -76,7 +77,7 @@ export class RecordingChanges {
       ...(report.state === 'limit_reached' && { limitReached: true }),
       ...(state === 'processing'
         ? { error: null, expiresAt: null }
-        : error !== null && { error: error.slice(0, 500) }),
+        : error !== null && { error: cutText(error, 500) }),
     });
     if (state === 'processing' && recording.state !== 'processing')
       await this.append(tx, call, RECORDING_COMPLETE, recording.id);

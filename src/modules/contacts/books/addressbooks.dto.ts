@@ -9,6 +9,7 @@ import {
 import { ArrayMaxSize, IsArray, IsIn, Matches, ValidateNested } from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
 import {
+  PastedAddress,
   asNamedUser,
   Distinct,
   EachAs,
@@ -32,7 +33,7 @@ export class ShareInput {
   @Optional() @Uuid({ example: EXAMPLE_ID }) user_id?: string;
   /** The same as `user_id`. */
   @Optional() @Uuid({ example: EXAMPLE_ID }) id?: string;
-  @Optional() @Text(320, { example: 'bob@demo.example' }) email?: string;
+  @Optional() @PastedAddress() @Text(320, { example: 'bob@demo.example' }) email?: string;
   /** `reader`: reads the contacts. `writer`: also changes them. */
   @Optional() @OneOf(SHARE_ROLES) role: ShareRole = 'reader';
 }

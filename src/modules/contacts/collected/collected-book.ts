@@ -8,6 +8,7 @@ import { type ContactInsert, contactInsert } from '../model/contact-values.js';
 import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
 import { type ExtractedAddress, ExtractedAddresses } from './extracted-addresses.js';
 import { ExtractedRepository } from './extracted.repository.js';
+import { cutText } from '../../../lib/text/index.js';
 
 /** Maximum number of addresses that one update adds. */
 const PER_UPDATE = 200;
@@ -93,7 +94,7 @@ function isUnchanged(row: ContactRow): boolean {
 function contactOf({ key, address, name }: ExtractedAddress): ContactInsert {
   const card = written(
     {
-      full_name: name.slice(0, MAX_NAME).toWellFormed() || null,
+      full_name: cutText(name, MAX_NAME) || null,
       emails: [{ value: address, primary: true }],
     },
     emptyCard(),

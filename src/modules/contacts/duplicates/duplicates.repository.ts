@@ -44,15 +44,6 @@ const groups = workspace.statement<ContactRow>(
       AND (contact.card->'members')::jsonb ?| $3`,
 );
 
-// Primary key of contact_merges begins with the workspace; an address book has few merges within 30 days.
-const follow = workspace.statement(
-  'contacts.merges_follow',
-  `UPDATE contact_merges AS merge SET contact_id = after.id, revision = after.revision
-     FROM unnest($3::uuid[], $4::int[], $5::uuid[], $6::int[]) AS after (old_id, old_revision, id, revision)
-    WHERE merge.tenant_id = $1 AND merge.addressbook_id = $2
-      AND merge.contact_id = after.old_id AND merge.revision = after.old_revision`,
-);
-
 const forget: Sweep = workspace.statement(
   'contacts.forget_merges',
   deletion('contact_merges', `created_at < now() - interval '30 days'`),
@@ -97,26 +88,6 @@ export class DuplicatesRepository implements OnModuleInit {
     const values = { ...merge, photoIds, id, tenantId, userId, createdAt: () => 'now()' };
     await rowsOf(tx, ContactMerge).insert(values);
     return id;
-  }
-
-  /** Earlier merges of contacts that an undo restored can be undone next: they follow the contacts to their new revisions. */
-  async follow(
-    tx: Tx,
-    { tenantId }: RequestContext,
-    bookId: string,
-    restored: readonly {
-      before: { id: string; revision: number };
-      after: { id: string; revision: number };
-    }[],
-  ): Promise<void> {
-    await tx.query(follow, [
-      tenantId,
-      bookId,
-      restored.map(({ before }) => before.id),
-      restored.map(({ before }) => before.revision),
-      restored.map(({ after }) => after.id),
-      restored.map(({ after }) => after.revision),
-    ]);
   }
 
   async find(reader: Reader, { tenantId, userId }: RequestContext, id: string): Promise<ContactMerge | null> {

@@ -12,6 +12,7 @@ import { canEdit, cardOf, contactJson, type ContactRow, shown } from '../respons
 import { ContactErrors } from '../contacts.errors.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';
+import { FormerContacts } from '../former-contacts.repository.js';
 import { type FindDuplicates, MAX_GROUP, type MergeContacts } from './duplicates.dto.js';
 import { DuplicatesRepository, type Original } from './duplicates.repository.js';
 import type {
@@ -30,6 +31,7 @@ const MAX_KEYS = 5_000;
 export class DuplicatesService {
   constructor(
     private readonly duplicates: DuplicatesRepository,
+    private readonly former: FormerContacts,
     private readonly contacts: ContactsRepository,
     private readonly access: AddressbookAccess,
     private readonly db: Db,
@@ -127,7 +129,7 @@ export class DuplicatesService {
         if (!after || id === undefined || former.revision === undefined) return [];
         return [{ before: { id, revision: former.revision }, after }];
       });
-      await this.duplicates.follow(tx, ctx, bookId, followed);
+      await this.former.follow(tx, ctx, bookId, followed);
       const texts = [first, ...restored].map((each) => contactJson(each, role));
       return JsonReply.listOf('contacts', texts, {});
     });

@@ -7,6 +7,7 @@ import { vcardOf, vcardText } from '../responses/contact.presenter.js';
 import { ContactPhotos } from '../contact-photos.js';
 import { GlobalBook } from '../global-book.js';
 import type { SelfCardQrQuery, SelfCardQuery } from './self-card.dto.js';
+import { cutText } from '../../../lib/text/index.js';
 
 /** Maximum bytes of a QR code. Phone cameras do not read larger ones reliably. */
 const QR_BYTES = 800;
@@ -51,7 +52,7 @@ export class SelfCardService {
 function qrText({ full_name, name, organization, job_title, emails, phones, urls, addresses }: Card): string {
   const reach = { full_name, name, emails, phones };
   const work = { ...reach, organization, job_title };
-  const short = full_name?.slice(0, 100) ?? null;
+  const short = full_name && cutText(full_name, 100);
   const plain = <T extends CardEntry>([first]: readonly T[]): T[] =>
     first ? [{ ...first, label: null, types: [] }] : [];
   const last = { full_name: short, emails: plain(emails), phones: plain(phones) };

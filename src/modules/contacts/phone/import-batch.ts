@@ -13,6 +13,7 @@ import {
 import { joined, differences, identityKeys, type ContactCard } from '../../../lib/contact-card/index.js';
 import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
 import { ContactsRepository } from '../contacts.repository.js';
+import { FormerContacts } from '../former-contacts.repository.js';
 import type { ImportCounts } from './import.entity.js';
 import type { ImportProblemResponse } from './phone.response.js';
 import { cardHash, type ImportedCard, isDerivedUid } from './import-cards.js';
@@ -46,12 +47,20 @@ interface Known {
   byUid: Map<string, ContactRow>;
   byExternalId: Map<string, ContactRow>;
   byKey: Map<string, ContactRow[]>;
+  /** By the uid of a contact that was merged into it. */
+  byFormerUid: Map<string, Former>;
   /** The hash of the last card of a contact that the device sent. */
   hashes: Map<string, string>;
 }
 
+/** The contact into which another one was merged, and the id of the other one. */
+interface Former {
+  row: ContactRow;
+  formerId: string;
+}
+
 /** Of a contact without a card from before the import. */
-const NO_ORIGINAL = { original: null, original_photo_id: null };
+const NO_ORIGINAL = { original: null, original_photo_id: null, original_revision: null };
 
 /** Writes one batch of an import. No uid and no external_id occurs twice in a batch. */
 @Injectable()
@@ -59,6 +68,7 @@ export class ImportBatch {
   constructor(
     private readonly contacts: ContactsRepository,
     private readonly imports: ImportsRepository,
+    private readonly former: FormerContacts,
   ) {}
 
   /** @param capacity number of contacts that fit into the address book */
@@ -79,7 +89,7 @@ export class ImportBatch {
     const updates = new Map<string, ContactUpdate>();
     for (const imported of cards) {
       const { card, hash: source_hash, uid, externalId } = imported;
-      const { same, namesakes } = matches.get(imported) as Match;
+      const { same, namesakes, formerId } = matches.get(imported) as Match;
       const similar = namesakes.filter(({ id }) => !taken.has(id));
       const row = same ?? similar[0];
       const photoId = (imported.photo && photoIds.get(imported.photo.hash)) ?? null;
@@ -99,25 +109,22 @@ export class ImportBatch {
         continue;
       }
       const before = cardOf(row);
-      const sentHash = known.hashes.get(row.id);
+      const sentId = formerId ?? row.id;
+      const sentHash = known.hashes.get(sentId);
       const isSame = same !== undefined || (similar.length === 1 && isSameCard(imported, row, run));
-      const lastHash = isSame ? sentHash : undefined;
+      // A changed card of a contact that was merged into this one adds its fields, as that of a namesake.
+      const isOwn = formerId === undefined || sentHash === source_hash;
+      const lastHash = isSame && isOwn ? sentHash : undefined;
+      const onDuplicate = formerId === undefined ? run.onDuplicate : 'merge';
       if (isSame) taken.add(row.id);
       const after = isAsSent(row, imported, lastHash)
         ? card
-        : merged(before, imported, lastHash, run.onDuplicate);
-      const photoAfter = mergedPhoto(row.photo_id, photoId, lastHash, source_hash, run.onDuplicate);
+        : merged(before, imported, lastHash, onDuplicate);
+      const photoAfter = mergedPhoto(row.photo_id, photoId, lastHash, source_hash, onDuplicate);
       const changed = differences(before, after);
       if (changed.length === 0 && photoAfter === row.photo_id) {
         result.outcomes.push('unchanged');
-        if (sentHash !== source_hash)
-          items.push({
-            contact_id: row.id,
-            action: 'unchanged',
-            revision: row.revision,
-            source_hash,
-            ...NO_ORIGINAL,
-          });
+        if (sentHash !== source_hash) items.push(unchangedItem(sentId, row, source_hash));
         continue;
       }
       updates.set(row.id, contactUpdate(row, after, changed, photoAfter));
@@ -127,10 +134,12 @@ export class ImportBatch {
         contact_id: row.id,
         action: 'updated',
         revision,
-        source_hash,
+        source_hash: formerId === undefined ? source_hash : (known.hashes.get(row.id) ?? source_hash),
         original: row.card,
         original_photo_id: row.photo_id,
+        original_revision: row.revision,
       });
+      if (formerId !== undefined) items.push(unchangedItem(formerId, row, source_hash));
     }
     const contacts = inserts.map(({ contact }) => contact);
     const revisions = await this.store(tx, ctx, run, contacts, [...updates.values()]);
@@ -177,17 +186,34 @@ export class ImportBatch {
     const keys = [...new Set(cards.flatMap(({ card }) => reachKeys(card)))];
     const similar =
       onDuplicate === 'create' ? [] : await this.contacts.withKeys(tx, ctx, bookId, keys, MAX_SIMILAR);
-    const ids = [...byUid, ...byExternalId, ...similar].map(({ id }) => id);
+    const found = new Set(byUid.map(({ uid }) => uid));
+    const remaining = await this.former.remaining(
+      tx,
+      ctx,
+      bookId,
+      uids.filter((uid) => !found.has(uid)),
+    );
+    const rows = [...byUid, ...byExternalId, ...similar, ...remaining];
+    const ids = [...rows.map(({ id }) => id), ...remaining.map(({ former_id }) => former_id)];
     const byKey = new Map<string, ContactRow[]>();
     for (const row of similar) for (const key of row.shared) byKey.set(key, [...(byKey.get(key) ?? []), row]);
     return {
       byUid: new Map(byUid.map((row) => [row.uid, row])),
       byExternalId: new Map(byExternalId.map((row) => [row.external_id, row])),
       byKey,
+      byFormerUid: new Map(remaining.map((row) => [row.former_uid, { row, formerId: row.former_id }])),
       hashes: await this.imports.hashes(tx, ctx, deviceId, ids),
     };
   }
 }
+
+const unchangedItem = (contactId: string, { revision }: ContactRow, source_hash: string): ImportItem => ({
+  contact_id: contactId,
+  action: 'unchanged',
+  revision,
+  source_hash,
+  ...NO_ORIGINAL,
+});
 
 const isName = (key: string): boolean => key.startsWith('=');
 const reachKeys = (card: ContactCard): string[] => identityKeys(card).filter((key) => !isName(key));
@@ -206,12 +232,16 @@ interface Match {
   same?: ContactRow | undefined;
   /** Without such a contact: others that may be the same person. */
   namesakes: readonly ContactRow[];
+  /** Of the contact of the card, which was merged into `same`. */
+  formerId?: string;
 }
 
 function matchOf({ uid, externalId, card, hash }: ImportedCard, known: Known): Match {
   const named =
     known.byUid.get(uid) ?? (externalId === undefined ? undefined : known.byExternalId.get(externalId));
   if (named) return { same: named, namesakes: [] };
+  const former = known.byFormerUid.get(uid);
+  if (former) return { same: former.row, namesakes: [], formerId: former.formerId };
   const namesakes = namesakesOf(card, known);
   const same = namesakes.find(({ id }) => known.hashes.get(id) === hash);
   return { same, namesakes: same ? [] : namesakes };

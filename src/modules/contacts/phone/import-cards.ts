@@ -9,6 +9,7 @@ import {
   isAnonymous,
   withoutStale,
 } from '../../../lib/vcard/index.js';
+import { cutText } from '../../../lib/text/index.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { validated } from '../../../platform/http/input.pipe.js';
@@ -68,7 +69,7 @@ export function fromVcard(result: CardResult, country: string | null): ImportEnt
 /** @param plain an entry of the JSON body */
 export function fromJson(index: number, plain: unknown, country: string | null): ImportEntry {
   const name = (plain as { full_name?: unknown } | null)?.full_name;
-  return entryOf(index, typeof name === 'string' ? name.slice(0, 200) : null, () => {
+  return entryOf(index, typeof name === 'string' ? cutText(name, 200) : null, () => {
     const { uid = null, external_id: externalId, ...fields } = validated(ImportedContact, plain);
     return { uid, externalId, card: newContactCard(fields, country), image: null, omitted: [] };
   });
@@ -142,7 +143,7 @@ function substituteName({ addresses, profiles, urls, related, notes }: Omit<Card
     notes,
   ];
   const [line] = (texts.find(Boolean) ?? '').split('\n', 1);
-  return line?.trim().slice(0, 200).toWellFormed() || NO_NAME;
+  return cutText(line?.trim() ?? '', 200) || NO_NAME;
 }
 
 /** The name of an imported card that has none and nothing to derive one from. */

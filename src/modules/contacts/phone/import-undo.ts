@@ -10,6 +10,7 @@ import { type ContactCard, differences } from '../../../lib/contact-card/index.j
 import { contactUpdate, type ContactUpdate } from '../model/contact-values.js';
 import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
 import { ContactsRepository } from '../contacts.repository.js';
+import { FormerContacts } from '../former-contacts.repository.js';
 import type { ContactImport, ContactImportItem } from './import.entity.js';
 import { ImportsRepository } from './imports.repository.js';
 import { PhoneErrors } from './phone.errors.js';
@@ -31,6 +32,7 @@ export class ImportUndo {
     private readonly access: AddressbookAccess,
     private readonly contacts: ContactsRepository,
     private readonly imports: ImportsRepository,
+    private readonly former: FormerContacts,
     private readonly cursors: Cursors,
     private readonly db: Db,
   ) {}
@@ -101,6 +103,13 @@ export class ImportUndo {
       created.map((row) => row.id),
     );
     const written = await this.contacts.update(tx, ctx, bookId, updates);
+    const before = new Map(items.map((item) => [item.contactId, item.originalRevision ?? item.revision - 1]));
+    await this.former.follow(
+      tx,
+      ctx,
+      bookId,
+      written.map((after) => ({ before: { id: after.id, revision: before.get(after.id)! }, after })),
+    );
     const isStale = removed.some((row) => rows.get(row.id)?.revision !== row.revision);
     if (isStale || removed.length < created.length || written.length < updates.length)
       throw new ConcurrentChangeError('a contact of the import has changed');

@@ -41,5 +41,6 @@ export class ContactImportItem {
   @Column('int') revision!: number;
   @Column('bytea', { name: 'source_hash' }) sourceHash!: Buffer;
   @Column('json', { nullable: true }) original!: object | null;
+  @Column('int', { name: 'original_revision', nullable: true }) originalRevision!: number | null;
   @Column('uuid', { name: 'original_photo_id', nullable: true }) originalPhotoId!: string | null;
 }

@@ -29,6 +29,8 @@ export interface ImportItem {
   source_hash: string;
   /** The JSON text of the card before an update. */
   original: string | null;
+  /** The revision before an update. */
+  original_revision: number | null;
   /** The photo before an update. */
   original_photo_id: string | null;
 }
@@ -49,11 +51,12 @@ const deleteOldest = workspace.statement<never>(
 );
 const addItems = workspace.statement<never>(
   'contacts.add_import_items',
-  `INSERT INTO contact_import_items AS item (tenant_id, import_id, contact_id, action, revision, source_hash, original, original_photo_id)
+  `INSERT INTO contact_import_items AS item (tenant_id, import_id, contact_id, action, revision, source_hash, original,
+     original_photo_id, original_revision)
    SELECT $1, $2, added.contact_id, added.action, added.revision, decode(added.source_hash, 'hex'), added.original::json,
-          added.original_photo_id
+          added.original_photo_id, added.original_revision
      FROM jsonb_to_recordset($3) AS added (contact_id uuid, action contact_import_action, revision int, source_hash text,
-       original text, original_photo_id uuid)
+       original text, original_photo_id uuid, original_revision int)
    ON CONFLICT (tenant_id, import_id, contact_id) DO UPDATE
      SET revision = excluded.revision, source_hash = excluded.source_hash`,
 );

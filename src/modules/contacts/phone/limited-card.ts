@@ -1,5 +1,6 @@
 import type { CardFields, CardProperty } from '../../../lib/vcard/index.js';
 import { CARD_LIMITS } from '../input/card-limits.js';
+import { cutText, charactersOf } from '../../../lib/text/index.js';
 
 type Fields = Omit<CardFields, 'uid'>;
 
@@ -73,9 +74,9 @@ function cut(value: unknown, key: string, field: string, omitted: Set<string>): 
   if (typeof value === 'string') {
     const max =
       key === 'value' || key === 'uri' ? Number.POSITIVE_INFINITY : (TEXTS[key] ?? CARD_LIMITS.text);
-    if (value.length <= max) return value;
+    if (charactersOf(value) <= max) return value;
     omitted.add(field);
-    return value.slice(0, max).toWellFormed().trim();
+    return cutText(value, max).trim();
   }
   if (Array.isArray(value))
     return first(value, LISTS[key] ?? CARD_LIMITS.entries, field, omitted).map((each) =>
@@ -112,6 +113,6 @@ const fits =
           texts.length <= CARD_LIMITS.params &&
           texts.every((text) => text.length <= CARD_LIMITS.text),
       );
-    if (!isFitting) omitted.add(name.slice(0, CARD_LIMITS.name));
+    if (!isFitting) omitted.add(cutText(name, CARD_LIMITS.name));
     return isFitting;
   };

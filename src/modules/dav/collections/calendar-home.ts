@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import type { XmlElement } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type {
@@ -14,17 +13,11 @@ import { caldav, type XmlName } from '../model/xml-names.js';
 import { CalendarCollections } from './calendars.js';
 import { TaskCollections } from './task-lists.js';
 
-const MAX_KNOWN = 10_000;
-/** Milliseconds. After the deletion of a calendar, a program may make a list of tasks under its id. */
-const KNOWN_FOR = 60_000;
-
 /** The home of calendars: collections of events, and task folders as collections of tasks. */
 @Injectable()
 export class CalendarHome implements Collections {
   readonly space = 'calendars';
   readonly contentProperty = caldav('calendar-data');
-  /** Calendars that were found, so that requests on them do not look for a task folder first. */
-  private readonly known = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: KNOWN_FOR });
 
   constructor(
     private readonly calendars: CalendarCollections,
@@ -33,23 +26,19 @@ export class CalendarHome implements Collections {
 
   async list(ctx: RequestContext): Promise<Collection[]> {
     const calendars = await this.calendars.list(ctx);
-    for (const { id } of calendars) this.known.set(keyOf(ctx, id), true);
     const ids = new Set(calendars.map(({ id }) => id));
     const lists = await this.tasks.list(ctx);
     return [...calendars, ...lists.filter(({ id }) => !ids.has(id))];
   }
 
+  // Without a memory of calendars: any process may give the id of a deleted one to a task folder.
   async find(ctx: RequestContext, segment: string): Promise<Collection> {
-    if (!this.isCalendar(ctx, segment) && (await this.tasks.openIfAny(ctx, segment)))
-      return this.tasks.find(ctx, segment);
-    const found = await this.calendars.find(ctx, segment);
-    this.known.set(keyOf(ctx, found.id), true);
-    return found;
+    const tasks = await this.tasks.openIfAny(ctx, segment);
+    return (tasks ? this.tasks : this.calendars).find(ctx, segment);
   }
 
   async open(ctx: RequestContext, segment: string): Promise<Collection> {
-    const tasks = this.isCalendar(ctx, segment) ? null : await this.tasks.openIfAny(ctx, segment);
-    return tasks ?? this.calendars.open(ctx, segment);
+    return (await this.tasks.openIfAny(ctx, segment)) ?? this.calendars.open(ctx, segment);
   }
 
   members(ctx: RequestContext, collection: Collection) {
@@ -86,7 +75,6 @@ export class CalendarHome implements Collections {
   create(ctx: RequestContext, segment: string, properties: PropertyChanges): Promise<void> {
     const components = componentsIn(properties);
     const isTasks = components !== null && !components.includes('VEVENT');
-    if (isTasks) this.known.delete(keyOf(ctx, this.calendars.idOf(ctx, segment)));
     return (isTasks ? this.tasks : this.calendars).create(ctx, segment, properties);
   }
 
@@ -105,10 +93,4 @@ export class CalendarHome implements Collections {
   private of({ kind }: Collection): Collections {
     return kind === 'tasks' ? this.tasks : this.calendars;
   }
-
-  private isCalendar(ctx: RequestContext, segment: string): boolean {
-    return this.known.has(keyOf(ctx, this.calendars.idOf(ctx, segment)));
-  }
 }
-
-const keyOf = ({ tenantId }: RequestContext, calendarId: string): string => `${tenantId} ${calendarId}`;

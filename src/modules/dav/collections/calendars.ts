@@ -66,11 +66,6 @@ export class CalendarCollections implements Collections {
     return Promise.resolve({ id, kind: 'events', contentType: EVENT_TYPE, segment, path, ...rest });
   }
 
-  /** The id of the calendar at this segment. */
-  idOf(ctx: RequestContext, segment: string): string {
-    return idOf(ctx, segment);
-  }
-
   async *members(ctx: RequestContext, { id }: Collection): AsyncGenerator<Member[]> {
     for await (const page of this.events.names(ctx, id)) yield this.named(ctx, id, page);
   }

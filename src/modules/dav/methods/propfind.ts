@@ -13,7 +13,12 @@ import {
 } from '../model/multistatus.js';
 import { paths, type Target } from '../model/paths.js';
 import { dav, type XmlName } from '../model/xml-names.js';
+import { DavPropertyStore } from '../dav-properties.js';
+import { isLive } from '../model/dead-properties.js';
 import { Principals } from './principals.js';
+
+/** Collections whose unknown properties, 32 KiB each, are read at once. */
+const BATCH = 50;
 
 export type Depth = '0' | '1';
 
@@ -41,7 +46,10 @@ export function memberProperties(
 /** PROPFIND (RFC 4918, 9.1). */
 @Injectable()
 export class Propfind {
-  constructor(private readonly principals: Principals) {}
+  constructor(
+    private readonly principals: Principals,
+    private readonly store: DavPropertyStore,
+  ) {}
 
   /** @param body null: all properties */
   wanted(body: XmlElement | null, isMinimal: boolean): Wanted {
@@ -78,7 +86,8 @@ export class Propfind {
         const list = depth === '1' ? await collectionsOf(target.space).list(ctx) : [];
         const path = paths.home(target.space, ctx.userId);
         yield await responseOf(path, this.principals.home(target.space, ctx), wanted);
-        for (const collection of list) yield await responseOf(collection.path, collection.properties, wanted);
+        for (let at = 0; at < list.length; at += BATCH)
+          yield await this.collections(ctx, list.slice(at, at + BATCH), wanted);
         if (depth === '1' && target.space === 'calendars') {
           yield await responseOf(`${path}inbox/`, this.principals.inbox(ctx, null), wanted);
           yield await responseOf(`${path}outbox/`, this.principals.outbox(ctx), wanted);
@@ -98,7 +107,7 @@ export class Propfind {
       case 'collection': {
         const collections = collectionsOf(target.space);
         const collection = await collections.find(ctx, target.segment);
-        yield await responseOf(collection.path, collection.properties, wanted);
+        yield await this.collections(ctx, [collection], wanted);
         if (depth === '1') yield* memberResponses(ctx, collections, collection, wanted);
         return;
       }
@@ -109,6 +118,22 @@ export class Propfind {
         yield await memberResponse(collections, collection, member, wanted);
       }
     }
+  }
+
+  private async collections(
+    ctx: RequestContext,
+    page: readonly Collection[],
+    wanted: Wanted,
+  ): Promise<string> {
+    const asksForDead = wanted.kind !== 'prop' || wanted.names.some((name) => !isLive(name));
+    const ids = asksForDead ? page.map(({ id }) => id) : [];
+    const dead = await this.store.of(ctx, ids);
+    let text = '';
+    for (const { id, path, properties } of page) {
+      const own = Object.entries(dead.get(id) ?? {}).map(([name, xml]) => [name, { element: xml }] as const);
+      text += await responseOf(path, new Map<XmlName, PropertyValue>([...properties, ...own]), wanted);
+    }
+    return text;
   }
 
   private async principal(ctx: RequestContext, userId: string, wanted: Wanted): Promise<string> {

@@ -16,24 +16,35 @@ const failed = (): DavError =>
 
 type Conditional = Pick<Request, 'headers'> & Partial<Pick<Request, 'originalUrl'>>;
 
+/** Whether a state token is that of the resource at a path; without locks, only collections have one (RFC 6578, 5). */
+export type StateCheck = (path: string, token: string) => boolean;
+const NO_STATE: StateCheck = () => false;
+
 /**
  * The preconditions of a write (RFC 9110, 13.1; RFC 4918, 10.4).
  * @returns a check of the current ETag (null: no such resource), which throws 412, or 400 for a malformed If header
  */
-export function preconditionsOf(request: Conditional): (etag: string | null) => void {
+export function preconditionsOf(
+  request: Conditional,
+  isState: StateCheck = NO_STATE,
+): (etag: string | null) => void {
   const { 'if-match': match, 'if-none-match': noneMatch } = request.headers;
   return (etag) => {
     if (match !== undefined && (etag === null || !lists(match, etag))) throw failed();
     if (noneMatch !== undefined && etag !== null && listsWeakly(noneMatch, etag)) throw failed();
-    assertIf(request, etag);
+    assertIf(request, etag, isState);
   };
 }
 
 /** @param etag null: no such resource, or one without an ETag @throws DavError 412, 400 */
-export function assertIf({ headers, originalUrl = '' }: Conditional, etag: string | null): void {
+export function assertIf(
+  { headers, originalUrl = '' }: Conditional,
+  etag: string | null,
+  isState: StateCheck = NO_STATE,
+): void {
   const header = headers['if'] as string | undefined;
   const path = originalUrl.split('?', 1)[0] as string;
-  if (header !== undefined && !matchesIf(header, path, etag)) throw failed();
+  if (header !== undefined && !matchesIf(header, path, etag, isState)) throw failed();
 }
 
 /** Whether a read is answered by 304. */

@@ -1,8 +1,8 @@
 import { XmlError, type XmlElement } from '../../../lib/xml/index.js';
 import { DAV, DECLARATIONS, dav, element, href, nameOf, type XmlName, XML_HEAD } from './xml-names.js';
 
-/** The value of a property as XML, or a function that reads it. Undefined: the resource has no such property. */
-export type PropertyValue = string | (() => string | Promise<string>);
+/** The content of a property as XML, a function that reads it, or the whole element. */
+export type PropertyValue = string | (() => string | Promise<string>) | { element: string };
 export type Properties = ReadonlyMap<XmlName, PropertyValue>;
 
 /** The properties that a request asks for. */
@@ -50,6 +50,7 @@ export async function responseOf(path: string, properties: Properties, wanted: W
   for (const name of names) {
     const value = properties.get(name);
     if (value === undefined) missing += element(name);
+    else if (typeof value === 'object') found += value.element;
     else found += element(name, typeof value === 'string' ? value : await value());
   }
   const isEmpty = found === '' && (missing === '' || wanted.isMinimal);

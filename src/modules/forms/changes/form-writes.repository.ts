@@ -6,6 +6,7 @@ import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { RowQuota } from '../../../platform/quotas/row-quota.js';
 import { Form, FormCounter, FormVersion } from '../forms.entity.js';
+import { cutText } from '../../../lib/text/index.js';
 
 const NOW = () => 'now()';
 /** Characters of a form that its search column holds. */
@@ -14,7 +15,7 @@ const SEARCH_LENGTH = 20_000;
 /** The folded text of a form for lists and search. */
 export function searchTextOf(form: Pick<Form, 'title' | 'description' | 'draft'>): string {
   const questions = questionsOf(form.draft).map((question) => question.title);
-  return fold([form.title, form.description, ...questions].join(' ').slice(0, SEARCH_LENGTH).toWellFormed());
+  return fold(cutText([form.title, form.description, ...questions].join(' '), SEARCH_LENGTH));
 }
 
 // Index forms_owner.

@@ -25,6 +25,7 @@ import { ResponseErrors } from './responses.errors.js';
 import { SubmissionWrites } from './submission-writes.js';
 import { SubmissionsRepository } from './submissions.repository.js';
 import type { FormStartResponse, SubmissionEnvelope } from './responses.response.js';
+import { cutText } from '../../../lib/text/index.js';
 
 /** Attempts to store a response. After a publication between the check and the storage both are repeated. */
 const MAX_ATTEMPTS = 5;
@@ -209,5 +210,5 @@ function searchTextOf({ checker }: PublishedVersion, answers: Answers): string {
     );
     return cells.flatMap((cell) => (cell?.kind === 'text' ? [cell.value] : []));
   });
-  return fold(texts.join(' ').slice(0, SEARCH_LENGTH).toWellFormed());
+  return fold(cutText(texts.join(' '), SEARCH_LENGTH));
 }

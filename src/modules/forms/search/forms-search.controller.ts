@@ -1,5 +1,6 @@
 import { Controller, Query } from '@nestjs/common';
 import { highlight, SearchQuery } from '../../../lib/search-text/index.js';
+import { cutText } from '../../../lib/text/index.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
@@ -40,7 +41,7 @@ export class FormsSearchController {
       form: formSummary(form as ShownForm),
       highlight: {
         title: highlight(form.title, marks),
-        description: highlight(form.description.slice(0, 300), marks),
+        description: highlight(cutText(form.description, 300), marks),
       },
     }));
     return JsonReply.of({ results, next });

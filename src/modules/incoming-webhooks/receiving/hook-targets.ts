@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { escapeHtml } from '../../../lib/html/index.js';
-import { filledText } from '../../../lib/text/index.js';
+import { filledText, cutText, charactersOf } from '../../../lib/text/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { fieldError } from '../../../platform/http/errors.js';
 import { validated } from '../../../platform/http/input.pipe.js';
@@ -99,7 +99,7 @@ function titleOf(title: string | undefined, text = ''): { title: string; rest: s
   if (whole === '') throw noText();
   const line = (/^[^\r\n]*/.exec(whole)?.[0] ?? '').trim();
   // A longer line stays whole in the description.
-  if (line.length > MAX_TITLE) return { title: line.slice(0, MAX_TITLE).toWellFormed(), rest: whole };
+  if (charactersOf(line) > MAX_TITLE) return { title: cutText(line, MAX_TITLE), rest: whole };
   return { title: line, rest: whole.slice(line.length).trim() };
 }
 

@@ -1,5 +1,5 @@
 import { type Fields, isFields, pick } from '../input/fields.js';
-import { percentDecoded } from '../../../lib/text/index.js';
+import { mailAddress, percentDecoded } from '../../../lib/text/index.js';
 
 /** Forwarded unchanged. Other fields (raw sources, headers, remote images) are dropped: see adr/0015. */
 const PLAIN = ['subject', 'text', 'html', 'draft', 'unseen', 'flagged', 'files'] as const;
@@ -35,7 +35,12 @@ const each = (value: unknown, change: (item: unknown) => unknown): unknown =>
   Array.isArray(value) ? value.map((item) => change(item)) : change(value);
 
 const address = (value: unknown): unknown =>
-  each(value, (item) => (isFields(item) ? pick(item, ['name', 'address']) : item));
+  each(value, (item) => {
+    if (!isFields(item)) return item;
+    const fields = pick(item, ['name', 'address']);
+    const { address: written } = fields;
+    return typeof written === 'string' ? { ...fields, address: mailAddress(written) } : fields;
+  });
 
 function attachment(value: unknown): unknown {
   if (!isFields(value)) return value;

@@ -72,7 +72,8 @@ export class NoteListRepository {
     if (folder === 'none') filter('unfiled', () => 'member.folder_id IS NULL');
     else if (folder !== undefined) filter('folder', (bind) => `member.folder_id = ${bind(folder)}`);
     if (labels?.length) filter('labels', (bind) => `note.labels @> ${bind(labels)}::text[]`);
-    if (titlePart !== undefined) filter('q', (bind) => `note.title ILIKE ${bind(likePattern(titlePart))}`);
+    if (titlePart !== undefined)
+      filter('q', (bind) => `normalize(note.title) ILIKE ${bind(likePattern(titlePart))}`);
     const key = SORT_KEYS[sort];
     if (after) {
       const compare = order === 'asc' ? '>' : '<';

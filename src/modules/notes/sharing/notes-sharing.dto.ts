@@ -1,6 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, getSchemaPath, ApiExtraModels } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, MinDate, ValidateNested } from 'class-validator';
 import {
+  PastedAddress,
   asNamedUser,
   EachAs,
   Nullable,
@@ -32,7 +33,7 @@ export class ShareNote {
 export class InvitedMember {
   @Optional() @Uuid({ example: EXAMPLE_ID }) user_id?: string;
   @Optional() @Uuid({ example: EXAMPLE_ID }) id?: string;
-  @Nullable() @Text(320, { example: 'bob@example.com' }) email?: string | null;
+  @Nullable() @PastedAddress() @Text(320, { example: 'bob@example.com' }) email?: string | null;
   @Optional() @OneOf(ROLES) role: (typeof ROLES)[number] = 'viewer';
 }
 

@@ -9,6 +9,7 @@ import { isObject, patched, viewOf } from './preference-spec.js';
 import { type PreferenceKind, PREFERENCES } from './preferences.js';
 import { PreferencesRepository } from './preferences.repository.js';
 import { SettingsErrors } from '../settings.errors.js';
+import { cutText } from '../../../lib/text/index.js';
 
 export interface PreferencesEnvelope {
   preferences: Record<string, unknown>;
@@ -69,10 +70,6 @@ function readBody(body: unknown): { patch: Record<string, unknown>; rev: number 
   if (!isObject(preferences)) throw fieldError('preferences', 'is_object', 'preferences must be an object');
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
-    throw fieldError(
-      unknown.slice(0, 100).toWellFormed(),
-      'unknown_key',
-      'Only rev is allowed beside preferences.',
-    );
+    throw fieldError(cutText(unknown, 100), 'unknown_key', 'Only rev is allowed beside preferences.');
   return { patch: preferences, rev: rev as number | undefined };
 }

@@ -12,6 +12,7 @@ import type { NewTaskFacts, TaskFacts } from '../model/rules/task-rules.js';
 import type { TaskRow } from '../model/rules/task-row.js';
 import { timestampText } from '../model/rules/timestamp-text.js';
 import { TaskFolderRoles } from './task-folder-roles.js';
+import { TaskUids } from './task-uids.js';
 import type { TaskRole } from '../task.entity.js';
 import type { StoredTask } from '../tasks.repository.js';
 
@@ -47,9 +48,9 @@ const store = workspace.statement<{ outcome: 'stored' | 'outdated' | 'exists' } 
   `SELECT outcome, revision, task AS json, refs FROM task_store($1, $2, $3, $4)`,
 );
 
-const lock = workspace.statement<{ folder_id: string | null }>(
+const lock = workspace.statement<Pick<TaskRow, 'folder_id' | 'uid'>>(
   'tasks.lock',
-  `SELECT folder_id FROM tasks WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
+  `SELECT folder_id, uid FROM tasks WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
 );
 
 const folderOf = workspace.statement<{ folder_id: string | null }>(
@@ -118,11 +119,12 @@ const audience = workspace.statement<{ user_id: string }>(
   `SELECT found.user_id FROM task_audience(jsonb_populate_record(NULL::tasks, $2 || jsonb_build_object('tenant_id', $1::uuid))) found`,
 );
 
-// Subtasks of the next occurrence are as many days after its date as they were before.
+// Subtasks of the next occurrence are as many days after its date as they were before. least() would ignore a missing date.
 const copySubtasks = workspace.statement<never>(
   'tasks.copy_subtasks',
   `INSERT INTO subtasks (tenant_id, task_id, id, title, done, assignee_id, date, position, created_at, updated_at)
-   SELECT tenant_id, $3, uuid_v7(), title, false, assignee_id, least(date + ($4::date - $5::date), '9999-12-31'), position, $6, $6
+   SELECT tenant_id, $3, uuid_v7(), title, false, assignee_id,
+          CASE WHEN date IS NOT NULL THEN least(date + ($4::date - $5::date), '9999-12-31') END, position, $6, $6
      FROM subtasks WHERE tenant_id = $1 AND task_id = $2`,
 );
 
@@ -132,6 +134,7 @@ export class TaskWritesRepository {
   constructor(
     private readonly folders: TaskFolderRoles,
     private readonly tenants: TenantsApi,
+    private readonly uids: TaskUids,
   ) {}
 
   async newFacts(reader: Reader, ctx: RequestContext, patch: TaskPatch): Promise<NewTaskFacts> {
@@ -149,12 +152,13 @@ export class TaskWritesRepository {
     };
   }
 
-  /** @returns null for an unknown task */
+  /** @param isRestore the task leaves the trash @returns null for an unknown task */
   async facts(
     reader: Reader,
     ctx: RequestContext,
     id: string,
     patch: TaskPatch,
+    isRestore: boolean,
   ): Promise<(TaskFacts & { read: ReadVersion }) | null> {
     const [row] = await reader.query(facts, [ctx.tenantId, ctx.userId, id]);
     if (!row) return null;
@@ -162,12 +166,16 @@ export class TaskWritesRepository {
     const { folder_id: folder = seen_folder, assignee_ids: assignees } = patch;
     const isPlaced = patch.last === true || (folder !== seen_folder && patch.position === undefined);
     const last = isPlaced ? await this.lastPosition(reader, ctx, folder) : null;
+    const joined = isRestore ? task.folder_id : folder !== seen_folder ? folder : null;
+    const same =
+      joined === null ? null : await this.uids.of(reader, ctx.tenantId, joined, task.uid ?? id, id);
     return {
       now,
       task,
       role: member_role,
       seenFolder: seen_folder,
       endPosition: positionAfter(last, now),
+      ownUid: same === null ? null : uuidv7(),
       folderRole: patch.folder_id ? await this.folders.role(reader, ctx, patch.folder_id) : null,
       inactive: assignees?.some((user) => !task.assignee_ids.includes(user))
         ? await this.tenants.inactiveMembers(reader, ctx.tenantId, assignees, task.assignee_ids)
@@ -188,9 +196,13 @@ export class TaskWritesRepository {
     return rows[0]?.position ?? null;
   }
 
-  /** Locks a task until the end of the transaction. @returns its folder; undefined for an unknown task */
-  async lock(tx: Tx, { tenantId }: RequestContext, id: string): Promise<string | null | undefined> {
-    return (await tx.query(lock, [tenantId, id]))[0]?.folder_id;
+  /** Locks a task until the end of the transaction. @returns its folder and UID; undefined for an unknown task */
+  async lock(
+    tx: Tx,
+    { tenantId }: RequestContext,
+    id: string,
+  ): Promise<Pick<TaskRow, 'folder_id' | 'uid'> | undefined> {
+    return (await tx.query(lock, [tenantId, id]))[0];
   }
 
   /** The folder of a task; null also for an unknown task. */

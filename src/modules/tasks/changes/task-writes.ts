@@ -22,6 +22,7 @@ import type { TaskRow } from '../model/rules/task-row.js';
 import { TaskLinks } from '../responses/task-references.js';
 import { TaskErrors } from '../tasks.errors.js';
 import { TasksRepository } from '../tasks.repository.js';
+import { TaskUids } from './task-uids.js';
 import { type ReadVersion, type TaskWritten, TaskWritesRepository } from './task-writes.repository.js';
 
 /** A request to write one task. */
@@ -44,6 +45,7 @@ export class TaskWrites {
   constructor(
     private readonly rows: TaskWritesRepository,
     private readonly tasks: TasksRepository,
+    private readonly uids: TaskUids,
     private readonly links: TaskLinks,
     private readonly outbox: Outbox,
     private readonly db: Db,
@@ -51,7 +53,7 @@ export class TaskWrites {
 
   /**
    * Decides on rows that it reads without locks, and stores by one statement that stores nothing if these rows have changed. Then, and where
-   * other rows change too, a transaction with locks decides. Lines `tasks create` and `tasks update` of test/bench/platform/domains.bench.mjs.
+   * other rows change or a task joins a folder, a transaction with locks decides. Lines `tasks create` and `tasks update` of test/bench/platform/domains.bench.mjs.
    * @throws ApiError 403, 404, 409 `already_exists`, `deleted`, `quota_exceeded`, 422
    */
   async writeAlone(ctx: RequestContext, command: TaskCommand): Promise<TaskWritten> {
@@ -59,7 +61,7 @@ export class TaskWrites {
     const { decision, read } = decided;
     if (typeof decision === 'string') return this.unwritten(this.db, ctx, command.id, decision);
     if (decision instanceof ApiError) throw decision;
-    if (decision.links === null && decision.next === null) {
+    if (decision.links === null && decision.next === null && !joinsList(command)) {
       const stored = await this.db.single(async (tx) => {
         this.outbox.notice(tx);
         return this.store(tx, ctx, command, decided.old, decision, read);
@@ -88,7 +90,8 @@ export class TaskWrites {
   }
 
   /**
-   * Locks the tree of the folder that the task moves to, or in which its next occurrence is created, then the task.
+   * Locks the tree of the folder that the task moves to, or in which its next occurrence is created, then the task, and its UID in a
+   * folder that it joins.
    * @throws ConcurrentChangeError if the task was moved meanwhile
    */
   private async lock(tx: Tx, ctx: RequestContext, command: TaskCommand): Promise<void> {
@@ -99,9 +102,13 @@ export class TaskWrites {
         : (given ?? null);
     if (folder !== null) await this.rows.shareTree(tx, ctx, folder);
     if (command.kind === 'create') return;
-    const filedIn = await this.rows.lock(tx, ctx, command.id);
-    if (command.kind === 'update' && given === undefined && (filedIn ?? null) !== folder)
+    const task = await this.rows.lock(tx, ctx, command.id);
+    const filedIn = task?.folder_id ?? null;
+    if (command.kind === 'update' && given === undefined && filedIn !== folder)
       throw new ConcurrentChangeError('the task was moved while its tree was locked');
+    const list = given ?? filedIn;
+    if (task && list !== null && joinsList(command))
+      await this.uids.lock(tx, ctx.tenantId, list, task.uid ?? command.id);
   }
 
   private async decide(reader: Reader, ctx: RequestContext, command: TaskCommand): Promise<Decided> {
@@ -112,7 +119,8 @@ export class TaskWrites {
       return { decision, old: null, read: folderRead(patch.folder_id, facts) };
     }
     const patch = command.kind === 'update' ? command.patch : {};
-    const facts = await this.rows.facts(reader, ctx, command.id, patch);
+    const isRestore = command.kind === 'trash' && command.isRestore;
+    const facts = await this.rows.facts(reader, ctx, command.id, patch, isRestore);
     if (!facts) throw TaskErrors.notFound.with();
     const decision = command.kind === 'update' ? updateTask(facts, command) : trashTask(facts, command);
     return { decision, old: facts.task, read: { ...facts.read, ...folderRead(patch.folder_id, facts) } };
@@ -159,6 +167,12 @@ export class TaskWrites {
     return { ...(await this.tasks.stored(reader, ctx, id)), isConflict: decision === 'conflict' };
   }
 }
+
+/** Whether the command may bring a task into a folder where another one has its UID, which only a lock shows. */
+const joinsList = (command: TaskCommand): boolean =>
+  command.kind === 'trash'
+    ? command.isRestore
+    : command.kind === 'update' && Boolean(command.patch.folder_id);
 
 const folderRead = (
   folder: string | null | undefined,

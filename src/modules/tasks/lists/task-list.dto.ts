@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { ArrayMaxSize, IsIn, IsOptional, IsString, IsUUID, Matches, MaxLength } from 'class-validator';
-import { OneOf, Repeatable, Text } from '../../../platform/http/input.decorators.js';
+import { AsLabels, OneOf, Repeatable, Text } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { PRIORITIES, STATUSES, type TaskPriority, type TaskStatus } from '../task.entity.js';
 import { CalendarDay, LowerCase } from '../task-fields.dto.js';
@@ -34,7 +34,7 @@ export class ListTasks extends PageQuery {
   folder_id?: string;
 
   /** Only tasks under this heading. */
-  @IsOptional() @Text(200, { example: 'Travel' }) group?: string;
+  @IsOptional() @AsLabels() @Text(200, { example: 'Travel' }) group?: string;
 
   /** Repeat it for several. */
   @ApiPropertyOptional(several(STATUSES, 'open'))
@@ -87,6 +87,7 @@ export class ListTasks extends PageQuery {
     example: ['offsite'],
   })
   @IsOptional()
+  @AsLabels()
   @Repeatable()
   @MaxLength(100, { each: true })
   @IsString({ each: true })

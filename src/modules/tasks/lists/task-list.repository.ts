@@ -141,6 +141,6 @@ function filtersOf(query: TaskListQuery, bind: (value: unknown) => string): stri
     );
   }
   if (query.label?.length) add(`task.labels @> ${bind(query.label)}::text[]`);
-  if (query.q !== undefined) add(`task.title ILIKE ${bind(likePattern(query.q))}`);
+  if (query.q !== undefined) add(`normalize(task.title) ILIKE ${bind(likePattern(query.q))}`);
   return filters;
 }

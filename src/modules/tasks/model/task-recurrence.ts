@@ -124,6 +124,21 @@ export function nextOccurrence(task: Repeating, now: Date): Occurrence | null {
   return nextIn(first, clock, rule, after);
 }
 
+/** The rule of a series that starts with the given occurrence: its COUNT does not count earlier ones (RFC 5545, 3.3.10). */
+export function remainingRule(
+  task: Pick<Repeating, 'rrule' | 'start' | 'scheduled' | 'number' | 'timeZone'> & { isTimed: boolean },
+): string {
+  const isTimed = task.isTimed && task.start.includes('T');
+  const zone = Zone.of(task.timeZone);
+  const rule = withLocalEnd(parseRule(task.rrule), isTimed, zone);
+  if (rule.count === null) return task.rrule;
+  const hour = isTimed ? task.start.slice(10) : '';
+  const day = task.start.slice(0, 10);
+  const scheduled = wallOf((task.scheduled ?? day) + hour);
+  const number = task.number ?? placeOf(wallOf(day + hour), { isTimed, zone, hour }, rule, scheduled);
+  return task.rrule.replace(/COUNT=\d+/, `COUNT=${Math.max(1, rule.count - number + 1)}`);
+}
+
 /** How the occurrences of a task lie on the clock: days, or times of a zone. */
 interface Clock {
   isTimed: boolean;

@@ -32,6 +32,8 @@ export function todoOf(row: TaskResourceRow): TodoText {
   const own = Map.groupBy(propertiesFor(values), ({ name }) => name);
   const stored = new Map(Object.entries(kept.properties));
   const merged = new Map([...own, ...stored]);
+  // One of both (RFC 5545, 3.6.2).
+  merged.delete(stored.has('DURATION') && !stored.has('DUE') ? 'DUE' : 'DURATION');
   const clock = clockOf(kept.others, row.time_zone);
   const hasInstances = kept.others.some(({ name }) => name === 'VTODO');
   const read = readOrNull(component('VTODO', [...merged.values()].flat()), clock, hasInstances);
@@ -41,6 +43,7 @@ export function todoOf(row: TaskResourceRow): TodoText {
   }
   const isRuleKept = read !== null && isSame('rrule', read, values);
   dropContradictions(merged, values, clock);
+  startRule(merged);
   const todo = component('VTODO', [
     property('UID', escapeText(row.uid ?? row.id)),
     property('DTSTAMP', utcTime(row.updated_at)),
@@ -48,7 +51,8 @@ export function todoOf(row: TaskResourceRow): TodoText {
     ...[...merged.values()].flat(),
   ]);
   todo.components = alarmsOf(kept.alarms, todo, row, clock);
-  const others = kept.others.filter(({ name }) => name !== 'VTODO' || isRuleKept);
+  const isSeriesKept = isRuleKept && (merged.has('RRULE') || !stored.has('RRULE'));
+  const others = kept.others.filter(({ name }) => name !== 'VTODO' || isSeriesKept);
   return { todo, others };
 }
 
@@ -82,11 +86,18 @@ function dropContradictions(merged: Map<string, Property[]>, values: TodoValues,
   if (values.status !== 'done') merged.delete('COMPLETED');
   const todo = component('VTODO', [...merged.values()].flat());
   const [start, due] = [startOf(todo, clock), dueOf(todo, clock)];
-  if (start && due && start.instant > due.instant) {
-    merged.delete('DTSTART');
-    if (values.rrule !== null) merged.set('DTSTART', propertiesOf(todo, 'DUE').map(asStart));
-  }
+  if (start && due && start.instant > due.instant) merged.delete('DTSTART');
 }
+
+/** A rule needs a start (RFC 5545, 3.8.5.3), also one that only programs follow. It ends with the date of the task. */
+function startRule(merged: Map<string, Property[]>): void {
+  if (merged.has('DTSTART')) return;
+  const due = merged.get('DUE');
+  if (!due) for (const name of RULES) merged.delete(name);
+  else if (RULES.some((name) => merged.has(name))) merged.set('DTSTART', due.map(asStart));
+}
+
+const RULES = ['RRULE', 'RDATE', 'EXDATE'];
 
 const asStart = (due: Property): Property => ({ ...due, name: 'DTSTART' });
 

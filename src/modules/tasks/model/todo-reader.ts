@@ -11,7 +11,13 @@ import {
   textOf,
 } from '../../../lib/icalendar/index.js';
 import { DAY, formatDay, Zone } from '../../../lib/recurrence/index.js';
-import { filledText, hasVisibleCharacter } from '../../../lib/text/index.js';
+import {
+  filledText,
+  hasVisibleCharacter,
+  labelsOf as distinctLabels,
+  cutText,
+  charactersOf,
+} from '../../../lib/text/index.js';
 import { MAX_TITLE } from '../task-fields.dto.js';
 import type { StoredReminder, TaskPriority, TaskStatus } from '../task.entity.js';
 import { isCalendarDay } from './calendar.js';
@@ -84,7 +90,7 @@ const wallOf = ({ isDate, wall, instant, zone }: Moment, clock: TodoClock): numb
 
 function titleOf(todo: Component): string {
   const text = filledText(textOf(todo, 'SUMMARY') ?? '');
-  const title = filledText(text.slice(0, MAX_TITLE).toWellFormed());
+  const title = filledText(cutText(text, MAX_TITLE));
   return title || UNTITLED;
 }
 
@@ -104,8 +110,8 @@ function priorityOf(value: number): TaskPriority {
 
 function labelsOf(todo: Component): string[] {
   const all = propertiesOf(todo, 'CATEGORIES').flatMap(({ value }) => textList(value));
-  const valid = all.filter((label) => label.length <= MAX_LABEL && hasVisibleCharacter(label));
-  return [...new Set(valid)].slice(0, MAX_LABELS);
+  const valid = all.filter((label) => charactersOf(label) <= MAX_LABEL && hasVisibleCharacter(label));
+  return distinctLabels(valid).slice(0, MAX_LABELS);
 }
 
 /** Null also for a rule with other dates than its own. */

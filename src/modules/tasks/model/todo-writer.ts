@@ -16,6 +16,7 @@ import {
   type TaskPriority,
   type TaskStatus,
 } from '../task.entity.js';
+import { remainingRule } from './task-recurrence.js';
 import type { TaskResourceRow, TodoValues } from './todo-values.js';
 
 /** Numbers of RFC 5545, 3.8.1.9; missing: no PRIORITY. */
@@ -55,7 +56,7 @@ export function valuesOf(row: TaskResourceRow): TodoValues {
     date: row.date,
     dueAt: row.due_at,
     zone: row.time_zone,
-    rrule: rule?.rrule ?? null,
+    rrule: rule && remainingRule({ ...rule, timeZone: row.time_zone, isTimed: row.due_at !== null }),
     from: rule?.from ?? 'schedule',
     reminders: row.reminders,
     url: row.refs.find(({ type }) => type === 'url')?.url ?? null,

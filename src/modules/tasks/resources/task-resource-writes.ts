@@ -6,8 +6,8 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Errors } from '../../../platform/http/errors.js';
-import { isUuid } from '../../../platform/http/id.pipe.js';
 import { validated } from '../../../platform/http/input.pipe.js';
+import { TaskUids } from '../changes/task-uids.js';
 import { type TaskCommand, TaskWrites } from '../changes/task-writes.js';
 import type { TaskPatch } from '../model/rules/task-merge.js';
 import { mayWrite } from '../model/rules/task-roles.js';
@@ -45,13 +45,14 @@ export class TaskResourceWrites {
     private readonly resources: TaskResources,
     private readonly inputs: TaskInputs,
     private readonly writes: TaskWrites,
+    private readonly uids: TaskUids,
     private readonly db: Db,
     private readonly config: Config,
   ) {}
 
   /** The task of a folder that has this UID; null without one. */
   async idOfUid(ctx: RequestContext, folderId: string, uid: string): Promise<string | null> {
-    return this.tasks.ofUid(this.db, ctx, folderId, uid, isUuid(uid) ? uid : null);
+    return this.uids.of(this.db, ctx.tenantId, folderId, uid);
   }
 
   /** Whether the folder shows the task to the caller. */
@@ -81,8 +82,8 @@ export class TaskResourceWrites {
     const patch = { ...(await this.inputs.fields(ctx, input)), uid: todo.uid, icalendar: stored(kept) };
     const id = uuidv7();
     await this.db.tx(async (tx) => {
-      await this.tasks.lockUid(tx, ctx.tenantId, folderId, todo.uid);
-      const same = await this.tasks.ofUid(tx, ctx, folderId, todo.uid, isUuid(todo.uid) ? todo.uid : null);
+      await this.uids.lock(tx, ctx.tenantId, folderId, todo.uid);
+      const same = await this.uids.of(tx, ctx.tenantId, folderId, todo.uid);
       if (same !== null) throw new TaskUidConflict(todo.uid);
       check(null);
       await this.writes.write(tx, ctx, { kind: 'create', id, userId: ctx.userId, patch });

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { Reader, Tx } from '../../../platform/database/tx.js';
 import type { TaskResourceRow } from '../model/todo-values.js';
 
 /** A task of a list without its content. */
@@ -65,21 +64,6 @@ const read = workspace.statement<TaskResourceRow>(
     WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.folder_id = $3 AND member.role IS NOT NULL AND NOT member.trashed
       AND member.task_id = ANY ($4::uuid[])
     ORDER BY member.task_id`,
-);
-
-// Index tasks_uid. The UID of a task without one is its id.
-const ofUid = workspace.statement<{ id: string }>(
-  'task_resources.of_uid',
-  `SELECT found.id FROM (
-     SELECT task.id FROM tasks task WHERE task.tenant_id = $1 AND task.uid = $4
-      UNION ALL SELECT task.id FROM tasks task WHERE task.tenant_id = $1 AND task.id = $5::uuid AND task.uid IS NULL) found
-     JOIN task_members member ON member.tenant_id = $1 AND member.task_id = found.id AND member.user_id = $2
-    WHERE member.folder_id = $3 AND member.role IS NOT NULL AND NOT member.trashed LIMIT 1`,
-);
-
-const lockUid = workspace.statement<never>(
-  'task_resources.lock_uid',
-  `SELECT pg_advisory_xact_lock(hashtextextended('task uid ' || $1::text || $2::text || $3::text, 0))`,
 );
 
 const known = workspace.statement<{ id: string }>(
@@ -145,22 +129,6 @@ export class TaskResourcesRepository {
     ids: readonly string[],
   ): Promise<TaskResourceRow[]> {
     return this.db.query(read, [tenantId, userId, folderId, ids]);
-  }
-
-  /** The id of the task of a folder with this UID; null without one. @param id the UID where it is a UUID, otherwise null */
-  async ofUid(
-    reader: Reader,
-    { tenantId, userId }: RequestContext,
-    folderId: string,
-    uid: string,
-    id: string | null,
-  ): Promise<string | null> {
-    return (await reader.query(ofUid, [tenantId, userId, folderId, uid, id]))[0]?.id ?? null;
-  }
-
-  /** Lets other creations of this UID in the folder wait until the end of the transaction. */
-  async lockUid(tx: Tx, tenantId: string, folderId: string, uid: string): Promise<void> {
-    await tx.query(lockUid, [tenantId, folderId, uid]);
   }
 
   /** Those of the ids that tasks have, in the trash too. */

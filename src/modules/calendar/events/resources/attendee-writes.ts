@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import type { Tx } from '../../../../platform/database/tx.js';
@@ -8,9 +9,11 @@ import { replyTo } from '../../changes/event-removals.js';
 import type { EventMessage } from '../../changes/event-write.js';
 import { EventWriter } from '../../changes/event-writer.js';
 import type { LockedEvent } from '../../events.repository.js';
-import { recordIn } from '../../model/attendance.js';
+import { instanceKeysOf } from '../../model/attendance.js';
 import { participantOf, responseAt } from '../../model/event-policy.js';
 import type { CalendarContext, EventRecord, ParticipantRow } from '../../model/event-record.js';
+import { ownAlarms } from '../../model/dependent-properties.js';
+import { storableComponents } from '../../model/ics/storable.js';
 import type { ReadEvent } from '../../model/vevent-reader.js';
 import { differing, replaced } from '../imported-event.js';
 import { concernsAttendees, sameReminders, serverMessages } from './resource-changes.js';
@@ -20,15 +23,20 @@ interface Job {
   ctx: RequestContext;
   calendar: CalendarContext;
   locked: LockedEvent;
-  /** Null: the text has instances only. */
+  /** The event as the calendar has it. */
+  own: EventRecord;
+  /** Null: the text has instances of a series only. */
   read: ReadEvent | null;
   now: string;
 }
 
+/** Bytes of JSON of the alarms of a placement that are no reminders. */
+const ALARM_BYTES = 8 * 1024;
+
 const ANSWERS: ReadonlySet<string> = new Set(['accepted', 'declined', 'tentative']);
 
 /**
- * Writes of a user who is not the organizer (RFC 6638, 3.2.2): the own response and the own reminders. What programs add for themselves
+ * Writes of a user who is not the organizer (RFC 6638, 3.2.2): the own response and the own alarms. What else programs add for themselves
  * is not stored. An invitation that the user has removed is shown again (3.2.2.2): the event is that of its organizer, and the response stays
  * declined unless the text states another one.
  */
@@ -37,14 +45,19 @@ export class AttendeeWrites {
   constructor(private readonly writer: EventWriter) {}
 
   /** @throws ApiError 403 `not_organizer` for a change of what the organizer states */
-  async write({ tx, ctx, calendar, locked, read, now }: Job): Promise<void> {
+  async write({ tx, ctx, calendar, locked, own, read, now }: Job): Promise<void> {
     const { record, entries } = locked;
-    const own = recordIn(record, calendar);
     const before = entryIn(entries, calendar.id);
     if (!before.hidden) assertUnchanged(own, read);
     const reminders = read?.reminders ?? [];
-    const isReminded = read !== null && !sameReminders(before.reminders ?? [], reminders);
-    const placed = { ...before, ...(isReminded && { reminders }), hidden: false };
+    const alarms = storableComponents(read?.alarms ?? [], ALARM_BYTES);
+    const isReminded =
+      read !== null &&
+      !(
+        sameReminders(before.reminders ?? [], reminders) &&
+        isDeepStrictEqual(ownAlarms(record, calendar.id, before.alarms), alarms)
+      );
+    const placed = { ...before, ...(isReminded && { reminders, alarms }), hidden: false };
     const attendee = participantOf(record, ctx.userId);
     const responses = attendee && read ? responsesOf(own, attendee, read) : [];
     if (!attendee || !read || responses.length === 0) {
@@ -90,13 +103,18 @@ function responsesOf(
 ): { key: string; response: ParticipantRow['response'] }[] {
   const stored = record.participants.filter((row) => row.email === email);
   const given = read.participants.filter((row) => row.email === email && !row.uninvited);
-  const whole = given.find(({ recurrence_key: key }) => key === '');
+  const instances = instanceKeysOf(stored);
+  const whole = instances ? undefined : given.find(({ recurrence_key: key }) => key === '');
   const found: { key: string; response: ParticipantRow['response'] }[] = [];
   const isNew = (response: string, current: string | undefined): boolean =>
     response !== current && ANSWERS.has(response);
   if (whole && isNew(whole.response, responseAt(stored, null)?.response))
     found.push({ key: '', response: whole.response });
-  for (const { recurrence_key: key, response } of given) {
+  const rows = instances?.flatMap((key) => {
+    const row = responseAt(given, key);
+    return row ? [{ ...row, recurrence_key: key }] : [];
+  });
+  for (const { recurrence_key: key, response } of rows ?? given) {
     if (key === '') continue;
     const current = found.length > 0 && found[0]?.key === '' ? found[0].response : undefined;
     if (isNew(response, current ?? responseAt(stored, key)?.response)) found.push({ key, response });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../../platform/database/db.js';
+import type { Component } from '../../../../lib/icalendar/index.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader } from '../../../../platform/database/tx.js';
 import { fitsPage, jsonBytes, PAGE_BYTES } from '../../../../platform/bounded-pages/page-bytes.js';
@@ -19,6 +20,8 @@ export interface PlacedRecord extends EventName {
   record: EventRecord;
   /** Null: those of the calendar. */
   reminders: PlacedReminder[] | null;
+  /** VALARMs of an attendee that are no reminders. */
+  alarms: Component[] | null;
 }
 
 /** A change of a calendar. `isGone`: the calendar no longer contains the event. */
@@ -32,16 +35,18 @@ export interface SpanWindow {
   to: string | null;
 }
 
-type ContentRow = EventName & { reminders: PlacedReminder[] | null; fits: boolean } & {
-  [key in keyof EventJson]: EventJson[key] | null;
-};
+type ContentRow = EventName &
+  Pick<PlacedRecord, 'reminders' | 'alarms'> & { fits: boolean } & {
+    [key in keyof EventJson]: EventJson[key] | null;
+  };
 
 // $3 limit, $4 bytes. Content beyond the bytes of the page is not read.
 const content = (name: string, where: string) =>
   workspace.statement<ContentRow>(
     `calendar.${name}`,
     `WITH page AS MATERIALIZED (
-       SELECT entry.event_id, entry.uid, entry.change_seq, entry.reminders, ${EVENT_BYTES} + ${OVERRIDES_BYTES} + ${jsonBytes('entry.reminders')} AS bytes
+       SELECT entry.event_id, entry.uid, entry.change_seq, entry.reminders, entry.alarms,
+              ${EVENT_BYTES} + ${OVERRIDES_BYTES} + ${jsonBytes('entry.reminders')} + ${jsonBytes('entry.alarms')} AS bytes
          FROM calendar_entries entry
          JOIN calendar_events event ON event.tenant_id = $1 AND event.id = entry.event_id
         WHERE entry.tenant_id = $1 AND entry.calendar_id = $2 AND NOT entry.hidden AND ${where}
@@ -49,7 +54,7 @@ const content = (name: string, where: string) =>
      sized AS MATERIALIZED (
        SELECT page.*, ${fitsPage('bytes', '$3', '$4')} AS fits
          FROM page WINDOW page_order AS (ORDER BY event_id ROWS UNBOUNDED PRECEDING))
-     SELECT sized.event_id AS id, sized.uid, sized.change_seq::float8 AS version, sized.reminders, sized.fits,
+     SELECT sized.event_id AS id, sized.uid, sized.change_seq::float8 AS version, sized.reminders, sized.alarms, sized.fits,
             record.event, record.participants, record.overrides
        FROM sized
        LEFT JOIN LATERAL (
@@ -153,6 +158,6 @@ export class EventResourcesRepository {
 
 const placed = (rows: readonly ContentRow[]): PlacedRecord[] =>
   rows.flatMap((row) => {
-    const { id, uid, version, reminders, event } = row;
-    return event ? [{ id, uid, version, reminders, record: recordOf(row as EventJson) }] : [];
+    const { id, uid, version, reminders, alarms, event } = row;
+    return event ? [{ id, uid, version, reminders, alarms, record: recordOf(row as EventJson) }] : [];
   });

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Turns } from '../../../../lib/turns/index.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
+import { PAGE_BYTES } from '../../../../platform/bounded-pages/page-bytes.js';
 import { Db } from '../../../../platform/database/db.js';
 import { CURSOR_EXPIRED } from '../../../../platform/sync/sync.errors.js';
 import { CalendarTokens } from '../../calendar-tokens.js';
@@ -74,7 +75,7 @@ export class EventResources {
     while (wanted.length > 0) {
       const batch = wanted.slice(0, UIDS);
       const { found, missing } = await this.resources.ofUids(ctx.tenantId, calendarId, batch);
-      yield await this.texts(ctx, calendar, found, options);
+      yield* this.texts(ctx, calendar, found, options);
       wanted = [...missing, ...wanted.slice(UIDS)];
     }
   }
@@ -103,7 +104,7 @@ export class EventResources {
         if (!isBounded || occursIn(placed, calendar, exact)) found.push(placed);
         await turns.pause();
       }
-      yield await this.texts(ctx, calendar, found, options);
+      yield* this.texts(ctx, calendar, found, options);
       after = page.next;
       if (after === null) return;
     }
@@ -146,19 +147,26 @@ export class EventResources {
     return this.events.calendar(this.db, ctx, calendarId);
   }
 
-  private async texts(
+  /** In pages by the bytes of the texts: an expanded series has a thousand times those of its record. */
+  private async *texts(
     ctx: RequestContext,
     calendar: CalendarContext,
     found: readonly PlacedRecord[],
     options: TextOptions,
-  ): Promise<EventText[]> {
+  ): AsyncGenerator<EventText[]> {
     const turns = new Turns();
-    const texts: EventText[] = [];
+    let texts: EventText[] = [];
+    let bytes = 0;
     for (const placed of found) {
       const text = resourceText(placed, calendar, ctx.userId, options);
       texts.push({ uid: placed.uid, version: this.versionOf(calendar, placed.version), text });
+      bytes += text.length;
+      if (bytes >= PAGE_BYTES) {
+        yield texts;
+        [texts, bytes] = [[], 0];
+      }
       await turns.pause();
     }
-    return texts;
+    if (texts.length > 0) yield texts;
   }
 }

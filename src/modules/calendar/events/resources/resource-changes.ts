@@ -3,9 +3,12 @@ import { parameterOf } from '../../../../lib/icalendar/index.js';
 import { addressOfUri } from '../../../../lib/itip/index.js';
 import type { PlacedReminder } from '../../calendar.entity.js';
 import { pattern, resetResponses, sameTimes } from '../../changes/event-change.js';
-import type { EventMessage } from '../../changes/event-write.js';
+import { withoutCall } from '../../changes/event-calls.js';
+import type { EventChange, EventMessage } from '../../changes/event-write.js';
 import type { EventRecord, OverrideRow, ParticipantRow } from '../../model/event-record.js';
 import type { ReadEvent } from '../../model/vevent-reader.js';
+import { replaced } from '../imported-event.js';
+import type { DeletedEvent } from './deleted-events.js';
 
 /** Fields that a message to attendees states. Programs write the others for themselves, as when a user dismisses an alarm. */
 const STATED = new Set([
@@ -85,4 +88,26 @@ export function serverMessages(messages: EventMessage[], { people }: ReadEvent):
   if (others.some(({ name }) => name === 'ORGANIZER')) return [];
   const emails = new Set(others.map(({ value }) => addressOfUri(value)));
   return messages.filter(({ recipient }) => !emails.has(recipient));
+}
+
+/**
+ * The creation of an event whose organizer deleted it before: the same event, so that attendees whose calendars have it as cancelled get
+ * it back. Its SEQUENCE is above that of the cancellation (RFC 5546, 2.1.4). The call that ended with it is replaced by a new one.
+ * @param made the creation without the deleted event
+ * @throws ApiError 422 `no_instances`
+ */
+export function revived(
+  { record: before, entries }: DeletedEvent,
+  made: EventChange,
+  read: ReadEvent,
+  now: string,
+): EventChange {
+  const next = replaced(before, read);
+  const conference = withoutCall(next.conference);
+  const { participants } = made.record;
+  const sequence = Math.max(next.sequence, before.sequence + 1);
+  const record = { ...next, conference, participants, sequence, dtstamp: now, deleted_at: null };
+  const placed = made.entries.map((entry) => ({ ...entry, event_id: record.id }));
+  const others = entries.map((entry) => ({ ...entry, hidden: false }));
+  return { ...made, before: { ...before, conference: null }, record, entries: [...placed, ...others] };
 }

@@ -6,7 +6,8 @@ import {
   vtimezoneText,
   zonesIn,
 } from '../../../../lib/icalendar/index.js';
-import { recordIn } from '../../model/attendance.js';
+import { recordIn, resourceIn } from '../../model/attendance.js';
+import { ownAlarms } from '../../model/dependent-properties.js';
 import type { CalendarContext, EventRecord, Visibility } from '../../model/event-record.js';
 import { permissionsOf } from '../../model/event-policy.js';
 import { instanceVevent, stamp, veventsOf, type VEventView } from '../../model/vevent.js';
@@ -31,7 +32,7 @@ const viewOf = (
   record: EventRecord,
   calendar: CalendarContext,
   userId: string,
-  reminders: PlacedRecord['reminders'],
+  { reminders, alarms }: PlacedRecord,
 ): VEventView => {
   const sees = (visibility: Visibility): boolean =>
     permissionsOf(record, calendar, userId, { key: null, visibility }).see_details;
@@ -39,19 +40,20 @@ const viewOf = (
     seesDetails: sees(record.visibility),
     seesPrivate: sees('private'),
     reminders: reminders ?? [],
+    alarms: ownAlarms(record, calendar.id, alarms),
     ownerEmail: calendar.owner_email,
   };
 };
 
 /** An event with its instances as a whole VCALENDAR, as a user sees it in a calendar. */
 export function resourceText(
-  { record: whole, reminders }: PlacedRecord,
+  placed: PlacedRecord,
   calendar: CalendarContext,
   userId: string,
   options: TextOptions,
 ): string {
-  const record = recordIn(whole, calendar);
-  const view = viewOf(record, calendar, userId, reminders);
+  const record = resourceIn(placed.record, calendar);
+  const view = viewOf(record, calendar, userId, placed);
   const events = options.expand ? expanded(record, view, calendar, options.expand) : veventsOf(record, view);
   let text = HEAD;
   if (options.zones && !options.expand) {

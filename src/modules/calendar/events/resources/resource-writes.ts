@@ -15,7 +15,7 @@ import type { EventChange } from '../../changes/event-write.js';
 import { EventWriter, messagesFor } from '../../changes/event-writer.js';
 import { EventsRepository } from '../../events.repository.js';
 import { DeleteEvent } from '../../input/event.dto.js';
-import { attendeesAt } from '../../model/attendance.js';
+import { attendeesAt, resourceIn } from '../../model/attendance.js';
 import { permissionsOf } from '../../model/event-policy.js';
 import type { CalendarContext, EventRecord, ParticipantRow } from '../../model/event-record.js';
 import type { ReadEvent } from '../../model/vevent-reader.js';
@@ -29,12 +29,14 @@ import {
 } from '../imported-event.js';
 import type { FileEvent } from '../ics-file.js';
 import { AttendeeWrites } from './attendee-writes.js';
+import { DeletedEvents } from './deleted-events.js';
 import { EventResourcesRepository } from './event-resources.repository.js';
 import {
   afterMove,
   concernsAttendees,
   invitations,
   moves,
+  revived,
   sameReminders,
   serverMessages,
   withoutForeignResponses,
@@ -68,6 +70,7 @@ export class ResourceWrites {
     private readonly writer: EventWriter,
     private readonly attendee: AttendeeWrites,
     private readonly removals: EventRemovals,
+    private readonly deleted: DeletedEvents,
     private readonly db: Db,
   ) {}
 
@@ -133,9 +136,13 @@ export class ResourceWrites {
   ): Promise<boolean> {
     const ids = await this.events.idsOfUids(tx, ctx.tenantId, calendarId, [event.uid]);
     const eventId = ids.get(event.uid);
+    // Before the calendars, as every other write.
+    const deletedId =
+      eventId === undefined ? await this.deleted.lock(tx, ctx.tenantId, calendarId, event.uid) : null;
+    const lockedId = eventId ?? deletedId;
     const attendees = addressesOf(event);
     const calendar = await this.batch.lock(tx, ctx, calendarId, [
-      { op: 'create', ...(eventId !== undefined && { event_id: eventId }), event: { attendees } },
+      { op: 'create', ...(lockedId !== null && { event_id: lockedId }), event: { attendees } },
     ]);
     this.operations.assertWriter(calendar);
     // Another request may have written the UID before the lock: the transaction is repeated.
@@ -144,12 +151,13 @@ export class ResourceWrites {
     const current = await this.resources.version(tx, ctx.tenantId, calendarId, event.uid);
     check(current?.version ?? null, event.uid);
     const job = { tx, ctx, calendar, event, now: new Date().toISOString() };
-    if (eventId === undefined) await this.create(job);
+    if (eventId === undefined) await this.create(job, deletedId);
     else await this.update(job, eventId);
     return current === null;
   }
 
-  private async create({ tx, ctx, calendar, event, now }: Job): Promise<void> {
+  /** @param deletedId the event with this UID that the organizer has deleted; null without one */
+  private async create({ tx, ctx, calendar, event, now }: Job, deletedId: string | null): Promise<void> {
     const read = checked(() => fileEvent(event, null)) as ReadEvent;
     const emails = [...read.participants.map(({ email }) => email), read.organizer?.email ?? ''];
     const rows = await this.events.members(tx, ctx.tenantId, [], [...new Set(emails.filter(Boolean))]);
@@ -161,9 +169,12 @@ export class ResourceWrites {
       return;
     }
     record.participants = withoutForeignResponses(record.participants, calendar.owner_id);
-    const placements = await this.writer.placements(tx, ctx, record, made.entries, calendar.owner_id);
-    const messages = serverMessages(messagesFor(null, record, ''), read);
-    await this.writer.commitOne(tx, ctx, { ...made, ...placements, messages }, now);
+    const deleted = deletedId === null ? null : await this.deleted.read(tx, ctx.tenantId, deletedId);
+    const change = deleted === null ? made : checked(() => revived(deleted, made, read, now));
+    const next = change.record;
+    const placements = await this.writer.placements(tx, ctx, next, change.entries, calendar.owner_id);
+    const messages = serverMessages(messagesFor(null, next, ''), read);
+    await this.writer.commitOne(tx, ctx, { ...change, ...placements, messages }, now);
   }
 
   private async update(job: Job, eventId: string): Promise<void> {
@@ -174,8 +185,12 @@ export class ResourceWrites {
     const before = entryIn(entries, calendar.id);
     const permissions = permissionsOf(record, calendar, ctx.userId);
     if (!permissions.see_details) throw Errors.forbidden.with();
+    if (!permissions.edit || before.hidden) {
+      const own = resourceIn(record, calendar);
+      const read = checked(() => fileEvent(job.event, own));
+      return this.attendee.write({ ...job, locked, own, read });
+    }
     const read = checked(() => fileEvent(job.event, record));
-    if (!permissions.edit || before.hidden) return this.attendee.write({ ...job, locked, read });
     const next = checked(() => (read ? replaced(record, read) : withInstances(record, job.event)));
     if (read) next.participants = await this.participants(job, record, read);
     const fields = differing(record, next);

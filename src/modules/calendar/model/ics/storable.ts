@@ -1,11 +1,11 @@
 import type { Component, Property } from '../../../../lib/icalendar/index.js';
+import { cutText } from '../../../../lib/text/index.js';
 
 /** Bytes of JSON of the properties, or of the components, without a field that an event keeps. */
 export const KEPT_BYTES = 64 * 1024;
 
 /** Text that can be stored: well-formed, without U+0000, cut. */
-export const storable = (text: string, max: number): string =>
-  text.replaceAll('\0', '').slice(0, max).toWellFormed();
+export const storable = (text: string, max: number): string => cutText(text.replaceAll('\0', ''), max);
 
 /** One line without control characters and marks that change the direction of text. */
 export const line = (text: string, max: number): string =>

@@ -1,10 +1,17 @@
 import { describeRule, type TextLocale } from '../../../../lib/recurrence/index.js';
 import type { ItipMethod } from '../../../../lib/itip/index.js';
 import { FOLLOWING } from '../../model/event-policy.js';
-import type { AttendeeResponse, EventRecord, EventTimes, ProposalRow } from '../../model/event-record.js';
+import type {
+  AttendeeResponse,
+  EventContent,
+  EventRecord,
+  EventTimes,
+  ProposalRow,
+} from '../../model/event-record.js';
 import { contentOf, isSeries, occurrenceOf, occurrencesIn, seriesOf } from '../../model/event-series.js';
 import { instantOf, isDay, lengthAt, wallOf } from '../../model/event-times.js';
 import { PHRASES, type Phrases } from './phrases.js';
+import { cutText } from '../../../../lib/text/index.js';
 
 /** The readable part of a mail. */
 export interface MailText {
@@ -41,12 +48,13 @@ const AHEAD_INSTANCES = 200;
 export function mailText(record: EventRecord, request: TextRequest): MailText {
   const phrases = PHRASES[request.locale];
   const key = request.key.replace(FOLLOWING, '');
+  const nominal = nominalContent(record, key);
   const occurrence = key === '' ? null : occurrenceOf(record, key, 'UTC');
-  const content = occurrence ? contentOf(record, occurrence) : record;
+  // An instance that does not take place any more has the times of its series.
+  const content = occurrence ? contentOf(record, occurrence) : nominal;
   const title = content.title || phrases.untitled;
   const lines: [string, string][] = [[phrases.what, title]];
   if (key !== '') {
-    const nominal = nominalTimes(record, key);
     if (nominal.starts !== content.starts) lines.push([phrases.before, timeText(nominal, request)]);
     lines.push([phrases.when, timeText(content, request)]);
   } else if (isSeries(record)) lines.push(...seriesLines(record, phrases, request));
@@ -57,7 +65,7 @@ export function mailText(record: EventRecord, request: TextRequest): MailText {
   lines.push([phrases.organizer, record.organizer_name || record.organizer_email]);
   if (request.comment) lines.push([phrases.comment, request.comment]);
   const heading = `${headingOf(request, phrases)}: ${title}`;
-  const subject = heading.replaceAll(/\s+/g, ' ').slice(0, MAX_SUBJECT).toWellFormed();
+  const subject = cutText(heading.replaceAll(/\s+/g, ' '), MAX_SUBJECT);
   return { subject, ...bodies(subject, lines, content.description) };
 }
 
@@ -88,8 +96,9 @@ function nextTimes(record: EventRecord, now: Date): EventTimes | null {
   return next ? contentOf(record, next) : null;
 }
 
-/** The times of an instance by the rules of its series. */
-function nominalTimes(record: EventRecord, key: string): EventTimes {
+/** An instance by the rules of its series; the event for an empty key. */
+function nominalContent(record: EventRecord, key: string): EventContent {
+  if (key === '') return record;
   const wall = wallOf(key);
   return contentOf(record, { key, wall, start: wall, end: wall, override: null });
 }

@@ -4,6 +4,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsEmail, IsString, Length, Matches, MaxLength } from 'class-validator';
 import { parse } from 'tldts';
+import { mailAddress } from '../../../../lib/text/index.js';
 
 const MAX_NAME = 80;
 const HOST_NAME = /^(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]*$/;
@@ -16,9 +17,10 @@ const guestName = (text: string): string =>
 
 /** An address in the form in which addresses are compared: lower case, the domain in ASCII. */
 export function normalEmail(text: string): string {
-  const at = text.lastIndexOf('@');
-  const domain = normalDomain(text.slice(at + 1));
-  return `${text.slice(0, at).trim().toLowerCase()}@${domain}`;
+  const address = mailAddress(text);
+  const at = address.lastIndexOf('@');
+  const domain = normalDomain(address.slice(at + 1));
+  return `${address.slice(0, at).trim().toLowerCase()}@${domain}`;
 }
 
 /** Empty for text that is no domain. */

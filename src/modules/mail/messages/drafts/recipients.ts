@@ -1,4 +1,5 @@
 import { isFields } from '../../input/fields.js';
+import { cutText } from '../../../../lib/text/index.js';
 
 /** A recipient of a message. */
 export interface Recipient {
@@ -33,7 +34,7 @@ export function recipientOf(item: unknown): Recipient | undefined {
   if (!isFields(item) || typeof item['address'] !== 'string') return undefined;
   const address = item['address'].trim();
   if (address.length > MAX_ADDRESS || !ADDRESS.test(address)) return undefined;
-  const name = typeof item['name'] === 'string' ? item['name'].trim().slice(0, MAX_NAME).toWellFormed() : '';
+  const name = typeof item['name'] === 'string' ? cutText(item['name'].trim(), MAX_NAME) : '';
   return { address, name };
 }
 

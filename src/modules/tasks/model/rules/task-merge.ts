@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { HTML_DESCRIPTIONS } from '../../../../lib/icalendar/index.js';
 import { DAY, formatWallTime } from '../../../../lib/recurrence/index.js';
 import { PRIORITIES, STATUSES, type StoredRecurrence, type StoredReference } from '../../task.entity.js';
 import type { StoredReminder } from '../../task.entity.js';
@@ -173,7 +174,7 @@ export function changesOf(old: TaskRow, task: TaskRow): TaskChanges {
 export function stillKept({ icalendar, status }: TaskRow, changes: TaskChanges): KeptTodo | null {
   return withoutProperties(icalendar, [
     ...('title' in changes ? ['SUMMARY'] : []),
-    ...('description' in changes ? ['DESCRIPTION'] : []),
+    ...('description' in changes ? ['DESCRIPTION', ...HTML_DESCRIPTIONS] : []),
     ...(status === DONE ? [] : ['COMPLETED']),
   ]);
 }

@@ -1,20 +1,19 @@
-import { withoutProperties } from './task-merge.js';
+import { nextTodo } from '../next-todo.js';
 import type { Occurrence } from '../task-recurrence.js';
 import type { TaskChange, TaskEvent } from './task-change.js';
 import type { TaskRow } from './task-row.js';
 import { momentsOf } from './task-times.js';
 
-/** Properties of the completed occurrence. */
-const OF_OCCURRENCE = ['CREATED', 'COMPLETED', 'PERCENT-COMPLETE', 'STATUS', 'DTSTART', 'DUE', 'DURATION'];
-
 /** The next occurrence of a completed task: an open copy at its time. @param task as it is after the completion */
 export function repeatTask(
   task: TaskRow,
-  { date, dueAt, number }: Occurrence,
+  occurrence: Occurrence,
   { id, userId, now }: { id: string; userId: string; now: Date },
 ): TaskChange {
+  const { date, dueAt, number } = occurrence;
   const next: TaskRow = {
     ...task,
+    ...nextTodo(task, occurrence),
     id,
     date,
     due_at: dueAt,
@@ -28,14 +27,11 @@ export function repeatTask(
     next_task_id: null,
     // Programs keep the completed occurrence under its UID.
     uid: null,
-    icalendar: withoutProperties(task.icalendar, OF_OCCURRENCE),
     comments_count: 0,
     revision: 1,
     created_at: now,
     updated_at: now,
     updated_by: userId,
-    // Reminders at a fixed moment belong to the completed occurrence.
-    reminders: task.reminders.filter((reminder) => 'minutes_before' in reminder),
   };
   Object.assign(next, momentsOf(next, now));
   const data = { repeats: task.id };

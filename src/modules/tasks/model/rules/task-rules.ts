@@ -37,6 +37,8 @@ export interface TaskFacts extends WriteFacts {
   role: TaskRole | null;
   /** The folder in which the caller sees the task. */
   seenFolder: string | null;
+  /** A new UID, where the folder that the task joins has another task with its UID; otherwise null. */
+  ownUid: string | null;
 }
 
 /** Who writes, and which request. */
@@ -148,6 +150,8 @@ export function trashTask(facts: TaskFacts, command: TrashCommand): Decision {
     deleted_by: isRestore ? null : userId,
     purge_at: isRestore || keepDays === 0 ? null : new Date(now.getTime() + keepDays * DAY_MS),
   };
+  // Programs that missed the time in the trash have the text with the old UID.
+  if (facts.ownUid !== null) Object.assign(task, { uid: facts.ownUid, revision: old.revision + 1 });
   Object.assign(task, momentsOf(task, now));
   const notes = old.linked_notes;
   return {
@@ -190,6 +194,7 @@ function place(task: TaskRow, facts: TaskFacts, patch: TaskPatch): ApiError | nu
   if (role !== 'owner' && (task.folder_id === null || seenFolder === null)) return Errors.forbidden.with();
   if (folder !== null && !mayWrite(folderRole)) return unknownFolder();
   task.folder_id = folder;
+  task.uid = facts.ownUid ?? task.uid;
   if (patch.position === undefined) task.position = endPosition;
   return null;
 }

@@ -1,0 +1,28 @@
+import fc from 'fast-check';
+import { charactersOf, cutText, labelOf } from '../../../src/lib/text/index.js';
+
+describe('cut text', () => {
+  test.each([
+    ['abc', 5, 'abc'],
+    ['abc', 2, 'ab'],
+    ['a😀😀', 2, 'a😀'],
+    ['😀', 0, ''],
+    ['a\ud800', 2, 'a\ufffd'],
+  ])('%j to %i characters', (text, max, expected) => {
+    expect(cutText(text, max)).toBe(expected);
+  });
+
+  test('is well-formed, at most as long, and a beginning of well-formed text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.nat(20), (text, max) => {
+        const cut = cutText(text, max);
+        expect([cut.isWellFormed(), charactersOf(cut)]).toEqual([true, Math.min(max, charactersOf(text))]);
+        expect(text.startsWith(cut)).toBe(true);
+      }),
+    );
+  });
+});
+
+test('a label is composed, without blanks around it', () => {
+  expect(labelOf(' Ma\u0308rz\t')).toBe('M\u00e4rz');
+});
