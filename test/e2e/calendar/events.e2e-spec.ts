@@ -216,6 +216,18 @@ describe('events', () => {
     expect(times(event)).toEqual([body.start, body.end]);
   });
 
+  test('a date of a series is deleted by query parameters too, for programs that send no body', async () => {
+    const own = await newCalendar('Query');
+    const series = await create({ title: 'x', start: '2027-03-01', rrule: 'FREQ=DAILY;COUNT=3' }, own);
+    const remove = (query: string, body?: object) => ann.api.delete(`${path(series, own)}?${query}`, body);
+    expect((await remove('scope=these')).body.error).toBe('validation_failed');
+    expect((await remove('scope=this&recurrence_id=2027-03-02')).status).toBe(200);
+    const last = { recurrence_id: '2027-03-03' };
+    expect((await remove('recurrence_id=2027-03-01', last)).status).toBe(200);
+    const left = await window(own, '2027-02-01', '2027-04-01');
+    expect(left.map(({ start }) => start.date)).toEqual(['2027-03-01']);
+  });
+
   describe('the changed dates of a series that moves', () => {
     const day = (n: number) => ({ date: `2027-03-${String(n).padStart(2, '0')}` });
     const hour = (n: number, h: number) => at(`${day(n).date}T${String(h).padStart(2, '0')}:00:00`);

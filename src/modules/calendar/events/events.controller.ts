@@ -15,7 +15,7 @@ import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js'
 import { QuotaErrors } from '../../../platform/quotas/quotas.errors.js';
 import { CallErrors } from '../../calls/index.js';
 import { CalendarErrors, CALENDARS, EVENTS, RuleErrors } from '../calendar.errors.js';
-import { CreateEvent, DeleteEvent, UpdateEvent } from '../input/event.dto.js';
+import { CreateEvent, DeletedPart, DeleteEvent, UpdateEvent } from '../input/event.dto.js';
 import { EventId, type EventRef } from '../input/event-ref.js';
 import { BatchEvents } from './batch.dto.js';
 import { EventBatchService } from './batch.service.js';
@@ -211,14 +211,16 @@ export class EventsController {
     errors: [...WRITE_ERRORS, EVENTS.conflict!],
   })
   @Revisioned('event', { optional: true })
-  delete(
+  async delete(
     @Ctx() ctx: RequestContext,
     @Id('calendar_id') calendarId: string,
     @EventId() ref: EventRef,
     @Expected() expected: ExpectedRevision,
+    @Query() part: DeletedPart,
     @CheckedBody(DeleteEvent) body: Checked<DeleteEvent>,
   ) {
-    return this.events.delete(ctx, calendarId, ref, expected, body);
+    const whole = await body.map(async (stated) => ({ ...part, ...stated }));
+    return this.events.delete(ctx, calendarId, ref, expected, whole);
   }
 
   @Endpoint('PUT events/:event_id/rsvp', {

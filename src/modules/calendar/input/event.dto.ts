@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType } from '@nestjs/swagger';
-import { Matches } from 'class-validator';
+import { IsOptional, Matches } from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
 import { Nullable, OneOf, Optional, Text } from '../../../platform/http/input.decorators.js';
 import { ClientId } from '../../../platform/resources/folder.dto.js';
@@ -54,6 +54,17 @@ export class CommentField {
 export class UpdateEvent extends IntersectionType(EventFields, ScopeFields, SendUpdatesField, BaseRevision) {
   /** Moves the event to this calendar. */
   @OptionalId() calendar_id?: string;
+}
+
+/** `scope` and `recurrence_id` of {@link ScopeFields} as query parameters: some programs and proxies send no body with DELETE (RFC 9110, 9.3.5). */
+export class DeletedPart {
+  /** As in the body, which counts where it states one. */
+  @ApiPropertyOptional({ enum: SCOPES, example: 'this' }) @IsOptional() @OneOf(SCOPES) scope?: Scope;
+  /** The nominal start of the instance, as in the body. */
+  @ApiPropertyOptional({ type: String, example: '2026-03-09T09:00:00' })
+  @IsOptional()
+  @IsEventTime()
+  recurrence_id?: string;
 }
 
 export class DeleteEvent extends IntersectionType(
