@@ -1,3 +1,4 @@
+import { charactersOf } from '../text/index.js';
 import {
   type Attribute,
   byName,
@@ -98,10 +99,12 @@ function readSingle(attribute: Attribute, value: unknown, path: string): unknown
     return Object.keys(read).length === 0 ? undefined : read;
   }
   if (attribute.type === 'boolean') return readBoolean(value, path);
-  if (typeof value !== 'string') throw invalidValue(path, 'must be a text.');
+  // Connectors of staff databases send numbers, such as an employeeNumber.
+  const text = typeof value === 'number' ? String(value) : value;
+  if (typeof text !== 'string') throw invalidValue(path, 'must be a text.');
   const { maxLength = MAX_TEXT } = attribute;
-  if (value.length > maxLength) throw invalidValue(path, `must have at most ${maxLength} characters.`);
-  return value;
+  if (charactersOf(text) > maxLength) throw invalidValue(path, `must have at most ${maxLength} characters.`);
+  return text;
 }
 
 /** Microsoft Entra sends booleans as texts with a capital letter. */

@@ -522,6 +522,23 @@ describe('users by SCIM', () => {
     expect([status, body.active]).toEqual([200, false]);
   });
 
+  test('numbers in texts are read, so that a deactivation beside them is effective', async () => {
+    const { id } = await scim.user(address());
+    const { status, body } = await scim.patch(`/Users/${id}`, [
+      replace('active', 'False'),
+      replace(`${ENTERPRISE}:employeeNumber`, 12345),
+      { op: 'Add', path: 'phoneNumbers[type eq "work"].value', value: 4755502222 },
+    ]);
+    expect([status, body]).toEqual([
+      200,
+      expect.objectContaining({
+        active: false,
+        [ENTERPRISE]: { employeeNumber: '12345' },
+        phoneNumbers: [{ type: 'work', value: '4755502222' }],
+      }),
+    ]);
+  });
+
   test('an emptied address is that of userName again', async () => {
     const userName = address();
     const { id } = await scim.user(userName, { emails: [{ type: 'work', value: 'ina@mail.example' }] });
