@@ -21,7 +21,7 @@ export {
 } from './card.js';
 export { VcardError } from './errors.js';
 export { withStoredPositions } from './geo.js';
-export { uidOf } from './uids.js';
+export { uidOf, uidToUri } from './uids.js';
 export { toJsContact } from './write/js-contact.js';
 export { type CardResult, countCards, readCard, readCards } from './read/cards.js';
 export { withoutStale } from './companions.js';
