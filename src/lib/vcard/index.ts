@@ -24,7 +24,7 @@ export { withStoredPositions } from './geo.js';
 export { uidOf, uidToUri } from './uids.js';
 export { toJsContact } from './write/js-contact.js';
 export { type CardResult, countCards, readCard, readCards } from './read/cards.js';
-export { withoutStale } from './companions.js';
+export { withoutStale } from './stale.js';
 export { SINGLE_PROPERTIES } from './preference.js';
 export { secondValues } from './write/second-values.js';
 export { CARD_VERSIONS, type CardVersion, writeCard } from './write/cards.js';
