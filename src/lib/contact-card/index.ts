@@ -1,5 +1,5 @@
 export { CARD_FIELDS, type CardField, type CardPatch, type ContactCard, MAX_UID } from './card.js';
-export { joined } from './join.js';
+export { canJoin, joined } from './join.js';
 export { differences, emptyCard, parsedPhone, written } from './normalize.js';
 export { isPhoneCountry } from './phone-numbers.js';
 export { SCRIPT_DIGITS } from './phone-texts.js';

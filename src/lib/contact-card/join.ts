@@ -26,10 +26,14 @@ function withLabels<T extends CardEntry>(entry: T, other: T): T {
   return { ...entry, label: joinedLabels(entry.label, other.label), types };
 }
 
+/** Whether two cards can be one: a list of people is no person (RFC 6350, 6.1.4). */
+export const canJoin = (one: Pick<ContactCard, 'kind'>, other: Pick<ContactCard, 'kind'>): boolean =>
+  (one.kind === 'group') === (other.kind === 'group');
+
 /**
  * One card from two: lists are joined, without repetitions, and single fields of `card` win over those of `other`, which fill the
  * empty ones; names, organizations and titles of `other` that lose are properties of `custom`. Different notes are kept one below
- * the other.
+ * the other. Only a group has members (6.6.5).
  */
 export function joined(card: ContactCard, other: ContactCard): ContactCard {
   const join = <T extends CardEntry>(list: T[], others: T[], key: (entry: T) => string): T[] => {
@@ -65,7 +69,7 @@ export function joined(card: ContactCard, other: ContactCard): ContactCard {
     notes: notes.join('\n\n') || null,
     categories: union(card.categories, other.categories),
     related: [...card.related, ...missingFrom(card.related, other.related, json)],
-    members: union(card.members, other.members),
+    members: card.kind === 'group' ? union(card.members, other.members) : card.members,
     time_zone: card.time_zone ?? other.time_zone,
     language: card.language ?? other.language,
     custom: [...card.custom, ...missingFrom(card.custom, other.custom, json)],

@@ -46,6 +46,8 @@ const HELD: ReadonlyMap<string, readonly string[]> = new Map([
   ['LANG', []],
   ['PHOTO', []],
 ]);
+/** Whether a field can have the value of a property of this name. */
+export const isHeld = (name: string): boolean => HELD.has(name);
 /** Parameters that describe the spelling of the value; `X-ANDROID-LABEL` is a label. */
 const NEVER = new Set(['VALUE', 'X-ANDROID-LABEL']);
 
@@ -153,7 +155,7 @@ function keysOfProperty({ group, name, params, value }: CardProperty): string[] 
   return handler(draft, property) ? keysOf(draft.finish()) : [];
 }
 
-type Content = Omit<CardFields, 'uid'> & Partial<Pick<Card, 'photo'>>;
+export type Content = Omit<CardFields, 'uid'> & Partial<Pick<Card, 'photo'>>;
 
 /** The companions of a card by the keys of their values, and the other properties of `custom`. */
 export class Companions {
@@ -264,13 +266,4 @@ export function companionsIn(card: Card, properties: readonly CardProperty[]): C
   return first
     .filter((property) => !others.has(property))
     .toSorted((one, other) => names.indexOf(one.name) - names.indexOf(other.name));
-}
-
-/** `custom` without the companions of values that `before` has and `after` no longer has. */
-export function withoutStale(before: Content, after: Content): CardProperty[] {
-  if (!after.custom.some(({ name }) => HELD.has(name))) return after.custom;
-  const { rest: kept } = new Companions(after);
-  const { rest: others } = new Companions({ ...before, custom: kept });
-  const stale = new Set(kept.filter((property) => !others.includes(property)));
-  return after.custom.filter((property) => !stale.has(property));
 }

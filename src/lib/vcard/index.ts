@@ -21,10 +21,10 @@ export {
 } from './card.js';
 export { VcardError } from './errors.js';
 export { withStoredPositions } from './geo.js';
-export { uidOf } from './uids.js';
+export { uidOf, uidToUri } from './uids.js';
 export { toJsContact } from './write/js-contact.js';
 export { type CardResult, countCards, readCard, readCards } from './read/cards.js';
-export { withoutStale } from './companions.js';
+export { withoutStale } from './stale.js';
 export { SINGLE_PROPERTIES } from './preference.js';
 export { secondValues } from './write/second-values.js';
 export { CARD_VERSIONS, type CardVersion, writeCard } from './write/cards.js';

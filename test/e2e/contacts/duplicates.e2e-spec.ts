@@ -198,4 +198,47 @@ describe('duplicate contacts', () => {
     const shop = (await merge(['c', 'd'])).body.contact;
     expect(shop.phones).toMatchObject([{ label: 'Till, Yard', primary: true }]);
   });
+
+  test('a group and a person are no duplicates and are not merged', async () => {
+    const emails = ['team@x.example'];
+    await add('a', { full_name: 'Team', emails });
+    await add('b', { full_name: 'Team', kind: 'group', emails, members: ['x'], on_duplicate: 'merge' });
+    const { body } = await alice.api.post('/contact/duplicates', { addressbook_id: bookId });
+    expect(body.duplicates).toEqual([]);
+    for (const names of [
+      ['a', 'b'],
+      ['b', 'a'],
+    ])
+      expect(outcome(await merge(names))).toEqual([422, 'validation_failed']);
+    const raw =
+      'BEGIN:VCARD\nVERSION:4.0\nUID:g1\nKIND:group\nFN:Team\nEMAIL:team@x.example\nMEMBER:urn:uuid:y\nEND:VCARD\n' +
+      'BEGIN:VCARD\nVERSION:4.0\nUID:p1\nFN:Team\nEMAIL:team@x.example\nNOTE:n\nEND:VCARD\n';
+    const path = `/contact/phone-sync/import?addressbook_id=${bookId}`;
+    const headers = { 'content-type': 'text/vcard; charset=utf-8' };
+    expect((await alice.api.request('POST', path, { raw, headers })).body.import).toMatchObject({
+      merged: 2,
+    });
+    expect(await list()).toMatchObject([
+      { kind: 'individual', members: [], notes: 'n' },
+      { kind: 'group', members: ['x', 'urn:uuid:y'], notes: null },
+    ]);
+  });
+
+  test('relations to a merged contact follow it; the undo gives them back', async () => {
+    const a = await add('a', { full_name: 'Person a' });
+    const b = await add('b', { full_name: 'Person b' });
+    const to = (type: string, uri: string) => ({ type, name: null, uri });
+    const ofA = [to('friend', `urn:uuid:${b.uid}`), to('friend', 'urn:x:1')];
+    await alice.api.put(`${BOOKS}/${bookId}/contacts/a`, { related: ofA });
+    const ofC = [to('spouse', `urn:uuid:${a.uid}`), to('friend', b.uid)];
+    await add('c', { full_name: 'Person c', related: ofC });
+    const related = async () => (await list()).map((each) => each.related);
+    const first = (await merge(['b', 'a'])).body;
+    expect(await related()).toEqual([
+      [to('friend', 'urn:x:1')],
+      [to('spouse', `urn:uuid:${b.uid}`), to('friend', b.uid)],
+    ]);
+    expect((await undo(first.merge_id)).status).toBe(200);
+    expect(await related()).toEqual([ofA, [], ofC]);
+  });
 });

@@ -96,6 +96,17 @@ describe('incoming webhooks', () => {
     expect(own.message.via).toBeNull();
   });
 
+  test('null is the same as a missing member', async () => {
+    const made = await hook(targets().room);
+    const absent = { mrkdwn: null, blocks: null };
+    ok(await post(made, { ...absent, text: null, attachments: [{ text: 'attached' }] }));
+    expect((await messages()).at(-1).body).toBe('attached');
+    ok(await post(made, { ...absent, text: '*own*', attachments: null }));
+    expect((await messages()).at(-1).body).toBe('**own**');
+    const task = await hook(targets().task_folder);
+    expect((await post(task, { text: null, title: 'Own' })).status).toBe(200);
+  });
+
   test('create tasks in a folder', async () => {
     const made = await hook(targets().task_folder);
     const { body } = await post(made, { text: 'Rotate the certificate\n\n<b>before</b> Friday\nplease' });

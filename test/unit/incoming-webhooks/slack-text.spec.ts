@@ -64,6 +64,30 @@ describe('text of a payload for Slack', () => {
     ]);
   });
 
+  test('attachments have blocks, numbers as values, an author and a footer', () => {
+    const section = { type: 'section', text: { type: 'mrkdwn', text: 'in *blocks*' } };
+    const attachments = [
+      { color: 'good', fallback: 'unused', blocks: [section] },
+      { author_name: 'Ann', author_link: 'https://example.com/ann', title: 't', text: 'x', footer: 'by CI' },
+      {
+        author_name: 'Ben',
+        fields: [{ title: 'Value', value: 1.5 }, { value: 0 }, { title: 'Set', value: false }],
+      },
+    ];
+    expect(composeText({ text: 'top', attachments }).text.split('\n')).toEqual([
+      'top',
+      'in **blocks**',
+      '[Ann](<https://example.com/ann>)',
+      't',
+      'x',
+      'by CI',
+      'Ben',
+      'Value: 1.5',
+      '0',
+      'Set: false',
+    ]);
+  });
+
   test('keeps the words of any text', () => {
     const piece = fc.constantFrom(
       '*',

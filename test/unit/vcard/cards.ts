@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { mailAddress } from '../../../src/lib/text/index.js';
 import { type Card, CARD_KINDS, type CardEntry, newCard } from '../../../src/lib/vcard/index.js';
 
 /** Arbitrary cards in the canonical form that the reader returns. */
@@ -107,7 +108,7 @@ export const anyCard: fc.Arbitrary<Card> = fc
         .filter(({ name: text, units }) => text !== null || units.length > 0),
     ),
     job_title: optional(line),
-    emails: entries(fc.record({ value: line.filter((text) => !/^mailto:/i.test(text)) })),
+    emails: entries(fc.record({ value: line.filter((text) => mailAddress(text) === text) })),
     phones: entries(
       fc.record({
         value: line.filter((text) => !/^tel:|ext\.? ?\d*$|;ext=/i.test(text)),

@@ -36,7 +36,7 @@ export class DuplicatesController {
     tag: 'contacts',
     id: 'mergeContacts',
     summary: 'Merge contacts of one address book',
-    description: 'Our addition. The merge can be undone.',
+    description: 'Our addition. A group is merged with groups only. The merge can be undone.',
     response: [MergedContactEnvelope, 'The merged contact.'],
     etag: CONTACTS.kind,
     errors: [CONTACTS.notFound, ContactErrors.bookNotFound, Errors.forbidden],

@@ -8,6 +8,7 @@ import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import type { ContactCard } from '../../../lib/contact-card/index.js';
+import { type CardRelated, uidToUri } from '../../../lib/vcard/index.js';
 import { CONTACT_COLUMNS } from '../contact-access.js';
 import { ContactMerge, type ContactSource } from '../contacts.entity.js';
 import type { ContactRow } from '../responses/contact.presenter.js';
@@ -27,21 +28,30 @@ export interface Original {
   field_revisions?: Record<string, number>;
   /** Ids of the groups that it was a member of. Missing in merges from before groups were recorded. */
   groups?: string[];
+  /** Of the first contact: relations of other contacts that the merge changed. Missing in merges from before they were recorded. */
+  relations?: { id: string; before: CardRelated[]; after: CardRelated[] }[];
 }
 
-// Words of one address book that several contacts have and that identify a person: name, telephone number, e-mail address. Primary key.
+// Words of one address book that several contacts have and that identify a person, or a group: name, telephone number, e-mail address. Primary key.
 const shared = workspace.statement<{ word: string; ids: string[] }>(
   'contacts.shared_keys',
-  `SELECT word, array_agg(contact_id ORDER BY contact_id) AS ids FROM contact_words
-    WHERE tenant_id = $1 AND addressbook_id = $2 AND (word LIKE '=%' OR word LIKE '+%' OR word LIKE '%_@_%')
-    GROUP BY word HAVING count(*) BETWEEN 2 AND $3 ORDER BY word LIMIT $4`,
+  `WITH keys AS (
+     SELECT word, array_agg(contact_id) AS ids FROM contact_words
+      WHERE tenant_id = $1 AND addressbook_id = $2 AND (word LIKE '=%' OR word LIKE '+%' OR word LIKE '%_@_%')
+      GROUP BY word HAVING count(*) BETWEEN 2 AND $3 ORDER BY word LIMIT $4)
+   SELECT keys.word, array_agg(contact.id ORDER BY contact.id) AS ids
+     FROM keys CROSS JOIN unnest(keys.ids) AS found (id)
+     JOIN contacts contact ON contact.tenant_id = $1 AND contact.id = found.id
+    GROUP BY keys.word, contact.kind = 'group' HAVING count(*) > 1 ORDER BY keys.word`,
 );
 
-const groups = workspace.statement<ContactRow>(
-  'contacts.groups_with',
+// A relation of vCard 4.0 has `urn:uuid:` before a uid, a member does not.
+const naming = workspace.statement<ContactRow>(
+  'contacts.naming',
   `SELECT ${CONTACT_COLUMNS} FROM contacts contact
-    WHERE contact.tenant_id = $1 AND contact.addressbook_id = $2 AND contact.gone_at IS NULL AND contact.kind = 'group'
-      AND (contact.card->'members')::jsonb ?| $3`,
+    WHERE contact.tenant_id = $1 AND contact.addressbook_id = $2 AND contact.gone_at IS NULL
+      AND (contact.kind = 'group' AND (contact.card->'members')::jsonb ?| $3
+        OR EXISTS (SELECT FROM json_array_elements(contact.card->'related') AS related WHERE related->>'uri' = ANY ($4)))`,
 );
 
 const forget: Sweep = workspace.statement(
@@ -67,14 +77,14 @@ export class DuplicatesRepository implements OnModuleInit {
     return this.db.query(shared, [tenantId, bookId, maxContacts, limit]);
   }
 
-  /** The groups of a book with one of these uids among their members. */
-  async groups(
+  /** The contacts of a book that name one of these uids: groups with such a member, and contacts with such a relation. */
+  async naming(
     tx: Tx,
     { tenantId }: RequestContext,
     bookId: string,
     uids: readonly string[],
   ): Promise<ContactRow[]> {
-    return tx.query(groups, [tenantId, bookId, uids]);
+    return tx.query(naming, [tenantId, bookId, uids, uids.flatMap((uid) => [uid, uidToUri(uid)])]);
   }
 
   /** @returns the id of the merge */

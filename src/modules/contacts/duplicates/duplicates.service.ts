@@ -6,10 +6,11 @@ import { Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { AddressbookAccess } from '../addressbook-access.js';
-import { differences, joined } from '../../../lib/contact-card/index.js';
+import { canJoin, differences, joined } from '../../../lib/contact-card/index.js';
+import { type CardRelated, uidOf, uidToUri } from '../../../lib/vcard/index.js';
 import { checked, contactInsert, type ContactUpdate, contactUpdate } from '../model/contact-values.js';
 import { canEdit, cardOf, contactJson, type ContactRow, shown } from '../responses/contact.presenter.js';
-import { ContactErrors } from '../contacts.errors.js';
+import { ContactErrors, fieldError } from '../contacts.errors.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';
 import { FormerContacts } from '../former-contacts.repository.js';
@@ -52,8 +53,8 @@ export class DuplicatesService {
   }
 
   /**
-   * The first contact gets the fields of the others, which are deleted, and their places in groups.
-   * @throws ApiError 404, 403
+   * The first contact gets the fields of the others, which are deleted, their places in groups and the relations to them.
+   * @throws ApiError 404, 403, 422 for a group and a contact of another kind
    */
   async merge(ctx: RequestContext, body: Checked<MergeContacts>): Promise<JsonReply<MergedContactEnvelope>> {
     const { addressbook_id, external_ids: names } = body.value;
@@ -66,21 +67,39 @@ export class DuplicatesService {
       if (rows.length < names.length || !first) throw CONTACTS.notFound.with();
       if (!rows.every((row) => canEdit(role, row))) throw Errors.forbidden.with();
       const before = cardOf(first);
-      const card = checked(others.reduce((joint, other) => joined(joint, cardOf(other)), before));
+      if (!others.every((other) => canJoin(before, cardOf(other))))
+        throw fieldError('external_ids', 'different_kinds', 'A group is merged with groups only.');
       const uids = rows.map(({ uid }) => uid);
-      const groups = (await this.duplicates.groups(tx, ctx, bookId, uids)).filter(
+      const joint = others.reduce((card, other) => joined(card, cardOf(other)), before);
+      const related = joint.related.filter(({ uri }) => uri === null || !uids.includes(uidOf(uri)));
+      const card = checked({ ...joint, related });
+      const naming = (await this.duplicates.naming(tx, ctx, bookId, uids)).filter(
         ({ id }) => !rows.some((row) => row.id === id),
       );
+      const remaining = (uid: string): string => (uids.includes(uid) ? first.uid : uid);
+      const relations = naming.flatMap((row) => {
+        const { related: former } = cardOf(row);
+        const after = distinct(former.map((each) => withTarget(each, remaining)));
+        return isDeepStrictEqual(former, after) ? [] : [{ id: row.id, before: former, after }];
+      });
       // Written even without a difference: an undo is allowed only for the revision of the merge.
       const updated = await this.contacts.update(tx, ctx, bookId, [
         contactUpdate(first, card, differences(before, card), firstPhoto(rows)),
-        ...groups.flatMap((group) => withMembers(group, (uid) => [uids.includes(uid) ? first.uid : uid])),
+        ...naming.flatMap((row) =>
+          withReferences(row, {
+            members: cardOf(row).members.map(remaining),
+            related: relations.find(({ id }) => id === row.id)?.after,
+          }),
+        ),
       ]);
       const merged = updated.find(({ id }) => id === first.id) as ContactRow;
       const ids = others.map(({ id }) => id);
       await this.contacts.remove(tx, ctx, bookId, ids);
-      const places = groups.map((group) => ({ id: group.id, members: cardOf(group).members }));
-      const originals = rows.map((row) => originalOf(row, places));
+      const places = naming.map((row) => ({ id: row.id, members: cardOf(row).members }));
+      const originals = rows.map((row) => ({
+        ...originalOf(row, places),
+        ...(row === first && { relations }),
+      }));
       const merge = { addressbookId: bookId, contactId: merged.id, revision: merged.revision, originals };
       const mergeId = await this.duplicates.insert(tx, ctx, merge);
       return shown(merged, role, { extra: { merge_id: mergeId } });
@@ -102,14 +121,23 @@ export class DuplicatesService {
       if (row.revision !== revision) throw ContactErrors.mergeBlocked.with();
       const changed = differences(cardOf(row), original.card);
       const groupIds = others.flatMap(({ groups = [] }) => groups);
-      const groups = await this.contacts.find(tx, ctx, bookId, 'id', [...new Set(groupIds)]);
+      const { relations = [] } = original;
+      const namingIds = new Set([...groupIds, ...relations.map(({ id }) => id)]);
+      const naming = await this.contacts.find(tx, ctx, bookId, 'id', [...namingIds]);
       const membersOf = (id: string) =>
         [original, ...others].filter((each) => each.groups?.includes(id)).map(({ uid }) => uid);
       const updated = await this.contacts.update(tx, ctx, bookId, [
         contactUpdate(row, original.card, changed, original.photo_id ?? null),
-        ...groups.flatMap((group) =>
-          withMembers(group, (uid) => (uid === row.uid ? membersOf(group.id) : [uid])),
-        ),
+        ...naming.flatMap((other) => {
+          const { members, related } = cardOf(other);
+          const isPlace = groupIds.includes(other.id);
+          return withReferences(other, {
+            members: members.flatMap((uid) => (isPlace && uid === row.uid ? membersOf(other.id) : [uid])),
+            // Relations that were changed since the merge stay.
+            related: relations.find(({ id, after }) => id === other.id && isDeepStrictEqual(after, related))
+              ?.before,
+          });
+        }),
       ]);
       const first = updated.find(({ id }) => id === row.id) as ContactRow;
       const values = others.map(
@@ -142,13 +170,28 @@ function originalOf(row: ContactRow, places: readonly { id: string; members: str
   return { id, external_id, uid, source, card: cardOf(row), photo_id, revision, field_revisions, groups };
 }
 
-/** The update of a group whose members are replaced; none if they do not change. */
-function withMembers(group: ContactRow, replaced: (uid: string) => string[]): ContactUpdate[] {
-  const card = cardOf(group);
-  const members = [...new Set(card.members.flatMap(replaced))];
-  const isSame = isDeepStrictEqual(members, card.members);
-  return isSame ? [] : [contactUpdate(group, { ...card, members }, ['members'])];
+/** The update of a contact whose members and relations are replaced; none if they do not change. */
+function withReferences(
+  row: ContactRow,
+  { members, related }: { members: string[]; related: CardRelated[] | undefined },
+): ContactUpdate[] {
+  const before = cardOf(row);
+  const card = { ...before, members: [...new Set(members)], related: related ?? before.related };
+  const changed = differences(before, card);
+  return changed.length === 0 ? [] : [contactUpdate(row, card, changed)];
 }
+
+/** A relation to another contact, in the spelling that it has. */
+function withTarget(related: CardRelated, replaced: (uid: string) => string): CardRelated {
+  if (related.uri === null) return related;
+  const uid = uidOf(related.uri);
+  const target = replaced(uid);
+  if (target === uid) return related;
+  return { ...related, uri: related.uri === uid ? target : uidToUri(target) };
+}
+
+const distinct = (list: readonly CardRelated[]): CardRelated[] =>
+  list.filter((each, n) => list.findIndex((other) => isDeepStrictEqual(each, other)) === n);
 
 /** The photo of the first contact that has one. */
 const firstPhoto = (rows: readonly ContactRow[]): string | null =>

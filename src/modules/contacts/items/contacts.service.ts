@@ -17,6 +17,7 @@ import {
   joined,
   differences,
   written,
+  canJoin,
   identityKeys,
 } from '../../../lib/contact-card/index.js';
 import {
@@ -69,7 +70,8 @@ export class ContactsService {
     return this.writes.run(ctx, key, async (tx) => {
       // Without a key the write is a transaction of one statement, which cannot read (Db.single).
       const reader = key === null ? this.db : tx;
-      const similar = await this.contacts.withKeys(reader, ctx, bookId, identityKeys(card), MAX_DUPLICATES);
+      const found = await this.contacts.withKeys(reader, ctx, bookId, identityKeys(card), MAX_DUPLICATES);
+      const similar = found.filter((row) => canJoin(card, cardOf(row)));
       const same = similar.filter(({ shared }) => shared.some((each) => !each.startsWith('=')));
       const into = on_duplicate === 'merge' ? same.find((each) => canEdit(book.role, each)) : undefined;
       if (into) return this.merged(tx, ctx, book, into, card);

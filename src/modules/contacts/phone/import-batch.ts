@@ -10,7 +10,13 @@ import {
   contactUpdate,
   type ContactUpdate,
 } from '../model/contact-values.js';
-import { joined, differences, identityKeys, type ContactCard } from '../../../lib/contact-card/index.js';
+import {
+  canJoin,
+  joined,
+  differences,
+  identityKeys,
+  type ContactCard,
+} from '../../../lib/contact-card/index.js';
 import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { FormerContacts } from '../former-contacts.repository.js';
@@ -224,7 +230,10 @@ function namesakesOf(card: ContactCard, { byKey }: Known): ContactRow[] {
   const rows = byKey.size === 0 ? [] : reachKeys(card).flatMap((key) => byKey.get(key) ?? []);
   if (rows.length === 0) return [];
   const name = nameKeyOf(card);
-  return [...new Set(rows)].filter((row) => nameKeyOf(cardOf(row)) === name);
+  return [...new Set(rows)].filter((row) => {
+    const other = cardOf(row);
+    return canJoin(card, other) && nameKeyOf(other) === name;
+  });
 }
 
 interface Match {

@@ -93,7 +93,11 @@ const noText = () => fieldError('text', 'is_not_empty', 'text must not be blank'
 const viaOf = ({ name }: IncomingWebhook): string => `via ${name}`;
 
 /** The title, by default the first line of the text; and what remains of the text. @throws ApiError 422 without either */
-function titleOf(title: string | undefined, text = ''): { title: string; rest: string } {
+function titleOf(
+  title: string | undefined,
+  given: string | null | undefined,
+): { title: string; rest: string } {
+  const text = given ?? '';
   if (title !== undefined) return { title, rest: text };
   const whole = filledText(text);
   if (whole === '') throw noText();

@@ -1,6 +1,6 @@
 import { ApiProperty, IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray } from 'class-validator';
-import { Flag, Nullable, Optional, Text } from '../../../platform/http/input.decorators.js';
+import { Flag, Nullable, Text } from '../../../platform/http/input.decorators.js';
 import { CreateEvent } from '../../calendar/index.js';
 import { CreateTask } from '../../tasks/index.js';
 
@@ -10,7 +10,9 @@ const MAX_PARTS = 100;
 
 /** A text as Slack's incoming webhooks have it. */
 class TextPayload {
-  @Optional() @Text(MAX_TEXT, { minLength: 1, example: 'Disk of *db1* is 91 % full' }) text?: string;
+  @Nullable()
+  @Text(MAX_TEXT, { minLength: 1, required: false, example: 'Disk of *db1* is 91 % full' })
+  text?: string | null;
 }
 
 const Parts = (description: string): PropertyDecorator => {
@@ -22,8 +24,8 @@ const Parts = (description: string): PropertyDecorator => {
     description,
   } as const;
   return (target, key) => {
-    ApiProperty({ ...docs, required: false })(target, key);
-    Optional()(target, key);
+    ApiProperty({ ...docs, required: false, nullable: true })(target, key);
+    Nullable()(target, key);
     ArrayMaxSize(MAX_PARTS)(target, key);
     IsArray()(target, key);
   };
@@ -32,9 +34,9 @@ const Parts = (description: string): PropertyDecorator => {
 /** For a chat room: the payload of Slack's incoming webhooks. Other members of it are ignored. */
 export class HookMessagePayload extends TextPayload {
   /** False: the text has no markup. Default: true. */
-  @Optional() @Flag({ example: true }) mrkdwn?: boolean;
-  @Parts('Text of headers, sections and contexts; in place of `text`.') blocks?: unknown[];
-  @Parts('Text of attachments, below the message.') attachments?: unknown[];
+  @Nullable() @Flag({ required: false, example: true }) mrkdwn?: boolean | null;
+  @Parts('Text of headers, sections and contexts; in place of `text`.') blocks?: unknown[] | null;
+  @Parts('Text of attachments, below the message.') attachments?: unknown[] | null;
 }
 
 /** For a task folder. Without a title, the first line of `text` is the title and the rest is the description. */

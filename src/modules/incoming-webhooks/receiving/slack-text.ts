@@ -1,10 +1,10 @@
 /** The members of a payload for Slack's incoming webhooks that have text. Parts of other shapes are ignored, as Slack's own fields are many. */
 export interface SlackPayload {
-  text?: string;
+  text?: string | null;
   /** False: the text has no markup. */
-  mrkdwn?: boolean;
-  blocks?: readonly unknown[];
-  attachments?: readonly unknown[];
+  mrkdwn?: boolean | null;
+  blocks?: readonly unknown[] | null;
+  attachments?: readonly unknown[] | null;
 }
 
 export interface ComposedText {
@@ -19,17 +19,18 @@ type Part = Record<string, unknown>;
  * CommonMark (docs.slack.dev, "Formatting message text").
  */
 export function composeText(payload: SlackPayload): ComposedText {
-  const { text = '', mrkdwn = true, blocks = [], attachments = [] } = payload;
-  const lines = (parts: readonly unknown[], textOf: (part: Part) => string[]): string[] =>
-    parts.filter(isPart).flatMap(textOf).filter(Boolean);
-  const shown = lines(blocks, blockLines);
-  const body = shown.length > 0 ? shown : text === '' ? [] : [text];
-  const attached = lines(attachments, attachmentLines);
+  const mrkdwn = payload.mrkdwn ?? true;
+  const shown = linesOf(payload.blocks, blockLines);
+  const body = shown.length > 0 ? shown : payload.text ? [payload.text] : [];
+  const attached = linesOf(payload.attachments, attachmentLines);
   const whole = [...body, ...attached].join('\n');
   return mrkdwn || shown.length > 0 || attached.length > 0
     ? { text: toCommonMark(whole), format: 'markdown' }
     : { text: withoutEntities(whole), format: 'plain' };
 }
+
+const linesOf = (parts: unknown, textOfPart: (part: Part) => string[]): string[] =>
+  Array.isArray(parts) ? parts.filter(isPart).flatMap(textOfPart).filter(Boolean) : [];
 
 function blockLines(block: Part): string[] {
   const own = textOf(block['text']);
@@ -38,22 +39,34 @@ function blockLines(block: Part): string[] {
 }
 
 function attachmentLines(attachment: Part): string[] {
-  const { pretext, title, title_link: link, text, fallback, fields } = attachment;
-  const heading = textOf(title);
-  const linked = textOf(link) === '' || heading === '' ? heading : `<${textOf(link)}|${heading}>`;
-  const content = textOf(text);
-  const values = (Array.isArray(fields) ? fields : [])
-    .filter(isPart)
-    .map((field) => [textOf(field['title']), textOf(field['value'])].filter(Boolean).join(': '));
-  const lines = [textOf(pretext), linked, content, ...values].filter(Boolean);
+  const { pretext, title, title_link, text, fallback, fields, author_name, author_link, blocks, footer } =
+    attachment;
+  const values = linesOf(fields, (field) => [
+    [textOf(field['title']), textOf(field['value'])].filter(Boolean).join(': '),
+  ]);
+  const lines = [
+    textOf(pretext),
+    linked(author_name, author_link),
+    linked(title, title_link),
+    textOf(text),
+    ...values,
+    ...linesOf(blocks, blockLines),
+    textOf(footer),
+  ].filter(Boolean);
   return lines.length > 0 ? lines : [textOf(fallback)];
+}
+
+function linked(label: unknown, link: unknown): string {
+  const [text, target] = [textOf(label), textOf(link)];
+  return text === '' || target === '' ? text : `<${target}|${text}>`;
 }
 
 const isPart = (part: unknown): part is Part => typeof part === 'object' && part !== null;
 
-/** A text, or the text of a text object. */
+/** A text, a number or boolean, or the text of a text object. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return isPart(value) && typeof value['text'] === 'string' ? value['text'] : '';
 }
 
