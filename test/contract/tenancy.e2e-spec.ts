@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { IdentityApi } from '../../src/modules/identity/index.js';
 import { MailApi } from '../../src/modules/mail/index.js';
 import { PersonalErasures } from '../../src/modules/personal-data/erasure/personal-erasures.js';
+import { PushDispatcher } from '../../src/modules/push/sending/push-dispatcher.js';
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../support/app.ts';
 import type { RequestOptions } from '../support/network/client.ts';
@@ -54,6 +55,8 @@ describe('the tenancy matrix', () => {
     otherScim = await ScimClient.of(app, mallory, 'evil.example');
     // The first use of a token is recorded.
     await otherScim.get('/Users?count=0');
+    // A message to a device of alice is sent later than it is written, while an outsider makes requests.
+    await app.get(PushDispatcher).onModuleDestroy();
     await recordWrites();
     outsiders = [
       ['another workspace', mallory],
