@@ -14,7 +14,6 @@ export interface Block {
   readonly lists: number;
   readonly tables: number;
   readonly quoted?: boolean;
-  readonly verbatim?: boolean;
   readonly align?: Alignment;
   readonly dir?: Direction;
   readonly keepNext?: boolean;
@@ -35,8 +34,10 @@ export const BLOCKS = new Set(
   ),
 );
 const ALIGNMENTS = new Set<string>(['left', 'right', 'center', 'justify', 'start', 'end']);
+/** The style of paragraphs of code. */
+export const CODE = 'Code';
 const STYLES: Readonly<Record<string, string>> = {
-  pre: 'Code',
+  pre: CODE,
   figcaption: 'Caption',
   ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`h${n}`, `Heading${n}`])),
 };
@@ -53,7 +54,7 @@ export function blockIn(element: Element, around: Block): Block {
   const { tagName } = element;
   let block = around.before === undefined && around.after === undefined ? around : withoutMargins(around);
   const style = STYLES[tagName];
-  if (style) block = { ...block, style, verbatim: block.verbatim || tagName === 'pre' };
+  if (style) block = { ...block, style };
   if (KEPT_WITH_NEXT.has(tagName)) block = { ...block, keepNext: true };
   if (tagName === 'blockquote') block = indented({ ...block, quoted: true }, QUOTE_STEP);
   if (tagName === 'dd') block = indented(block, LIST_STEP);

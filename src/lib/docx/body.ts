@@ -1,5 +1,5 @@
 import type { Element, ElementContent, Nodes } from 'hast';
-import { type Block, blockIn, BLOCKS, indented, pageBreaks, placeOf } from './block.js';
+import { type Block, blockIn, BLOCKS, CODE, indented, pageBreaks, placeOf } from './block.js';
 import { attribute, declarations, pixels, TWIPS_PER_PX } from './css.js';
 import { pictureXml, shownSize } from './image.js';
 import { isChecked, leadingCheckbox, LIST_STEP, ListMarkers, type Marker } from './lists.js';
@@ -119,11 +119,10 @@ export class BodyWriter {
   }
 
   private text(value: string, style: TextStyle, block: Block): void {
-    if (block.verbatim) {
-      if (value !== '') this.open(block).verbatim(value, style);
-    } else if (this.paragraph || /[^\t\n\f\r ]/.test(value)) {
-      this.open(block).text(value, style);
-    }
+    const isBlank = !/[^\t\n\f\r ]/.test(value);
+    // Outside of code, blank lines between the tags of blocks only lay out the source.
+    const isKept = style.space === 'pre' && (block.style === CODE || !/[\n\r]/.test(value));
+    if (this.paragraph || !isBlank || isKept) this.open(block).text(value, style);
   }
 
   private wrapped(before: string, element: Element, after: string, style: TextStyle, block: Block): void {
@@ -145,6 +144,7 @@ export class BodyWriter {
 
   /** Embedded pictures are written. Others become their description with a link to the address. */
   private image(element: Element, style: TextStyle, block: Block): void {
+    if (element === this.shownBox) return;
     const source = attribute(element, 'src') ?? '';
     const alt = (attribute(element, 'alt') ?? attribute(element, 'title') ?? '').trim();
     const picture = this.parts.picture(source);
@@ -250,7 +250,7 @@ export class BodyWriter {
     for (const name of this.pending.splice(0)) paragraph.bookmark(this.parts.nextId(), name);
     if (marker?.kind === 'box') {
       paragraph.object(checkboxXml(this.parts.nextId(), marker.checked), {});
-      paragraph.verbatim('\t', {});
+      paragraph.text('\t', { space: 'pre' });
     }
     return paragraph;
   }
@@ -264,7 +264,7 @@ export class BodyWriter {
 
 /** Text in a block of code needs no additional code style. */
 function within(block: Block, style: TextStyle): TextStyle {
-  return block.verbatim && style.code ? { ...style, code: undefined } : style;
+  return block.style === CODE && style.code ? { ...style, code: undefined } : style;
 }
 
 /** The cells of a table that is too deeply nested. */

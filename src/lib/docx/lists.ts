@@ -97,7 +97,7 @@ export class ListMarkers {
 
   /** @param depth number of lists around this one */
   constructor(
-    list: Element,
+    private readonly list: Element,
     depth: number,
     private readonly numberings: Numberings,
   ) {
@@ -108,7 +108,7 @@ export class ListMarkers {
   }
 
   of(item: Element): Marker {
-    const checked = checkedState(item);
+    const checked = checkedState(item, this.list);
     if (checked !== undefined) return { kind: 'box', checked };
     if (this.format === 'none') return { kind: 'none' };
     const { format, level } = this;
@@ -137,10 +137,14 @@ function integer(text: string | undefined): number | undefined {
 }
 
 /** @returns whether a task item is checked; undefined for other items. Editors use different markup. */
-function checkedState(item: Element): boolean | undefined {
+function checkedState(item: Element, list: Element): boolean | undefined {
   const box = leadingCheckbox(item);
-  if (box) return isChecked(box);
-  const state = attribute(item, 'data-checked') ?? attribute(item, 'data-list');
+  if (box?.tagName === 'input') return isChecked(box);
+  const state =
+    attribute(item, 'data-checked') ??
+    attribute(item, 'data-list') ??
+    (attribute(item, 'role') === 'checkbox' ? attribute(item, 'aria-checked') : undefined) ??
+    attribute(list, 'data-checked');
   if (state === 'true' || state === 'checked') return true;
   if (state === 'false' || state === 'unchecked') return false;
   return undefined;
@@ -148,12 +152,12 @@ function checkedState(item: Element): boolean | undefined {
 
 export const isChecked = (box: Element): boolean => box.properties['checked'] !== undefined;
 
-/** @returns the check box at the beginning of an item's text, in any wrapper */
+/** @returns the check box at the beginning of an item's text, or its picture (Google Docs), in any wrapper */
 export function leadingCheckbox(parent: Element): Element | undefined {
   for (const child of parent.children) {
     if (child.type === 'text' && child.value.trim() !== '') return undefined;
     if (child.type !== 'element') continue;
-    if (child.tagName === 'input') return child;
+    if (child.tagName === 'input' || attribute(child, 'aria-roledescription') === 'checkbox') return child;
     if (!/^(?:label|span|p|div)$/.test(child.tagName)) return undefined;
     const box = leadingCheckbox(child);
     // Empty wrappers are skipped. A wrapper with text is the beginning of the item.

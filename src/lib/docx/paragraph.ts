@@ -51,16 +51,16 @@ export class Paragraph {
 
   constructor(private readonly place: ParagraphPlace) {}
 
-  /** Adds text with collapsed white space: one space for each run, none at the beginning of a line. */
+  /** Adds text. White space that its style does not keep is collapsed: one space for each run, none at the beginning of a line. */
   text(value: string, style: TextStyle): void {
-    let text = value.replace(/[\t\n\f\r ]+/g, ' ');
+    const lines = value.replace(/\r\n?/g, '\n');
+    if (style.space === 'pre') return this.add(lines, style, true);
+    let text =
+      style.space === 'pre-line'
+        ? lines.replace(/[\t\f ]+/g, ' ').replace(/ ?\n ?/g, '\n')
+        : lines.replace(/[\t\n\f ]+/g, ' ');
     if (text.startsWith(' ') && this.atSpace) text = text.slice(1);
     this.add(text, style, false);
-  }
-
-  /** Adds text with its line breaks, tabs and spaces. */
-  verbatim(value: string, style: TextStyle): void {
-    this.add(value.replace(/\r\n?/g, '\n'), style, true);
   }
 
   lineBreak(style: TextStyle): void {

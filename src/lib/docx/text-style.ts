@@ -23,6 +23,8 @@ export interface TextStyle {
   readonly spacing?: number;
   /** Relationship id of the link around the text, or `#` and the name of a bookmark. */
   readonly link?: string;
+  /** White space that is kept: all of it, or only line breaks. */
+  readonly space?: 'pre' | 'pre-line';
   readonly dir?: Direction;
   readonly language?: string;
 }
@@ -43,6 +45,7 @@ const BY_TAG: ReadonlyMap<string, TextStyle> = new Map([
   ...tags('sub', { vertical: 'subscript' }),
   ...tags('sup', { vertical: 'superscript' }),
   ...tags('mark', { mark: YELLOW }),
+  ...tags('pre', { space: 'pre' }),
   ...tags('small', { halfPoints: SMALL_HALF_POINTS }),
   ...tags('big', { halfPoints: BIG_HALF_POINTS }),
 ]);
@@ -62,6 +65,16 @@ const SIZES: Readonly<Record<string, number>> = {
   'x-large': 36,
   'xx-large': 48,
   'xxx-large': 72,
+};
+
+/** The values of `white-space` and `white-space-collapse` that keep some (CSS Text 3 and 4, section 3). */
+const SPACES: Readonly<Record<string, TextStyle['space']>> = {
+  pre: 'pre',
+  'pre-wrap': 'pre',
+  'break-spaces': 'pre',
+  preserve: 'pre',
+  'pre-line': 'pre-line',
+  'preserve-breaks': 'pre-line',
 };
 
 /** Half-points of the sizes 1 to 7 of `<font>`. */
@@ -120,6 +133,8 @@ function applyCss(change: Change, css: ReadonlyMap<string, string>): void {
   const variant = css.get('font-variant');
   if (transform !== undefined) change.capitals = transform === 'uppercase' ? 'caps' : undefined;
   if (variant !== undefined) change.capitals = variant.includes('small-caps') ? 'smallCaps' : change.capitals;
+  const space = css.get('white-space-collapse') ?? css.get('white-space');
+  if (space !== undefined) change.space = SPACES[space];
   const spacing = twips(css.get('letter-spacing'));
   if (spacing !== undefined) change.spacing = spacing;
 }

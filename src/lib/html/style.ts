@@ -72,6 +72,8 @@ const VALUES: [property: string, values: string][] = [
   ['text-shadow', SHADOW],
   ['box-shadow', SHADOW],
   ['white-space', 'normal|nowrap|pre|pre-wrap|pre-line|break-spaces'],
+  // Chrome copies it in place of `white-space`.
+  ['white-space-collapse', 'collapse|preserve|preserve-breaks|preserve-spaces|break-spaces'],
   ['word-break', 'normal|break-all|keep-all|break-word'],
   ['overflow-wrap', 'normal|break-word|anywhere'],
   ['word-wrap', 'normal|break-word|anywhere'],

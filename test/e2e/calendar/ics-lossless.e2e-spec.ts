@@ -90,6 +90,45 @@ describe('parts of imported events without a field', () => {
     expect(rows).not.toContain('UID:place-1');
   });
 
+  test('are no colour names, which have a field', async () => {
+    const calendar = await newCalendar(ann, 'Colours');
+    const [named, unknown, recolored, own] = [
+      ['COLOR:Turquoise'],
+      ['COLOR:beautiful'],
+      // A program that knows COLOR only has changed it.
+      ['X-APPLE-CALENDAR-COLOR:#2f80ed', 'COLOR:red'],
+      ['X-APPLE-CALENDAR-COLOR:#2F80EDFF', 'COLOR:dodgerblue'],
+    ].map((rows, i) => vevent(`UID:${i}`, ...TIMES, ...rows)) as [string[], string[], string[], string[]];
+    const { body } = await importFile(ann, calendar, icsFile(...named, ...unknown, ...recolored, ...own));
+    const ids = body.results.map((each: { event_id: string }) => each.event_id);
+    const colorOf = async (id: string) =>
+      (await ann.api.get(`/calendar/${calendar}/events/${id}`)).body.event.color;
+    expect(await Promise.all(ids.map(colorOf))).toEqual(['#40e0d0', null, '#ff0000', '#2f80ed']);
+    const colors = (text: string) => rowsOf(text).filter((row) => /^(?:X-APPLE-CALENDAR-)?COLOR/.test(row));
+    const expected = [
+      'X-APPLE-CALENDAR-COLOR:#2f80ed',
+      'COLOR:dodgerblue',
+      'X-APPLE-CALENDAR-COLOR:#40e0d0',
+      'COLOR:turquoise',
+      'COLOR:beautiful',
+      'X-APPLE-CALENDAR-COLOR:#ff0000',
+      'COLOR:red',
+      'X-APPLE-CALENDAR-COLOR:#2f80ed',
+      'COLOR:dodgerblue',
+    ];
+    const exported = await exportOf(calendar);
+    expect(colors(exported)).toEqual(expected);
+    const { feed } = (await ann.api.post(`/calendar/${calendar}/feeds`, { details: 'full' })).body;
+    expect(colors(await textOf(`${app.base}${feed.url}`))).toEqual(expected);
+    expect((await importFile(ann, calendar, exported)).body.failed).toBe(0);
+    expect(await exportOf(calendar)).toBe(exported);
+    expect((await ann.api.put(`/calendar/${calendar}/events/${ids[1]}`, { color: '#00ffff' })).status).toBe(
+      200,
+    );
+    expect(colors(await exportOf(calendar))[4]).toBe('X-APPLE-CALENDAR-COLOR:#00ffff');
+    expect(colors(await exportOf(calendar))[5]).toBe('COLOR:aqua');
+  });
+
   test('of a series are those of its instances', async () => {
     const calendar = await newCalendar(ann, 'Series');
     const series = vevent(

@@ -10,6 +10,7 @@ import {
 import { labelsOf } from '../../../src/lib/text/index.js';
 import { DAY, formatRule, parseRule } from '../../../src/lib/recurrence/index.js';
 import { changeOne } from '../../../src/modules/calendar/changes/event-change.js';
+import { replaced } from '../../../src/modules/calendar/events/imported-event.js';
 import type { EventRecord } from '../../../src/modules/calendar/model/event-record.js';
 import { contentOf, occurrencesIn } from '../../../src/modules/calendar/model/event-series.js';
 import { parseInstant, wallText } from '../../../src/modules/calendar/model/event-times.js';
@@ -40,7 +41,7 @@ const content = fc.record({
   status: fc.constantFrom('confirmed', 'tentative'),
   show_as: fc.constantFrom('busy', 'free', 'tentative', 'out_of_office', 'working_elsewhere'),
   visibility: fc.constantFrom('default', 'private'),
-  color: fc.constantFrom(null, '#2f80ed'),
+  color: fc.option(fc.stringMatching(/^#[0-9a-f]{6}$/)),
   categories: fc.uniqueArray(text(12), { maxLength: 4 }).map((all) => labelsOf(all).filter(Boolean)),
   conference: fc.constantFrom(null, { kind: 'link', url: 'https://meet.example.com/a;b,c', room_id: null }),
   links: fc.constantFrom(
@@ -344,6 +345,16 @@ describe('VEVENTs', () => {
 
   const file = (...lines: string[]): string =>
     ['BEGIN:VCALENDAR', 'BEGIN:VEVENT', 'UID:a', ...lines, 'END:VEVENT', 'END:VCALENDAR', ''].join('\r\n');
+
+  test('a COLOR that an earlier version kept is the colour when a program adds a property', () => {
+    const ics = [{ name: 'COLOR', parameters: [], value: 'red' }];
+    const stored = { ...single, color: null, custom: { ics } };
+    const lines = ['DTSTART:20260302T090000Z', 'COLOR:red'];
+    expect(replaced(stored, read(file(...lines)))).toMatchObject({ color: null, custom: { ics } });
+    const added = replaced(stored, read(file(...lines, 'X-NEW:1')));
+    expect(added).toMatchObject({ color: '#ff0000', custom: { ics: [{ name: 'X-NEW' }] } });
+  });
+
   const days = (n: number): string =>
     Array.from({ length: n }, (_, at) => wallText((20_000 + at) * DAY, true).replaceAll('-', '')).join();
 

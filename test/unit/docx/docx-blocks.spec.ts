@@ -121,6 +121,16 @@ describe('check boxes', () => {
       '<ul><li><p><input type="checkbox" checked=""> done</p></li><li><p><input type="checkbox"> open</p></li></ul>',
     ],
     ['as data', '<ul><li data-checked="true">done</li><li data-list="unchecked">open</li></ul>'],
+    ['of lists', '<ul data-checked="true"><li>done</li></ul><ul data-checked="false"><li>open</li></ul>'],
+    [
+      'with a role',
+      '<ul><li role="checkbox" aria-checked="true"><p role="presentation">done</p></li><li role="checkbox" aria-checked="false">open</li></ul>',
+    ],
+    [
+      'with a picture of the box',
+      '<ul><li role="checkbox" aria-checked="true"><img alt="checked" aria-roledescription="checkbox"><p>done</p></li>' +
+        '<li role="checkbox" aria-checked="false"><img alt="unchecked" aria-roledescription="checkbox"><p>open</p></li></ul>',
+    ],
   ])('%s are check boxes of Word', (_, html) => {
     const docx = convert(html);
     expect(boxes(docx)).toEqual([

@@ -42,6 +42,33 @@ describe('paragraphs', () => {
     expect(all(docx.body, 'w:br')).toHaveLength(2);
   });
 
+  it.each([
+    ['pre-wrap', 'a\nb  c\td'],
+    ['break-spaces', 'a\nb  c\td'],
+    ['pre-line', 'a\nb c d'],
+    ['nowrap', 'a b c d'],
+  ])('have the line breaks and blanks of white-space: %s', (space, text) => {
+    const docx = convert(`<p style="white-space: ${space}">a\nb  c\td\n</p>`);
+    expect(docx.lines).toEqual([[undefined, text]]);
+    const inside = convert(`<div style="white-space: ${space}">\n<p><b>a\nb  c</b>\td</p>\n<p>e</p>\n</div>`);
+    expect(inside.lines).toEqual([
+      [undefined, text],
+      [undefined, 'e'],
+    ]);
+  });
+
+  it('keep a tab of an editor, and collapse white space again inside white-space: normal', () => {
+    const tab = '<span style="white-space: pre"><span>\t</span></span>';
+    expect(convert(`<p>${tab}a</p>`).lines).toEqual([[undefined, '\ta']]);
+    expect(convert('<p style="white-space: pre-line">a <b> \n  b</b></p>').lines).toEqual([
+      [undefined, 'a \nb'],
+    ]);
+    expect(convert('<p style="white-space-collapse: preserve">a\n  b</p>').lines).toEqual([
+      [undefined, 'a\n  b'],
+    ]);
+    expect(convert('<pre style="white-space: normal">a\n  b</pre>').lines).toEqual([['Code', 'a b']]);
+  });
+
   it('are aligned to the left and right of the reader', () => {
     const docx = convert(
       '<p align="center">c</p><p style="text-align: right">r</p><p style="text-align:justify">j</p>' +

@@ -36,7 +36,7 @@ const KEPT = [
   '<table align="center" bgcolor="#eee" rules="all" frame="box" summary="s"><tbody><tr align="right" valign="top" bgcolor="#fff"><td align="left" valign="middle" nowrap colwidth="120,80">x</td></tr></tbody></table>',
   '<ul type="square" compact><li type="disc">x</ul>',
   '<p style="line-height: 1.5; font-family: \'Times New Roman\', Georgia, serif; margin: 0 auto; text-indent: -18pt">x</p>',
-  '<div style="page-break-after: always; break-before: page; white-space: pre-wrap; letter-spacing: 0.1em; border: 1px solid #ccc; background: yellow">x</div>',
+  '<div style="page-break-after: always; break-before: page; white-space: pre-wrap; white-space-collapse: preserve; letter-spacing: 0.1em; border: 1px solid #ccc; background: yellow">x</div>',
   '<p style=\'font-family: "Segoe UI", sans-serif\'>x</p>',
   '<table style="border-collapse: collapse; table-layout: fixed"><colgroup><col style="width: 25%"></colgroup><tbody><tr><td style="padding: 2px 4px; border-left: solid windowtext 1.0pt">x</td></tr></tbody></table>',
   ...[

@@ -13,7 +13,7 @@ import { recordIn } from '../model/attendance.js';
 import type { CalendarContext, Visibility } from '../model/event-record.js';
 import { permissionsOf } from '../model/event-policy.js';
 import { IcsRepository } from './ics.repository.js';
-import { veventsOf } from '../model/vevent.js';
+import { colorProperties, veventsOf } from '../model/vevent.js';
 
 export const ICS_TYPE = 'text/calendar; charset=utf-8';
 const PRODUCT = '-//Workspace//Calendar//EN';
@@ -83,7 +83,7 @@ function heading({ name, time_zone: zone, color }: CalendarContext): string {
     property('NAME', escapeText(name)),
     property('X-WR-CALNAME', escapeText(name)),
     property('X-WR-TIMEZONE', zone),
-    property('X-APPLE-CALENDAR-COLOR', color),
+    ...colorProperties(color),
     property('REFRESH-INTERVAL', 'PT1H', { VALUE: 'DURATION' }),
   ]);
   return [...linesOf(calendar)].slice(0, -1).join('');

@@ -9,6 +9,7 @@ import {
   textOf,
   unescapeText,
 } from '../../../lib/icalendar/index.js';
+import { colorOfName, nearestColorName } from '../../../lib/color-names/index.js';
 import { plainText } from '../../../lib/html/index.js';
 import { charactersOf, labelsOf } from '../../../lib/text/index.js';
 import { MAX_ATTENDEES } from '../../../lib/itip/index.js';
@@ -43,7 +44,6 @@ const upper = (event: Component, name: string): string =>
 export function contentOfVevent(event: Component): Omit<EventContent, keyof EventTimes> {
   const location = storable(textOf(event, 'LOCATION') ?? '', MAX.location);
   const geo = geoOf(event);
-  const color = /^#[0-9a-f]{6}/i.exec(propertyOf(event, 'X-APPLE-CALENDAR-COLOR')?.value ?? '')?.[0];
   const url = conferenceOf(event);
   const { kept: unknown } = unknownOf(event);
   const people = peopleParameters(event);
@@ -57,7 +57,7 @@ export function contentOfVevent(event: Component): Omit<EventContent, keyof Even
     show_as: showAsOf(event),
     // An unknown class is as private as PRIVATE (RFC 5545, 3.8.1.3).
     visibility: ['', 'PUBLIC'].includes(upper(event, 'CLASS')) ? 'default' : 'private',
-    color: color?.toLowerCase() ?? null,
+    color: colorOf(event),
     categories: categoriesOf(event),
     conference: url === null ? null : { kind: 'link', url, room_id: null },
     links: linksOf(event),
@@ -90,6 +90,19 @@ function showAsOf(event: Component): EventContent['show_as'] {
   if (busy === 'FREE') return 'free';
   const found = Object.entries(BUSY_STATUS).find(([, value]) => value === busy);
   return (found?.[0] as EventContent['show_as'] | undefined) ?? 'busy';
+}
+
+const HEX = /^#[0-9a-f]{6}/i;
+
+/**
+ * COLOR has names only (RFC 7986, 5.9), so that X-APPLE-CALENDAR-COLOR states the colour precisely, unless COLOR is another one: programs
+ * change COLOR and keep the property that they do not know.
+ */
+function colorOf(event: Component): string | null {
+  const precise = HEX.exec(propertyOf(event, 'X-APPLE-CALENDAR-COLOR')?.value ?? '')?.[0].toLowerCase();
+  const named = colorOfName(propertyOf(event, 'COLOR')?.value ?? '');
+  if (precise === undefined) return named;
+  return named === null || named === colorOfName(nearestColorName(precise)) ? precise : named;
 }
 
 function categoriesOf(event: Component): string[] {
@@ -191,7 +204,8 @@ function unknownOf(event: Component): { kept: Property[]; dropped: string[] } {
     const isRead =
       (KNOWN.has(name) && !statesMore(event, each)) ||
       (name === 'GEO' && hasGeo) ||
-      (name === 'X-APPLE-CALENDAR-COLOR' && /^#[0-9a-f]{6}/i.test(value)) ||
+      (name === 'X-APPLE-CALENDAR-COLOR' && HEX.test(value)) ||
+      (name === 'COLOR' && colorOfName(value) !== null && !hasOther(each, [])) ||
       (name === 'ATTACH' && httpUrl(value) !== null && !hasOther(each, ['FILENAME', 'X-FILENAME'])) ||
       (each === conference && !hasOther(each, ['VALUE', ...(hasOwnFeatures(each) ? ['FEATURE'] : [])]));
     if (isRead) continue;

@@ -8,6 +8,7 @@ import {
   type Property,
   propertyOf,
 } from '../../../lib/icalendar/index.js';
+import { nearestColorName } from '../../../lib/color-names/index.js';
 import { uriOfAddress } from '../../../lib/itip/index.js';
 import { DAY, formatRule, parseRule } from '../../../lib/recurrence/index.js';
 import type { PlacedReminder } from '../calendar.entity.js';
@@ -207,7 +208,7 @@ function contentProperties(content: EventContent, { seesDetails }: VEventView): 
   if (geo) own.push(property('GEO', `${float(geo.latitude)};${float(geo.longitude)}`));
   if (content.categories.length > 0)
     own.push(property('CATEGORIES', content.categories.map(escapeText).join(',')));
-  if (content.color) own.push(property('X-APPLE-CALENDAR-COLOR', content.color));
+  if (content.color) own.push(...colorProperties(content.color));
   const url = content.conference?.url;
   if (url) own.push(property('CONFERENCE', url, { VALUE: 'URI', FEATURE: CONFERENCE_FEATURES }));
   for (const link of content.links)
@@ -216,11 +217,24 @@ function contentProperties(content: EventContent, { seesDetails }: VEventView): 
   return [...own.filter((each) => !kept.some((other) => isOriginal(other, each))), ...kept];
 }
 
+/** COLOR has names only (RFC 7986, 5.9). @param color `#rrggbb` */
+export const colorProperties = (color: string): Property[] => [
+  property('X-APPLE-CALENDAR-COLOR', color),
+  property('COLOR', nearestColorName(color)),
+];
+
 /** Whether an imported property, which has parameters that no field has, states the same as one that is made from a field. */
 const isOriginal = (kept: Property, made: Property): boolean =>
   kept.name === made.name && (ORIGINALS.has(kept.name) || kept.value === made.value);
 
-const ORIGINALS: ReadonlySet<string> = new Set(['CLASS', 'SUMMARY', 'DESCRIPTION', 'LOCATION', 'CATEGORIES']);
+const ORIGINALS: ReadonlySet<string> = new Set([
+  'CLASS',
+  'SUMMARY',
+  'DESCRIPTION',
+  'LOCATION',
+  'CATEGORIES',
+  'COLOR',
+]);
 
 /** A FLOAT has no exponent (RFC 5545, 3.3.7), which JavaScript writes for numbers below a millionth. */
 const float = (value: number): string => (Math.abs(value) < 1e-6 ? '0' : String(value));
