@@ -1,6 +1,7 @@
 import type { Transform } from 'node:stream';
 import { type Headers, MailParser, type MessageText } from 'mailparser';
 import { addressList, type ListedAddress, removeComments } from './address-list.js';
+import { Base64Decoder } from './correction/base64-decoder.js';
 import { CharsetDetector } from './correction/charset-detector.js';
 import { joinFlowed } from './correction/flowed-text.js';
 
@@ -10,8 +11,10 @@ interface SplitPart {
   contentType: string | false;
   filename: string | false;
   disposition: string | false;
+  encoding: string;
   flowed: boolean;
   delSp: boolean;
+  getDecoder(): Transform;
 }
 
 /** A part of the parsed message. */
@@ -66,9 +69,9 @@ const DATA_TYPES = new Set(['calendar', 'css', 'directory', 'javascript', 'rtf',
 const UNDECLARED = 'undeclared';
 
 /**
- * mailparser with six corrections: addresses and dates with comments (RFC 5322), quotes in format=flowed (RFC 3676), text files, which
- * mailparser puts into the text of the message, texts of other types than plain and HTML (RFC 2046 4.1.4), and texts without a known
- * character set.
+ * mailparser with seven corrections: addresses and dates with comments (RFC 5322), quotes in format=flowed (RFC 3676), text files, which
+ * mailparser puts into the text of the message, texts of other types than plain and HTML (RFC 2046 4.1.4), texts without a known
+ * character set, and base64 with a text after it.
  */
 export class MessageParser extends (MailParser as unknown as Constructor) {
   /** The Content-Location of the HTML. */
@@ -97,6 +100,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
   }
 
   override createNode(part: SplitPart): Part {
+    if (part.encoding === 'base64') part.getDecoder = () => new Base64Decoder();
     const created = super.createNode(part);
     const location = created.headers.get('content-location');
     if (created.contentType === 'text/html' && typeof location === 'string')
