@@ -82,7 +82,8 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
 
   /** The texts, without converting HTML to text. */
   textWithoutConversion(): MessageText {
-    this.options.skipHtmlToText = true;
+    // The given options belong to all messages.
+    this.options = { ...this.options, skipHtmlToText: true };
     return this.getTextContent();
   }
 
