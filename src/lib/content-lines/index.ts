@@ -1,4 +1,4 @@
-export { decodeQuotedPrintable, decodeText, isText } from './encoded-text.js';
+export { decodeQuotedPrintable, decodeText, isSevenBits, isText } from './encoded-text.js';
 
 /** The longest line without its end, in octets (RFC 5545, 3.1; RFC 6350, 3.2). */
 const LINE_OCTETS = 75;

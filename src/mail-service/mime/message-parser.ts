@@ -1,6 +1,8 @@
 import type { Transform } from 'node:stream';
 import { type Headers, MailParser, type MessageText } from 'mailparser';
+import { decodeText, isSevenBits } from '../../lib/content-lines/index.js';
 import { addressList, type ListedAddress, removeComments } from './address-list.js';
+import { Base64Decoder } from './correction/base64-decoder.js';
 import { CharsetDetector } from './correction/charset-detector.js';
 import { joinFlowed } from './correction/flowed-text.js';
 
@@ -10,8 +12,10 @@ interface SplitPart {
   contentType: string | false;
   filename: string | false;
   disposition: string | false;
+  encoding: string;
   flowed: boolean;
   delSp: boolean;
+  getDecoder(): Transform;
 }
 
 /** A part of the parsed message. */
@@ -41,7 +45,10 @@ interface Internals {
   tree: Part | false;
   options: { skipHtmlToText?: boolean };
   getDecoder(): Decoder;
-  libmime: { decodeHeader(line: string): { value?: unknown } };
+  libmime: {
+    decodeHeader(line: string): { value?: unknown };
+    decodeWord(charset: string, encoding: string, text: string): string;
+  };
   processHeaders(lines: readonly HeaderLine[]): Headers;
   createNode(part: SplitPart): Part;
   processChunk(data: SplitPart, done: (error?: Error) => void): void;
@@ -66,9 +73,9 @@ const DATA_TYPES = new Set(['calendar', 'css', 'directory', 'javascript', 'rtf',
 const UNDECLARED = 'undeclared';
 
 /**
- * mailparser with six corrections: addresses and dates with comments (RFC 5322), quotes in format=flowed (RFC 3676), text files, which
- * mailparser puts into the text of the message, texts of other types than plain and HTML (RFC 2046 4.1.4), and texts without a known
- * character set.
+ * mailparser with eight corrections: addresses and dates with comments (RFC 5322), quotes in format=flowed (RFC 3676), text files, which
+ * mailparser puts into the text of the message, texts of other types than plain and HTML (RFC 2046 4.1.4), texts without a known
+ * character set, character sets of seven bits that TextDecoder and libmime do not know, and base64 with a text after it.
  */
 export class MessageParser extends (MailParser as unknown as Constructor) {
   /** The Content-Location of the HTML. */
@@ -77,9 +84,22 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
   /** The part that is processed is HTML. */
   private isHtml = false;
 
+  /** mailsplit decodes names of files with a libmime of its own, so that `createNode` reads them again. */
+  constructor(...options: ConstructorParameters<typeof MailParser>) {
+    super(...options);
+    const { libmime } = this;
+    const decodeWord = libmime.decodeWord.bind(libmime);
+    libmime.decodeWord = (charset, encoding, text) => {
+      const [name] = charset.split('*', 1);
+      if (!isSevenBits(name)) return decodeWord(charset, encoding, text);
+      return decodeText(decodeWord('iso-8859-1', encoding, text), name);
+    };
+  }
+
   /** The texts, without converting HTML to text. */
   textWithoutConversion(): MessageText {
-    this.options.skipHtmlToText = true;
+    // The given options belong to all messages.
+    this.options = { ...this.options, skipHtmlToText: true };
     return this.getTextContent();
   }
 
@@ -97,7 +117,9 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
   }
 
   override createNode(part: SplitPart): Part {
+    if (part.encoding === 'base64') part.getDecoder = () => new Base64Decoder();
     const created = super.createNode(part);
+    part.filename = fileNameOf(created.headers) || part.filename;
     const location = created.headers.get('content-location');
     if (created.contentType === 'text/html' && typeof location === 'string')
       this.base ??= location.replace(/\s+/g, '');
@@ -134,7 +156,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
         } catch {
           // The name is unknown.
         }
-        return new CharsetDetector(this.isHtml);
+        return new CharsetDetector(this.isHtml, charset);
       },
     };
   }
@@ -164,6 +186,12 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
     this.decodeAddresses(list);
     return { value: list, html: this.getAddressesHTML(list), text: this.getAddressesText(list) };
   }
+}
+
+function fileNameOf(headers: Headers): string | undefined {
+  const parametersOf = (name: string): Record<string, string> =>
+    (headers.get(name) as { params?: Record<string, string> } | undefined)?.params ?? {};
+  return parametersOf('content-disposition')['filename'] || parametersOf('content-type')['name'];
 }
 
 /**

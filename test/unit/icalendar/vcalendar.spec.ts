@@ -65,6 +65,8 @@ describe('a value of vCalendar 1.0', () => {
     ['DESCRIPTION;QUOTED-PRINTABLE:a=0D=0Ab', 'a\\nb'],
     ['SUMMARY;ENCODING=BASE64:R3LDvMOfZQ==', 'Grüße'],
     ['SUMMARY;BASE64;CHARSET=ISO-8859-1:R3L832U=', 'Grüße'],
+    ['SUMMARY;BASE64;CHARSET=HZ-GB-2312:fntWUE5Efn0=', '中文'],
+    ['SUMMARY;BASE64;CHARSET=ISO-2022-KR:GyQpQw5HUQ8=', '한'],
   ])('%s', (line, expected) => {
     expect(valueOf(line)).toBe(expected);
   });

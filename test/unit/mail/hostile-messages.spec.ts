@@ -22,6 +22,12 @@ describe('HTML that the parser cannot convert to text', () => {
     expect(intro).toMatch(/^one two/);
   });
 
+  test('does not change the texts of later messages', async () => {
+    const short = html('<p>one\r\ntwo</p>');
+    await parse(html('<p>long</p>'.repeat(110_000)));
+    expect((await parse(short)).text).toBe('one two');
+  });
+
   test('is kept in several parts', async () => {
     const long = `Content-Type: text/html\r\n\r\n${'<p>long</p>'.repeat(110_000)}`;
     const parts = [long, 'Content-Type: text/plain\r\n\r\nplain', long].map((part) => `--b\r\n${part}\r\n`);

@@ -221,3 +221,43 @@ describe('the messages that a message refers to', () => {
     expect(found).toEqual(ids);
   });
 });
+
+describe('a character set of seven bits', () => {
+  const KOREAN = '\x1b$)C\x0eGQ1[\x0f ab\r\n\x0eGQ\r\nab';
+  const CHINESE = 'a~~~{VPND~} b~\r\n~{VP\r\nND';
+  const word = (charset: string, bytes: string): string =>
+    `=?${charset}?B?${Buffer.from(bytes).toString('base64')}?=`;
+
+  test.each([
+    ['text/plain; charset=iso-2022-kr', KOREAN, '한글 ab\n한\nab'],
+    ['text/plain; charset="csISO2022KR"', KOREAN, '한글 ab\n한\nab'],
+    ['text/plain', KOREAN, '한글 ab\n한\nab'],
+    ['text/plain; charset=HZ-GB-2312', CHINESE, 'a~中文 b中\nND'],
+    ['text/plain; charset=hz', CHINESE, 'a~中文 b中\nND'],
+    ['text/html', `<meta charset="hz-gb-2312">${CHINESE}`, 'a~中文 b中 ND'],
+    // The second byte of a pair is a tilde; an end without its shift.
+    ['text/plain; charset=hz-gb-2312', '~{0~VP~}~{', '剥中'],
+  ])('%s %j', async (type, body, expected) => {
+    expect((await parse(lines(`Content-Type: ${type}`, '', body))).text).toBe(expected);
+  });
+
+  test('is read in subjects, names of people and names of files', async () => {
+    const { subject, from, attachments } = await parse(
+      lines(
+        `Subject: ${word('iso-2022-kr', '\x1b$)C\x0eGQ1[\x0f')} ${word('HZ-GB-2312*zh', '~{VPND~}')}`,
+        `From: ${word('hz-gb-2312', '~{VPND~}')} <pat@x.example>`,
+        multipart(
+          'mixed',
+          'b',
+          [`Content-Type: image/png; name="${word('iso-2022-kr', '\x1b$)C\x0eGQ\x0f')}"`, '', 'x'],
+          ["Content-Disposition: attachment; filename*=hz-gb-2312''%7E%7BVPND%7E%7D.txt", '', 'x'],
+        ),
+      ),
+    );
+    expect([subject, from?.name, attachments.map(({ filename }) => filename)]).toEqual([
+      '한글中文',
+      '中文',
+      ['한', '中文.txt'],
+    ]);
+  });
+});

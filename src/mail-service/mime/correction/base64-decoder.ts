@@ -1,0 +1,74 @@
+import { Transform, type TransformCallback } from 'node:stream';
+
+/** A longer line is decoded in pieces: some programs write a file as one line. */
+const MAX_LINE = 4_096;
+/** Line ends and padding, or the rest of a line up to them. */
+const PIECE = /(?:\r?\n|=)+|[^\n=]+(?:\n|=+)?/g;
+const IS_WHOLE = /[\n=]$/;
+/** Hardly a word of a text. */
+const LONG_RUN = /[A-Za-z\d+/]{32}/;
+const IN_ALPHABET = /^[A-Za-z\d+/]*[=\s]*$/;
+const IN_GROUPS = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2,3}=+|[=\s]+)?$/;
+
+/**
+ * Decodes base64 (RFC 2045 6.8) up to a text that a list server has appended. Padding ends the data, except before complete groups,
+ * since some programs pad each line. Without padding, a line of words or signs ends it. A few other characters within a line of data
+ * are ignored.
+ */
+export class Base64Decoder extends Transform {
+  /** The beginning of a line. */
+  private line = '';
+  /** The next piece belongs to the same line as the one before it. */
+  private isWithinLine = false;
+  /** The letters of a group that is not complete. */
+  private group = '';
+  private hasData = false;
+  private isPadded = false;
+  private hasEnded = false;
+
+  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
+    this.decode(this.line + chunk.toString('latin1'), false);
+    done();
+  }
+
+  override _flush(done: TransformCallback): void {
+    this.decode(this.line, true);
+    this.push(Buffer.from(this.group, 'base64'));
+    done();
+  }
+
+  private decode(text: string, isEnd: boolean): void {
+    this.line = '';
+    const decoded: Buffer[] = [];
+    let letters = this.group;
+    for (const [piece] of this.hasEnded ? [] : text.matchAll(PIECE)) {
+      const isWhole = IS_WHOLE.test(piece);
+      if (!isWhole && !isEnd && piece.length < MAX_LINE) {
+        this.line = piece;
+        break;
+      }
+      if (!this.isData(piece.trim())) {
+        this.hasEnded = true;
+        break;
+      }
+      this.isWithinLine = !piece.endsWith('\n');
+      letters += piece.replace(/[^A-Za-z\d+/]+/g, '');
+      this.hasData ||= letters !== '';
+      this.isPadded = piece.includes('=') || (this.isPadded && letters === '');
+      if (!this.isPadded || letters === '') continue;
+      decoded.push(Buffer.from(letters, 'base64'));
+      letters = '';
+    }
+    const complete = letters.length - (letters.length % 4);
+    this.group = letters.slice(complete);
+    this.push(Buffer.concat([...decoded, Buffer.from(letters.slice(0, complete), 'base64')]));
+  }
+
+  /** False for the beginning of a text after the data. */
+  private isData(piece: string): boolean {
+    const { isPadded, isWithinLine } = this;
+    if (!this.hasData || (!isPadded && (isWithinLine || LONG_RUN.test(piece)))) return true;
+    if (!IN_ALPHABET.test(piece)) return false;
+    return !isPadded || isWithinLine || IN_GROUPS.test(piece) || LONG_RUN.test(piece);
+  }
+}

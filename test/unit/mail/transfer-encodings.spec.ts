@@ -1,0 +1,84 @@
+import { Readable } from 'node:stream';
+import { buffer, text as textOf } from 'node:stream/consumers';
+import { openAttachment } from '../../../src/mail-service/mime/attachments.js';
+import { parseMessage } from '../../../src/mail-service/mime/parse-message.js';
+
+const lines = (...list: (string | string[])[]): string => list.flat().join('\r\n') + '\r\n';
+/** A message of one character a byte that arrives in chunks of the given size. */
+const stream = (message: string, chunk = 65_536): Readable => {
+  const bytes = Buffer.from(message, 'latin1');
+  const count = Math.ceil(bytes.length / chunk);
+  return Readable.from(Array.from({ length: count }, (_, n) => bytes.subarray(n * chunk, (n + 1) * chunk)));
+};
+const file = (encoding: string, ...body: string[]): string =>
+  lines(
+    'Content-Type: application/octet-stream; name=a.txt',
+    `Content-Transfer-Encoding: ${encoding}`,
+    '',
+    body,
+  );
+const wrapped = (bytes: Buffer): string[] => bytes.toString('base64').match(/.{1,76}/g) ?? [];
+
+describe('base64', () => {
+  const FOOTER = [
+    '-- ',
+    'footer of a list',
+    'list',
+    'https://lists.example.org/mailman/listinfo/list?a=bcde',
+  ];
+
+  test.each<[string, string[], string]>([
+    ['a footer after padding', ['aGVsbG8=', ...FOOTER], 'hello'],
+    ['a footer after two paddings', ['aGVsbA==', '', 'You receive this', ...FOOTER], 'hell'],
+    ['a footer without a line end before it', [`aGVsbG8=${FOOTER.join('\r\n')}`], 'hello'],
+    ['a footer without padding before it', ['aGVsbG8h', ...FOOTER], 'hello!'],
+    ['another footer without padding before it', ['aGVsbG8h', '_'.repeat(47), ...FOOTER], 'hello!'],
+    ['a footer of words only', ['aGVsbG8h', ...FOOTER.slice(1)], 'hello!'],
+    ['a footer after bytes without their padding', ['aGVsbG8', ...FOOTER], 'hello'],
+    ['padding in a line of its own', ['aGVsbG8', '=', ...FOOTER], 'hello'],
+    // Some programs encode each line on its own.
+    ['lines that are padded each', ['aGVsbG8=', 'IQ==', 'aGk=', ...FOOTER], 'hello!hi'],
+    ['padded pieces in one line', ['aGVsbG8=IQ==aGk=', ...FOOTER], 'hello!hi'],
+    ['blanks and empty lines within', ['aGVs ', '', '\tbG8='], 'hello'],
+    ['characters outside of the alphabet in the first line', ['aGV*sbG8='], 'hello'],
+    // Old mail servers divide long lines in this way.
+    [
+      'divided lines',
+      [`${'aGVs'.repeat(249)}aG!`, ` Vs${'aGVs'.repeat(20)}A!`, ' A==', ...FOOTER],
+      `${'hel'.repeat(270)}\0`,
+    ],
+    ['no data', [], ''],
+  ])('%s', async (_, body, expected) => {
+    for (const chunk of [1, 7, 65_536]) {
+      const content = await openAttachment(stream(file('base64', ...body), chunk), 'ATT00001');
+      expect(await textOf(content)).toBe(expected);
+    }
+  });
+
+  test('a footer is neither in the text, nor in the HTML, nor in the size of an attachment', async () => {
+    const part = (type: string, body: string): string[] => [
+      '--b',
+      `Content-Type: ${type}`,
+      'Content-Transfer-Encoding: BASE64 ',
+      '',
+      Buffer.from(body).toString('base64'),
+      ...FOOTER,
+    ];
+    const read = async (...parts: string[]) =>
+      parseMessage(stream(lines('Content-Type: multipart/mixed; boundary=b', '', parts, '--b--')));
+    const { text, attachments } = await read(...part('text/plain', 'hello'), ...part('image/png', 'png!'));
+    expect([text, attachments]).toEqual(['hello', [expect.objectContaining({ decodedSize: 4 })]]);
+    expect((await read(...part('text/html', '<b>hello</b>'))).html).toBe('<b>hello</b>');
+  });
+
+  test('bytes are the same in lines and in one line, with a footer', async () => {
+    for (const length of [1, 2, 3, 57, 58, 100_000, 300_001]) {
+      const bytes = Buffer.from(Array.from({ length }, (_, n) => (n * n) % 251));
+      for (const body of [wrapped(bytes), [bytes.toString('base64')]]) {
+        const message = file('base64', ...body, ...FOOTER);
+        const content = await openAttachment(stream(message, 10_007), 'ATT00001');
+        expect(bytes.equals(await buffer(content))).toBe(true);
+      }
+    }
+  });
+});
