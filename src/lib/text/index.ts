@@ -24,8 +24,11 @@ export function asciiDigits(text: string): string {
   });
 }
 
-/** A label, category or heading in the one form that it has: composed (Unicode, UAX 15, NFC), without blanks around it. */
-export const labelOf = (text: string): string => text.normalize('NFC').trim();
+/**
+ * A label, category or heading in the one form that it has: composed (Unicode, UAX 15, NFC), without blanks around it. Blanks alone stay:
+ * they are no label.
+ */
+export const labelOf = (text: string): string => text.normalize('NFC').trim() || text;
 
 /** Labels in their one form, each once. */
 export const labelsOf = (texts: readonly string[]): string[] => inOneForm(texts) as string[];

@@ -25,4 +25,5 @@ describe('cut text', () => {
 
 test('a label is composed, without blanks around it', () => {
   expect(labelOf(' Ma\u0308rz\t')).toBe('M\u00e4rz');
+  expect(labelOf('  ')).toBe('  ');
 });
