@@ -5,6 +5,7 @@ import { addressList, type ListedAddress, removeComments } from './address-list.
 import { Base64Decoder } from './correction/base64-decoder.js';
 import { CharsetDetector } from './correction/charset-detector.js';
 import { joinFlowed } from './correction/flowed-text.js';
+import { UU_ENCODINGS, UuDecoder } from './correction/uu-decoder.js';
 
 /** A part as mailsplit announces it. */
 interface SplitPart {
@@ -73,9 +74,9 @@ const DATA_TYPES = new Set(['calendar', 'css', 'directory', 'javascript', 'rtf',
 const UNDECLARED = 'undeclared';
 
 /**
- * mailparser with eight corrections: addresses and dates with comments (RFC 5322), quotes in format=flowed (RFC 3676), text files, which
+ * mailparser with nine corrections: addresses and dates with comments (RFC 5322), quotes in format=flowed (RFC 3676), text files, which
  * mailparser puts into the text of the message, texts of other types than plain and HTML (RFC 2046 4.1.4), texts without a known
- * character set, character sets of seven bits that TextDecoder and libmime do not know, and base64 with a text after it.
+ * character set, character sets of seven bits that TextDecoder and libmime do not know, base64 with a text after it, and uuencode.
  */
 export class MessageParser extends (MailParser as unknown as Constructor) {
   /** The Content-Location of the HTML. */
@@ -118,6 +119,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
 
   override createNode(part: SplitPart): Part {
     if (part.encoding === 'base64') part.getDecoder = () => new Base64Decoder();
+    if (UU_ENCODINGS.has(part.encoding)) part.getDecoder = () => new UuDecoder();
     const created = super.createNode(part);
     part.filename = fileNameOf(created.headers) || part.filename;
     const location = created.headers.get('content-location');

@@ -19,6 +19,9 @@ const file = (encoding: string, ...body: string[]): string =>
   );
 const wrapped = (bytes: Buffer): string[] => bytes.toString('base64').match(/.{1,76}/g) ?? [];
 
+const contentOf = async (message: string, chunk: number): Promise<Buffer> =>
+  buffer(await openAttachment(stream(message, chunk), 'ATT00001'));
+
 describe('base64', () => {
   const FOOTER = [
     '-- ',
@@ -80,5 +83,37 @@ describe('base64', () => {
         expect(bytes.equals(await buffer(content))).toBe(true);
       }
     }
+  });
+});
+
+describe('uuencode', () => {
+  /** Of the bytes n² mod 251, by another program. */
+  const ENCODED = [
+    'M  $$"1 9)#% 461YD*G$X04F26Z5OND;2GNNXQ]8D] 459C=*7*]#UZO!URS',
+    String.raw`M$6S)+8[Q6\(PFPU\[67:5L]/S%#16=YJ\X,5I#K-9P.</-E](\9P',5U)]:,`,
+    '*1/FU<S/PM\'I"#   ',
+  ];
+  const bytes = Buffer.from(Array.from({ length: 100 }, (_, n) => (n * n) % 251));
+
+  test.each(['x-uuencode', 'X-UUE', 'uuencode'])('%s', async (encoding) => {
+    const uu = (...body: string[]): string => file(encoding, ...body);
+    for (const chunk of [1, 7, 65_536]) {
+      for (const zero of [' ', '`', '']) {
+        const body = ['', 'begin 644 a file.txt', ...ENCODED, zero, 'end', 'a footer'];
+        expect(bytes.equals(await contentOf(uu(...body), chunk))).toBe(true);
+      }
+      // Blanks at the ends of lines are lost on the way.
+      expect((await contentOf(uu('begin 644 a', '#  $', '#', 'end'), chunk)).toString('hex')).toBe(
+        '000100000000',
+      );
+      expect((await contentOf(uu('no file', '', 'here'), chunk)).toString()).toBe('no file\r\n\r\nhere\r\n');
+    }
+  });
+
+  test('is read in texts', async () => {
+    const { text } = await parseMessage(
+      stream(lines('Content-Transfer-Encoding: x-uuencode', '', 'begin 644 a.txt', '#0V%T', '`', 'end')),
+    );
+    expect(text).toBe('Cat');
   });
 });

@@ -1,0 +1,53 @@
+import { Transform, type TransformCallback } from 'node:stream';
+
+/** The transfer encodings that mean uuencode; none is standard (RFC 2045 6.3). */
+export const UU_ENCODINGS: ReadonlySet<string> = new Set(['x-uuencode', 'uuencode', 'x-uue', 'uue']);
+
+/** A longer line is no line of the encoding, which has 61 characters. */
+const MAX_LINE = 4_096;
+/** A line, or several empty ones. */
+const LINES = /(?:\r?\n)+|[^\n]+\n?/g;
+const BEGIN = /^begin [0-7]{3,4} ./;
+
+/** Decodes the file between the lines `begin` and `end` (POSIX uuencode). What is before it stays, except for empty lines. */
+export class UuDecoder extends Transform {
+  private line = '';
+  private state: 'before' | 'within' | 'after' = 'before';
+  private hasText = false;
+
+  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
+    const lines = (this.line + chunk.toString('latin1')).match(LINES) ?? [];
+    const last = lines.at(-1) ?? '';
+    const isComplete = last.endsWith('\n') || last.length > MAX_LINE;
+    this.line = isComplete ? '' : (lines.pop() ?? '');
+    this.push(Buffer.concat(lines.map((line) => this.decode(line))));
+    done();
+  }
+
+  override _flush(done: TransformCallback): void {
+    this.push(this.decode(this.line));
+    done();
+  }
+
+  private decode(line: string): Buffer {
+    if (this.state === 'before' && BEGIN.test(line)) this.state = 'within';
+    else if (this.state === 'before') {
+      this.hasText ||= line.trim() !== '';
+      if (this.hasText) return Buffer.from(line, 'latin1');
+    } else if (this.state === 'within' && line.trimEnd() === 'end') this.state = 'after';
+    else if (this.state === 'within') return bytesOf(line.replace(/\r?\n$/, ''));
+    return Buffer.alloc(0);
+  }
+}
+
+/** The bytes of a line, whose first character is their count. Blanks at its end may have been removed. */
+function bytesOf(line: string): Buffer {
+  const valueAt = (index: number): number => (line.length > index ? (line.charCodeAt(index) - 32) & 63 : 0);
+  const bytes = Buffer.alloc(valueAt(0));
+  for (let n = 0; n < bytes.length; n += 1) {
+    const at = 1 + Math.floor(n / 3) * 4 + (n % 3);
+    const shift = (n % 3) * 2;
+    bytes[n] = (valueAt(at) << (2 + shift)) | (valueAt(at + 1) >> (4 - shift));
+  }
+  return bytes;
+}
