@@ -1,3 +1,4 @@
+import { composed } from '../text/index.js';
 import type { Answer, Condition, Definition, Question, Rule } from './definition.js';
 
 type Given = ReadonlyMap<string, Answer>;
@@ -11,9 +12,9 @@ export function holds({ question, operator, value }: Condition, answers: Given):
   if (answer === undefined) return negated;
   switch (operator) {
     case 'equals':
-      return composed(answer) === composed(value);
+      return equals(answer, value);
     case 'not_equals':
-      return composed(answer) !== composed(value);
+      return !equals(answer, value);
     case 'in':
       return (value as string[]).includes(answer as string);
     case 'contains':
@@ -31,9 +32,12 @@ export function holds({ question, operator, value }: Condition, answers: Given):
   }
 }
 
-/** Canonically equivalent texts are one (Unicode, UAX 15): keyboards and file names of Apple decompose accents. */
-const composed = (value: unknown): unknown => (typeof value === 'string' ? value.normalize('NFC') : value);
-const lower = (text: string): string => text.toLowerCase().normalize('NFC');
+/** Canonically equivalent texts are one: keyboards and file names of Apple decompose accents. */
+const equals = (answer: unknown, value: unknown): boolean =>
+  typeof answer === 'string' && typeof value === 'string'
+    ? composed(answer) === composed(value)
+    : answer === value;
+const lower = (text: string): string => composed(text.toLowerCase());
 
 /** False for an answer to an older version in which the question had another type. */
 const contains = (answer: Answer, value: string): boolean =>

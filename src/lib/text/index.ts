@@ -24,11 +24,17 @@ export function asciiDigits(text: string): string {
   });
 }
 
+/** The time of a normalisation grows with the square of a run of marks. Longer text is none of the names and words that are compared. */
+export const MAX_COMPOSED = 1_000;
+
+/** Composed text (Unicode, UAX 15, NFC), in which canonical equivalents are equal; longer text as it is. */
+export const composed = (text: string): string => (text.length > MAX_COMPOSED ? text : text.normalize('NFC'));
+
 /**
- * A label, category or heading in the one form that it has: composed (Unicode, UAX 15, NFC), without blanks around it. Blanks alone stay:
- * they are no label.
+ * A label, category or heading in the one form that it has: composed, without blanks around it. Blanks alone stay: they are
+ * no label.
  */
-export const labelOf = (text: string): string => text.normalize('NFC').trim() || text;
+export const labelOf = (text: string): string => composed(text).trim() || text;
 
 /** Labels in their one form, each once. */
 export const labelsOf = (texts: readonly string[]): string[] => inOneForm(texts) as string[];
@@ -43,13 +49,16 @@ export function inOneForm(value: unknown): unknown {
 const INVISIBLE = /(?!(?<=[[\p{L}\p{M}]--\p{ASCII}])[\u200c\u200d](?=[[\p{L}\p{M}]--\p{ASCII}]))\p{Cf}/gv;
 const MAILTO = /^mailto:([^?]*)/i;
 /** An address with a name (RFC 5322, 3.4), and one between angle brackets. */
-const NAMED = /^(?:[^<>@]*|"[^"]*" *)<([^<>\s]+@[^<>\s]+)>$/;
+const NAMED = /^(?:[^<>@]*|"[^"]*" *)<([^<>\s@]+@[^<>\s@]+)>$/;
+/** Characters of a text that may be an address; of a name, a link and an address some hundreds. */
+const MAX_PASTED = 2_000;
 
 /**
  * The e-mail address in a text that a user pasted: a link (`mailto:`, RFC 6068) and an address with a name become the address. Spaces
  * around it and invisible characters, which programs copy with it, are removed. Other text is only trimmed.
  */
 export function mailAddress(text: string): string {
+  if (text.length > MAX_PASTED) return text.trim();
   const plain = text.replaceAll(INVISIBLE, '').trim();
   const named = NAMED.exec(plain)?.[1] ?? plain;
   const link = MAILTO.exec(named)?.[1];

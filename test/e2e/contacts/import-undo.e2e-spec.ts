@@ -91,4 +91,15 @@ describe('undo of imports', () => {
       expect((await contacts())[0]).toMatchObject({ full_name: 'Ann', job_title: 'Smith' });
     }
   });
+
+  test('a card that says what its contact has already comes with one of a contact that was merged into it', async () => {
+    await send(ANN + BEN);
+    await merge('Ann', 'Ben');
+    const [{ external_id, ...ann }] = await contacts();
+    const path = `${BOOKS}/${bookId}/contacts/${external_id}`;
+    expect((await alice.api.put(path, { ...ann, job_title: 'Smith' })).status).toBe(200);
+    const both = card('c1', 'FN:Ann', 'TEL:+420601000001', 'TITLE:Smith') + card('c2', 'FN:Ben', 'NOTE:new');
+    expect(await send(both)).toMatchObject({ unchanged: 1, updated: 1 });
+    expect((await contacts())[0]).toMatchObject({ job_title: 'Smith', notes: 'new' });
+  });
 });

@@ -24,5 +24,6 @@ describe('an e-mail address as users paste it', () => {
     ['a@b.example, <c@d.example>'],
     ['ina@نامه\u200cای.example'],
     [''],
+    [`<a@${'b'.repeat(2_000)}>`],
   ])('%j stays', (text) => expect(mailAddress(text)).toBe(text));
 });

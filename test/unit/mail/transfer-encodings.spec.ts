@@ -110,6 +110,11 @@ describe('uuencode', () => {
     }
   });
 
+  test('makes no file that is longer than its text', async () => {
+    const body = ['begin 644 a', ...Array.from({ length: 1_000 }, () => 'M'), 'end'];
+    expect((await contentOf(file('x-uuencode', ...body), 65_536)).length).toBeLessThanOrEqual(3_000);
+  });
+
   test('is read in texts', async () => {
     const { text } = await parseMessage(
       stream(lines('Content-Transfer-Encoding: x-uuencode', '', 'begin 644 a.txt', '#0V%T', '`', 'end')),

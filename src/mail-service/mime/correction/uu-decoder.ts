@@ -14,6 +14,8 @@ export class UuDecoder extends Transform {
   private line = '';
   private state: 'before' | 'within' | 'after' = 'before';
   private hasText = false;
+  /** The file is not longer than its text: lines without their bytes would be a small mail with a huge file. */
+  private room = 0;
 
   override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
     const lines = (this.line + chunk.toString('latin1')).match(LINES) ?? [];
@@ -35,15 +37,20 @@ export class UuDecoder extends Transform {
       this.hasText ||= line.trim() !== '';
       if (this.hasText) return Buffer.from(line, 'latin1');
     } else if (this.state === 'within' && line.trimEnd() === 'end') this.state = 'after';
-    else if (this.state === 'within') return bytesOf(line.replace(/\r?\n$/, ''));
+    else if (this.state === 'within') {
+      this.room += line.length;
+      const bytes = bytesOf(line.replace(/\r?\n$/, ''), this.room);
+      this.room -= bytes.length;
+      return bytes;
+    }
     return Buffer.alloc(0);
   }
 }
 
-/** The bytes of a line, whose first character is their count. Blanks at its end may have been removed. */
-function bytesOf(line: string): Buffer {
+/** The bytes of a line, whose first character is their count. Blanks at its end may have been removed. @param max number of bytes */
+function bytesOf(line: string, max: number): Buffer {
   const valueAt = (index: number): number => (line.length > index ? (line.charCodeAt(index) - 32) & 63 : 0);
-  const bytes = Buffer.alloc(valueAt(0));
+  const bytes = Buffer.alloc(Math.min(valueAt(0), max));
   for (let n = 0; n < bytes.length; n += 1) {
     const at = 1 + Math.floor(n / 3) * 4 + (n % 3);
     const shift = (n % 3) * 2;

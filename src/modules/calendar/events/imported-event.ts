@@ -46,7 +46,11 @@ export function replaced(record: EventRecord, read: ReadEvent): EventRecord {
   for (const name of Object.keys(read.content) as (keyof ReadEvent['content'])[])
     if (!same(read.content[name], exported.content[name]))
       Object.assign(next, { [name]: read.content[name] });
-  if (next.custom !== record.custom || !same(read.alarms, keptOf(record.custom).alarms)) {
+  if (
+    next.custom !== record.custom ||
+    next.color !== record.color ||
+    !same(read.alarms, keptOf(record.custom).alarms)
+  ) {
     next.custom = customOf(read, record.organizer_email);
     // Events of earlier versions have a COLOR in `custom` only.
     next.color = read.content.color;
