@@ -20,8 +20,21 @@ export function colorOfName(text: string): string | null {
   return colorString.to.hex(red, green, blue)?.toLowerCase() ?? null;
 }
 
+const MAX_REMEMBERED = 1_000;
+/** A file names the colour of a calendar for each of its events. */
+const nearest = new Map<string, string>();
+
 /** The name of the nearest colour. @param color `#rrggbb` */
 export function nearestColorName(color: string): string {
+  const known = nearest.get(color);
+  if (known !== undefined) return known;
+  if (nearest.size >= MAX_REMEMBERED) nearest.clear();
+  const name = nearestOf(color);
+  nearest.set(color, name);
+  return name;
+}
+
+function nearestOf(color: string): string {
   const rgb = rgbOf(color);
   const distance = (other: Rgb): number =>
     [0, 1, 2].reduce((sum, i) => sum + ((rgb[i] ?? 0) - (other[i] ?? 0)) ** 2, 0);

@@ -75,7 +75,7 @@ export function joined(card: ContactCard, other: ContactCard): ContactCard {
     custom: [...card.custom, ...missingFrom(card.custom, other.custom, json)],
   };
   // A value that equals one of `card` in another spelling is not in the joint card; neither are its parameters.
-  const kept = new Set(withoutStale(other, both));
+  const kept = new Set([...withoutStale(other, both), ...card.custom]);
   const custom = both.custom.filter((property) => kept.has(property) || SINGLE_PROPERTIES.has(property.name));
   const second = missingFrom(custom, secondValues(card, other), json);
   return { ...both, custom: [...custom, ...second] };

@@ -51,7 +51,8 @@ export class SyncStates {
       return changes.length === 0 && !hasMore;
     } catch (error) {
       // No such collection, or a token that is not one of it any more.
-      const status = error instanceof ApiError ? error.kind.status : 0;
+      const status =
+        error instanceof ApiError ? error.kind.status : error instanceof DavError && error.status;
       if (status === 404 || status === 410) return false;
       throw error;
     }

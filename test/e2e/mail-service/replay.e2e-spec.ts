@@ -54,7 +54,15 @@ const FLAGS = {
     '.updated: additional',
   ],
 };
+const NAMES = 'WildDuck shows control characters in names of files; here they are blanks (RFC 2183, 2.3)';
+const named = (member: string): { why: string; lines: string[] } => ({
+  why: NAMES,
+  lines: [`${member}.filename: "x\\".html\\r\\nX-Inj: 1" expected, received "x\\".html X-Inj: 1"`],
+});
 const DEVIATIONS: Record<string, { why: string; lines: string[] }> = {
+  'get-evil-message': named('.attachments[]'),
+  'accept-gzip': named('.results[].attachmentsList[]'),
+  'list includeHeaders=true': named('.results[].attachmentsList[]'),
   'get-message': { why: REPLY_TO, lines: ['.replyTo: additional'] },
   'get-message-query-params': { why: REPLY_TO, lines: ['.replyTo: additional'] },
   'get-message-replacecid': { why: REPLY_TO, lines: ['.replyTo: additional'] },

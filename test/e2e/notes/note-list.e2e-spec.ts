@@ -188,6 +188,10 @@ describe('the list of notes', () => {
         query,
         [{ id: note.id }],
       ]);
+    // A label that an earlier version stored as it was sent.
+    await app.sql('UPDATE notes SET labels = $1 WHERE id = $2', [['Ma\u0308rz'], note.id]);
+    const found = (await ann.api.get('/notes?label=Ma%CC%88rz')).body.notes;
+    expect(found).toMatchObject([{ id: note.id }]);
   });
 
   test('q finds text in titles, wildcards taken literally', async () => {

@@ -11,7 +11,7 @@ import {
 } from '../../../lib/icalendar/index.js';
 import { colorOfName, nearestColorName } from '../../../lib/color-names/index.js';
 import { plainText } from '../../../lib/html/index.js';
-import { charactersOf, labelsOf } from '../../../lib/text/index.js';
+import { charactersOf, labelOf, labelsOf } from '../../../lib/text/index.js';
 import { MAX_ATTENDEES } from '../../../lib/itip/index.js';
 import {
   type EventContent,
@@ -107,7 +107,7 @@ function colorOf(event: Component): string | null {
 
 function categoriesOf(event: Component): string[] {
   const all = propertiesOf(event, 'CATEGORIES').flatMap(({ value }) => textList(value));
-  return labelsOf(all.map((text) => storable(text, MAX.category)))
+  return labelsOf(all.map((text) => storable(labelOf(text), MAX.category)))
     .filter(Boolean)
     .slice(0, MAX.categories);
 }

@@ -72,7 +72,8 @@ export class DuplicatesService {
       const uids = rows.map(({ uid }) => uid);
       const joint = others.reduce((card, other) => joined(card, cardOf(other)), before);
       const related = joint.related.filter(({ uri }) => uri === null || !uids.includes(uidOf(uri)));
-      const card = checked({ ...joint, related });
+      const members = joint.members.filter((uid) => !uids.includes(uid));
+      const card = checked({ ...joint, related, members });
       const naming = (await this.duplicates.naming(tx, ctx, bookId, uids)).filter(
         ({ id }) => !rows.some((row) => row.id === id),
       );

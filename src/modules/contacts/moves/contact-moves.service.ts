@@ -8,7 +8,7 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { type AccessedBook, AddressbookAccess } from '../addressbook-access.js';
-import { differences, joined } from '../../../lib/contact-card/index.js';
+import { canJoin, differences, joined } from '../../../lib/contact-card/index.js';
 import { checked, contactUpdate } from '../model/contact-values.js';
 import { canEdit, cardOf, type ContactRow, duplicateError, shown } from '../responses/contact.presenter.js';
 import { ContactErrors, fieldError } from '../contacts.errors.js';
@@ -137,7 +137,7 @@ export class ContactMovesService {
     const others = [...new Map([...byName, ...byUid].map((other) => [other.id, other])).values()];
     const [taken] = others;
     if (!taken) throw new ConcurrentChangeError('the contact has changed');
-    if (policy === 'merge' && canEdit(target.role, taken))
+    if (policy === 'merge' && canEdit(target.role, taken) && canJoin(cardOf(taken), cardOf(row)))
       return { row: await this.merge(tx, ctx, row, taken) };
     if (policy === 'replace' && others.every((other) => canEdit(target.role, other))) {
       const ids = others.map(({ id }) => id);

@@ -90,11 +90,7 @@ export class ImportBatch {
     const matches = new Map(cards.map((card) => [card, matchOf(card, known)]));
     const taken = new Set([...run.taken, ...[...matches.values()].flatMap(({ same }) => same?.id ?? [])]);
     const result: BatchResult = { outcomes: [], exceeding: [], taken };
-    // Several cards may concern one contact into which others were merged. A change counts, and what it replaced.
-    const items = new Map<string, ImportItem>();
-    const add = (item: ImportItem): void => {
-      if (items.get(item.contact_id)?.action !== 'updated') items.set(item.contact_id, item);
-    };
+    const items: ImportItem[] = [];
     const inserts: { contact: ContactInsert; source_hash: string }[] = [];
     const updates = new Map<string, ContactUpdate>();
     for (const imported of cards) {
@@ -134,35 +130,34 @@ export class ImportBatch {
       const changed = differences(before, after);
       if (changed.length === 0 && photoAfter === row.photo_id) {
         result.outcomes.push('unchanged');
-        if (sentHash !== source_hash) add(unchangedItem(sentId, row, source_hash));
+        if (sentHash !== source_hash) items.push(unchangedItem(sentId, row, source_hash));
         continue;
       }
       updates.set(row.id, contactUpdate(row, after, changed, photoAfter));
       result.outcomes.push(same ? 'updated' : 'merged');
       const revision = row.revision + 1;
-      const ownHash = items.get(row.id)?.source_hash ?? known.hashes.get(row.id);
-      add({
+      items.push({
         contact_id: row.id,
         action: 'updated',
         revision,
-        source_hash: formerId === undefined ? source_hash : (ownHash ?? source_hash),
+        source_hash: formerId === undefined ? source_hash : (known.hashes.get(row.id) ?? source_hash),
         original: row.card,
         original_photo_id: row.photo_id,
         original_revision: row.revision,
       });
-      if (formerId !== undefined) add(unchangedItem(formerId, row, source_hash));
+      if (formerId !== undefined) items.push(unchangedItem(formerId, row, source_hash));
     }
     const contacts = inserts.map(({ contact }) => contact);
     const revisions = await this.store(tx, ctx, run, contacts, [...updates.values()]);
     for (const { contact, source_hash } of inserts)
-      add({
+      items.push({
         contact_id: contact.id,
         action: 'created',
         revision: revisions.get(contact.id) as number,
         source_hash,
         ...NO_ORIGINAL,
       });
-    await this.imports.addItems(tx, ctx, run.id, [...items.values()]);
+    await this.imports.addItems(tx, ctx, run.id, items);
     for (const { id } of contacts) taken.add(id);
     return result;
   }

@@ -121,7 +121,10 @@ export class ImportsRepository {
     id: string,
     added: readonly ImportItem[],
   ): Promise<void> {
-    if (added.length > 0) await tx.query(addItems, [tenantId, id, JSON.stringify(added)]);
+    // Several cards may concern one contact into which others were merged: a change counts, and what it replaced.
+    const changed = added.filter(({ action }) => action !== 'unchanged');
+    const byContact = new Map([...added, ...changed].map((item) => [item.contact_id, item]));
+    if (added.length > 0) await tx.query(addItems, [tenantId, id, JSON.stringify([...byContact.values()])]);
   }
 
   /** The hash of the last card of each contact that the user imported from the device, hexadecimal. */

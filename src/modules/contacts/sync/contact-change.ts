@@ -1,10 +1,11 @@
 import {
+  canJoin,
   type CardField,
   type ContactCard,
   differences,
   emptyCard,
-  written,
   joined,
+  written,
 } from '../../../lib/contact-card/index.js';
 import { withoutStale } from '../../../lib/vcard/index.js';
 import {
@@ -72,8 +73,9 @@ function upsert(
   if (wanted.length === 0) return { kind: 'unchanged', conflicts: [] };
   if (base === row.revision || policy === 'client') return update(row, after, wanted);
   if (policy === 'server') return { kind: 'conflict' };
-  // Both sides created the contact: their cards are joined.
+  // Both sides created the contact: their cards are joined, but not a group and a person.
   if (base === undefined) {
+    if (!canJoin(before, after)) return { kind: 'conflict' };
     const both = checked(joined(before, after));
     return update(row, both, differences(before, both));
   }

@@ -1,4 +1,4 @@
-import { formatXml } from '../../../lib/xml/index.js';
+import { formatXml, type XmlElement } from '../../../lib/xml/index.js';
 import type { PropertyChanges } from './collection.js';
 import { apple, calendarServer, CALDAV, CARDDAV, DAV, infIt, type XmlName } from './xml-names.js';
 
@@ -21,11 +21,24 @@ const LIVE: ReadonlySet<XmlName> = new Set([
 export const isLive = (name: XmlName): boolean =>
   LIVE.has(name) || LIVE_SPACES.has(name.slice(1, name.indexOf('}')));
 
+/**
+ * Characters of the markup of an element, at least. A child in another namespace repeats its name, so that the markup of a body within
+ * its limit may be larger than any text.
+ */
+function lengthOf({ space, name, attributes, qualified, content }: XmlElement, scope = ''): number {
+  let length = name.length + (space === scope ? 0 : space.length);
+  for (const value of Object.values(attributes)) length += value.length;
+  for (const each of qualified) length += each.space.length + each.value.length;
+  for (const part of content) length += typeof part === 'string' ? part.length : lengthOf(part, space);
+  return length;
+}
+
 /** The properties after changes; null: more than a collection can have. */
 export function changedProperties(stored: DeadProperties, changes: PropertyChanges): DeadProperties | null {
   const result = new Map(Object.entries(stored));
   for (const [name, value] of changes)
     if (value === null) result.delete(name);
+    else if (lengthOf(value) > MAX_BYTES) return null;
     else result.set(name, formatXml(value));
   const bytes = [...result].flat().reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   return result.size > MAX_COUNT || bytes > MAX_BYTES ? null : Object.fromEntries(result);

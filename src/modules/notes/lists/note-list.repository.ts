@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { likePattern } from '../../../platform/database/like.js';
+import { hasLabels, likePattern } from '../../../platform/database/like.js';
 import { StatementVariants } from '../../../platform/database/statement-variants.js';
 import type { JsonText } from '../../../platform/http/json-reply.js';
 import { fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
@@ -71,7 +71,7 @@ export class NoteListRepository {
     };
     if (folder === 'none') filter('unfiled', () => 'member.folder_id IS NULL');
     else if (folder !== undefined) filter('folder', (bind) => `member.folder_id = ${bind(folder)}`);
-    if (labels?.length) filter('labels', (bind) => `note.labels @> ${bind(labels)}::text[]`);
+    if (labels?.length) filter('labels', (bind) => hasLabels('note.labels', bind(labels)));
     if (titlePart !== undefined)
       filter('q', (bind) => `normalize(note.title) ILIKE ${bind(likePattern(titlePart))}`);
     const key = SORT_KEYS[sort];

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
+import { hasLabels } from '../../../platform/database/like.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { RelatedItems } from '../../../platform/references/related-items.js';
@@ -55,7 +56,7 @@ function filterOf(
   let { variant, sql } = inFolder(folder, bind);
   if (labels?.length) {
     variant += '.labels';
-    sql += ` AND EXISTS (SELECT FROM notes note WHERE note.tenant_id = $1 AND note.id = member.note_id AND note.labels @> ${bind(labels)}::text[])`;
+    sql += ` AND EXISTS (SELECT FROM notes note WHERE note.tenant_id = $1 AND note.id = member.note_id AND ${hasLabels('note.labels', bind(labels))})`;
   }
   return { variant, sql };
 }

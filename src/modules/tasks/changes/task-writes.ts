@@ -61,7 +61,7 @@ export class TaskWrites {
     const { decision, read } = decided;
     if (typeof decision === 'string') return this.unwritten(this.db, ctx, command.id, decision);
     if (decision instanceof ApiError) throw decision;
-    if (decision.links === null && decision.next === null && !joinsList(command)) {
+    if (decision.links === null && decision.next === null && !joinsList(command, decided.old)) {
       const stored = await this.db.single(async (tx) => {
         this.outbox.notice(tx);
         return this.store(tx, ctx, command, decided.old, decision, read);
@@ -107,7 +107,7 @@ export class TaskWrites {
     if (command.kind === 'update' && given === undefined && filedIn !== folder)
       throw new ConcurrentChangeError('the task was moved while its tree was locked');
     const list = given ?? filedIn;
-    if (task && list !== null && joinsList(command))
+    if (task && list !== null && joinsList(command, task))
       await this.uids.lock(tx, ctx.tenantId, list, task.uid ?? command.id);
   }
 
@@ -169,10 +169,11 @@ export class TaskWrites {
 }
 
 /** Whether the command may bring a task into a folder where another one has its UID, which only a lock shows. */
-const joinsList = (command: TaskCommand): boolean =>
-  command.kind === 'trash'
-    ? command.isRestore
-    : command.kind === 'update' && Boolean(command.patch.folder_id);
+const joinsList = (command: TaskCommand, task: Pick<TaskRow, 'folder_id'> | null): boolean => {
+  if (command.kind === 'trash') return command.isRestore;
+  const { folder_id: folder } = command.patch;
+  return command.kind === 'update' && Boolean(folder) && folder !== task?.folder_id;
+};
 
 const folderRead = (
   folder: string | null | undefined,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { likePattern } from '../../../platform/database/like.js';
+import { hasLabels, likePattern } from '../../../platform/database/like.js';
 import { StatementVariants } from '../../../platform/database/statement-variants.js';
 import { fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import type { ListTasks } from './task-list.dto.js';
@@ -116,7 +116,7 @@ function filtersOf(query: TaskListQuery, bind: (value: unknown) => string): stri
   const { folder_id: folder, assignee, status } = query;
   if (folder === 'none') add('member.folder_id IS NULL');
   else if (folder !== undefined) add(`member.folder_id = ${bind(folder)}`);
-  if (query.group !== undefined) add(`task.group_name = ${bind(query.group)}`);
+  if (query.group !== undefined) add(hasLabels('ARRAY[task.group_name]', bind([query.group])));
   if (status) {
     if (status.every((name) => name === 'open' || name === 'in_progress')) add('member.open');
     add(`task.status = ANY (${bind(status.map((name) => STATUSES.indexOf(name)))}::smallint[])`);
@@ -140,7 +140,7 @@ function filtersOf(query: TaskListQuery, bind: (value: unknown) => string): stri
       `task.tenant_id = $1 AND task.refs <> '[]' AND task.refs @> jsonb_build_array(jsonb_build_object('type', 'note', 'id', ${bind(query.note_id)}::text))`,
     );
   }
-  if (query.label?.length) add(`task.labels @> ${bind(query.label)}::text[]`);
+  if (query.label?.length) add(hasLabels('task.labels', bind(query.label)));
   if (query.q !== undefined) add(`normalize(task.title) ILIKE ${bind(likePattern(query.q))}`);
   return filters;
 }

@@ -110,8 +110,10 @@ function priorityOf(value: number): TaskPriority {
 
 function labelsOf(todo: Component): string[] {
   const all = propertiesOf(todo, 'CATEGORIES').flatMap(({ value }) => textList(value));
-  const valid = all.filter((label) => charactersOf(label) <= MAX_LABEL && hasVisibleCharacter(label));
-  return distinctLabels(valid).slice(0, MAX_LABELS);
+  const valid = distinctLabels(all).filter(
+    (label) => charactersOf(label) <= MAX_LABEL && hasVisibleCharacter(label),
+  );
+  return valid.slice(0, MAX_LABELS);
 }
 
 /** Null also for a rule with other dates than its own. */
