@@ -1,4 +1,5 @@
 import { cutText } from '../text/index.js';
+
 /** Maximum code points of a lexeme. Longer words are cut, in texts and in queries alike. */
 const MAX_LEXEME = 64;
 

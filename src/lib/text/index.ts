@@ -89,6 +89,10 @@ export function cutText(text: string, max: number): string {
   return text.slice(0, end).toWellFormed();
 }
 
+/** The first characters of a longer text, with an ellipsis for the others. @param max number of code points before the ellipsis */
+export const shortenText = (text: string, max: number): string =>
+  charactersOf(text) > max ? `${cutText(text, max)}…` : text;
+
 /** The text without its percent-encoding (RFC 3986, 2.1); as it is where that is malformed. */
 export function percentDecoded(text: string): string {
   try {

@@ -1,4 +1,5 @@
-import { cutText, charactersOf } from '../../lib/text/index.js';
+import { charactersOf, cutText } from '../../lib/text/index.js';
+
 /** True for a Message-ID that is safe in a header. Others could be folded into lines that form headers of their own. */
 export const isMessageId = (id: string): boolean => /^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(id);
 

@@ -5,7 +5,7 @@ import { CalendarPartFinder } from './calendar-part.js';
 import { cleanTexts, isMediaType, isMessageId } from './clean-text.js';
 import type { Address, AttachmentInfo, ParsedMessage } from './message.js';
 import { describe, locationOf, walk } from './walk.js';
-import { cutText, charactersOf } from '../../lib/text/index.js';
+import { cutText, shortenText } from '../../lib/text/index.js';
 
 /** Maximum number of stored characters, of text and of HTML. */
 const MAX_TEXT = 1_048_576;
@@ -58,7 +58,7 @@ function introOf(html: string | undefined, plain: string): string | null {
   const text = html === undefined ? plain.slice(0, INTRO * 8) : readable(html, INTRO * 4);
   const line = text.replace(/\s+/g, ' ').trim();
   if (line === '') return null;
-  return charactersOf(line) > INTRO ? `${cutText(line, INTRO)}…` : line;
+  return shortenText(line, INTRO);
 }
 
 /** The visible text of HTML. May end after `enough` characters. */

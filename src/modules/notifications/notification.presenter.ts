@@ -8,7 +8,7 @@ import { NotificationSettingsApi } from '../settings/index.js';
 import type { NotificationResponse } from './notification.response.js';
 import { NOTIFICATION_TEXTS } from './notification-texts.js';
 import { type NotificationRow, NotificationsRepository } from './notifications.repository.js';
-import { cutText, charactersOf } from '../../lib/text/index.js';
+import { shortenText } from '../../lib/text/index.js';
 
 const MAX_TITLE = 200;
 
@@ -112,6 +112,5 @@ const timeOf = (time: Date | null): string | null => time?.toISOString() ?? null
 
 /** Titles may be long and contain line breaks. */
 function oneLine(text: string): string {
-  const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
-  return charactersOf(line) <= MAX_TITLE ? line : `${cutText(line, MAX_TITLE)}…`;
+  return shortenText(text.replace(/[\s\p{Cc}]+/gu, ' ').trim(), MAX_TITLE);
 }

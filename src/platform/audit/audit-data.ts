@@ -1,4 +1,4 @@
-import { cutText } from '../../lib/text/index.js';
+import { shortenText } from '../../lib/text/index.js';
 const MAX_BYTES = 8 * 1024;
 const MAX_TEXT = 500;
 const MAX_ITEMS = 50;
@@ -46,6 +46,5 @@ function bounded(value: unknown, depth: number): unknown {
 
 /** Makes a string storable as jsonb. */
 function text(value: string): string {
-  const storable = value.toWellFormed().replaceAll('\0', '\ufffd');
-  return storable.length <= MAX_TEXT ? storable : `${cutText(storable, MAX_TEXT)}…`;
+  return shortenText(value.toWellFormed().replaceAll('\0', '\ufffd'), MAX_TEXT);
 }

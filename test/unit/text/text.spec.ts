@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { charactersOf, cutText, labelOf } from '../../../src/lib/text/index.js';
+import { charactersOf, cutText, labelOf, shortenText } from '../../../src/lib/text/index.js';
 
 describe('cut text', () => {
   test.each([
@@ -21,6 +21,13 @@ describe('cut text', () => {
       }),
     );
   });
+});
+
+test.each([
+  ['😀😀', 2, '😀😀'],
+  ['😀😀😀', 2, '😀😀…'],
+])('%s shortened to %i characters ends with an ellipsis if something is missing', (text, max, expected) => {
+  expect(shortenText(text, max)).toBe(expected);
 });
 
 test('a label is composed, without blanks around it', () => {

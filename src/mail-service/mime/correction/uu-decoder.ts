@@ -9,7 +9,7 @@ const MAX_LINE = 4_096;
 const LINES = /(?:\r?\n)+|[^\n]+\n?/g;
 const BEGIN = /^begin [0-7]{3,4} ./;
 
-/** Decodes the file between the lines `begin` and `end` (POSIX uuencode). What is before it stays, except for empty lines. */
+/** Decodes the file between the lines `begin` and `end` (POSIX uuencode). Passes the text before it through, without empty lines. */
 export class UuDecoder extends Transform {
   private line = '';
   private state: 'before' | 'within' | 'after' = 'before';

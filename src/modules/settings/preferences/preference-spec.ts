@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FieldProblem } from '../../../platform/http/api-error.js';
-import { cutText } from '../../../lib/text/index.js';
+import { shortenText } from '../../../lib/text/index.js';
 
 /** JSON Schema with the types of the documentation library. */
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
@@ -96,7 +96,7 @@ export function patched(
 }
 
 function problem(path: string, code: string, text: string): FieldProblem {
-  const field = path.length <= 100 ? path : `${cutText(path, 100)}…`;
+  const field = shortenText(path, 100);
   return { field, code, message: `${field} ${text}` };
 }
 
