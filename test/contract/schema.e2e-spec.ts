@@ -150,6 +150,15 @@ describe('the schema', () => {
     expect(declaredIndexes.map(line).toSorted()).toEqual(stored.map(line).toSorted());
   });
 
+  test('has columns with the names of the properties', () => {
+    const renamed = entities().flatMap(({ tableName, columns }) =>
+      columns
+        .filter(({ propertyName, databaseName }) => propertyName !== databaseName)
+        .map(({ propertyName }) => `${tableName}.${propertyName}`),
+    );
+    expect(renamed).toEqual([]);
+  });
+
   test('has the foreign keys that the entities declare, and no others', async () => {
     const rows = await app.sql<{ key: string }>(
       `SELECT child.relname || ' (' || array_to_string(ARRAY(

@@ -2,16 +2,16 @@ import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('tenant_rbac')
 export class TenantRbac {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
   @Column('bigint') version!: string;
 }
 
 @Entity('rbac_groups')
-@Index('rbac_groups_tenant_id_key_key', ['tenantId', 'key'], { unique: true })
-@Index('rbac_groups_tenant_id_folded_key', ['tenantId', 'folded'], { unique: true })
-@Index('rbac_groups_list', ['tenantId', 'rank', 'folded'])
+@Index('rbac_groups_tenant_id_key_key', ['tenant_id', 'key'], { unique: true })
+@Index('rbac_groups_tenant_id_folded_key', ['tenant_id', 'folded'], { unique: true })
+@Index('rbac_groups_list', ['tenant_id', 'rank', 'folded'])
 export class RbacGroup {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
   @PrimaryColumn('uuid') id!: string;
   @Column('text') key!: string;
   @Column('text') name!: string;
@@ -19,30 +19,30 @@ export class RbacGroup {
   @Column('text') description!: string;
   @Column('boolean') system!: boolean;
   @Column('int') rank!: number;
-  @Column('int', { name: 'members_count' }) membersCount!: number;
+  @Column('int') members_count!: number;
   @Column('int') rev!: number;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz') updated_at!: Date;
 }
 
 @Entity('rbac_members')
-@Index('rbac_members_user', ['tenantId', 'userId'])
-@ForeignKey('RbacGroup', ['tenantId', 'groupId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-@ForeignKey('TenantMember', ['tenantId', 'userId'], ['tenantId', 'userId'])
+@Index('rbac_members_user', ['tenant_id', 'user_id'])
+@ForeignKey('RbacGroup', ['tenant_id', 'group_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
+@ForeignKey('TenantMember', ['tenant_id', 'user_id'], ['tenant_id', 'user_id'])
 export class RbacMember {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'group_id' }) groupId!: string;
-  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
-  @Column('uuid', { name: 'added_by', nullable: true }) addedBy!: string | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') group_id!: string;
+  @PrimaryColumn('uuid') user_id!: string;
+  @Column('uuid', { nullable: true }) added_by!: string | null;
+  @Column('timestamptz') created_at!: Date;
 }
 
 @Entity('rbac_grants')
-@ForeignKey('RbacGroup', ['tenantId', 'groupId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@ForeignKey('RbacGroup', ['tenant_id', 'group_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 export class RbacGrant {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'group_id' }) groupId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') group_id!: string;
   @PrimaryColumn('text') permission!: string;
-  @Column('uuid', { name: 'granted_by', nullable: true }) grantedBy!: string | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('uuid', { nullable: true }) granted_by!: string | null;
+  @Column('timestamptz') created_at!: Date;
 }

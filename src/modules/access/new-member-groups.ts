@@ -21,7 +21,7 @@ export class NewMemberGroups {
 
   /** The permissions that the role and the groups give. @throws ApiError 422 `unknown_group` */
   async permissionsOf(tx: Tx, tenantId: string, role: TenantRole, groupIds: string[]): Promise<Set<string>> {
-    const found = await rowsOf(tx, RbacGroup).count({ tenantId, id: In(groupIds) });
+    const found = await rowsOf(tx, RbacGroup).count({ tenant_id: tenantId, id: In(groupIds) });
     if (found < groupIds.length) throw AccessErrors.unknownGroup.with();
     return this.permissionsOfExisting(tx, tenantId, role, groupIds);
   }
@@ -56,9 +56,11 @@ export class NewMemberGroups {
 
   private async rows(tx: Tx, tenantId: string, role: TenantRole, groupIds: string[]): Promise<GroupRow[]> {
     const groups = rowsOf(tx, RbacGroup);
-    const wanted = await groups.all({ tenantId, id: In(groupIds) }, ['id']);
+    const wanted = await groups.all({ tenant_id: tenantId, id: In(groupIds) }, ['id']);
     const system =
-      role === 'member' ? [] : await groups.all({ tenantId, system: true, key: `${role}s` }, ['id']);
+      role === 'member'
+        ? []
+        : await groups.all({ tenant_id: tenantId, system: true, key: `${role}s` }, ['id']);
     const ids = new Set([...system, ...wanted].map(({ id }) => id));
     const rows: GroupRow[] = [];
     for (const id of ids) rows.push(await this.groups.existing(tx, tenantId, id));

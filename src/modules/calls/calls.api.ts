@@ -51,7 +51,14 @@ export class CallsApi {
   ): Promise<string> {
     if (!this.server.isConfigured) throw CallErrors.serverNotConfigured.with();
     const id = uuidv7();
-    const values = { tenantId, id, hostId, title: title || 'Call', scheduledAt, reusable: true };
+    const values = {
+      tenant_id: tenantId,
+      id,
+      host_id: hostId,
+      title: title || 'Call',
+      scheduled_at: scheduledAt,
+      reusable: true,
+    };
     await rowsOf(tx, Call).insert({ ...values, kind: 'meeting', state: 'scheduled' });
     return id;
   }
@@ -79,10 +86,10 @@ export class CallsApi {
     const key = { tenantId, callId: uuidv7() };
     await this.db.tx(async (tx) => {
       await this.chat.lock(tx, ctx, roomId);
-      const values = { tenantId, id: key.callId, hostId, roomId, title };
+      const values = { tenant_id: tenantId, id: key.callId, host_id: hostId, room_id: roomId, title };
       await rowsOf(tx, Call).insert({ ...values, kind: 'meeting', state: 'scheduled' });
       await this.starts.startIn(tx, ctx, key);
-      await this.calls.update(tx, key, { startedAt: new Date(Date.now() - minutes * MINUTE_MS) });
+      await this.calls.update(tx, key, { started_at: new Date(Date.now() - minutes * MINUTE_MS) });
       await this.ending.endIn(tx, key, { actor: ctx });
     });
     return key.callId;

@@ -22,67 +22,67 @@ export const RECORDING_STATES = [
 export type RecordingState = (typeof RECORDING_STATES)[number];
 
 @Entity('calls')
-@Index('calls_live_in_room', ['tenantId', 'roomId'], { unique: true, where: `state = 'live'::call_state` })
-@Index('calls_client', ['tenantId', 'hostId', 'clientId'], { unique: true })
-@Index('calls_live', ['tenantId', 'startedAt', 'id'], { where: `state = 'live'::call_state` })
+@Index('calls_live_in_room', ['tenant_id', 'room_id'], { unique: true, where: `state = 'live'::call_state` })
+@Index('calls_client', ['tenant_id', 'host_id', 'client_id'], { unique: true })
+@Index('calls_live', ['tenant_id', 'started_at', 'id'], { where: `state = 'live'::call_state` })
 @Index('calls_to_reconcile', ['id'], { where: `state = 'live'::call_state` })
-@Index('calls_of_room', ['tenantId', 'roomId', 'id'])
-@Index('calls_open', ['tenantId', 'hostId'], { where: 'ended_at IS NULL' })
+@Index('calls_of_room', ['tenant_id', 'room_id', 'id'])
+@Index('calls_open', ['tenant_id', 'host_id'], { where: 'ended_at IS NULL' })
 export class Call extends TimedItem {
-  @Column('uuid', { name: 'room_id', nullable: true }) roomId!: string | null;
+  @Column('uuid', { nullable: true }) room_id!: string | null;
   @Column('text') title!: string;
   @Column('enum', { enum: CALL_KINDS, enumName: 'call_kind' }) kind!: CallKind;
   @Column('enum', { enum: CALL_STATES, enumName: 'call_state' }) state!: CallState;
-  @Column('uuid', { name: 'host_id' }) hostId!: string;
-  @Column('uuid', { name: 'client_id', nullable: true }) clientId!: string | null;
-  @Column('boolean', { name: 'external_locked' }) externalLocked!: boolean;
+  @Column('uuid') host_id!: string;
+  @Column('uuid', { nullable: true }) client_id!: string | null;
+  @Column('boolean') external_locked!: boolean;
   @Column('boolean') lobby!: boolean;
   @Column('boolean') otp!: boolean;
-  @Column('boolean', { name: 'guest_chat' }) guestChat!: boolean;
-  @Column('boolean', { name: 'auto_record' }) autoRecord!: boolean;
-  @Column('int', { name: 'max_participants' }) maxParticipants!: number;
-  @Column('int', { name: 'max_guests' }) maxGuests!: number;
-  @Column('int', { name: 'max_viewers' }) maxViewers!: number;
+  @Column('boolean') guest_chat!: boolean;
+  @Column('boolean') auto_record!: boolean;
+  @Column('int') max_participants!: number;
+  @Column('int') max_guests!: number;
+  @Column('int') max_viewers!: number;
   /** Starts again after its end: the call of a calendar event. */
   @Column('boolean') reusable!: boolean;
-  @Column('timestamptz', { name: 'scheduled_at', nullable: true }) scheduledAt!: Date | null;
-  @Column('timestamptz', { name: 'started_at', nullable: true }) startedAt!: Date | null;
-  @Column('timestamptz', { name: 'ended_at', nullable: true }) endedAt!: Date | null;
-  @Column('timestamptz', { name: 'empty_since', nullable: true }) emptySince!: Date | null;
+  @Column('timestamptz', { nullable: true }) scheduled_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) started_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) ended_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) empty_since!: Date | null;
 }
 
 /** Key of the call, for tables of its parts, which are deleted with it. */
-@ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@ForeignKey('Call', ['tenant_id', 'call_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 abstract class CallPart {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'call_id' }) callId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') call_id!: string;
 }
 
 @Entity('call_members')
-@Index('call_members_user', ['tenantId', 'userId'])
-@ForeignKey('TenantMember', ['tenantId', 'userId'], ['tenantId', 'userId'])
+@Index('call_members_user', ['tenant_id', 'user_id'])
+@ForeignKey('TenantMember', ['tenant_id', 'user_id'], ['tenant_id', 'user_id'])
 export class CallMember extends CallPart {
-  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @PrimaryColumn('uuid') user_id!: string;
 }
 
 @Entity('call_declines')
 export class CallDecline extends CallPart {
-  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
-  @Column('timestamptz', { name: 'declined_at' }) declinedAt!: Date;
+  @PrimaryColumn('uuid') user_id!: string;
+  @Column('timestamptz') declined_at!: Date;
 }
 
 @Entity('call_participants')
-@Index('call_participants_principal', ['tenantId', 'principalId'])
+@Index('call_participants_principal', ['tenant_id', 'principal_id'])
 export class CallParticipant extends CallPart {
   @PrimaryColumn('text') identity!: string;
-  @Column('enum', { enum: CALL_PRINCIPALS, enumName: 'call_principal', name: 'principal_kind' })
-  principalKind!: CallPrincipal;
-  @Column('uuid', { name: 'principal_id' }) principalId!: string;
-  @Column('text', { name: 'connection_id' }) connectionId!: string;
-  @Column('timestamptz', { name: 'joined_at' }) joinedAt!: Date;
-  @Column('timestamptz', { name: 'left_at', nullable: true }) leftAt!: Date | null;
-  @Column('timestamptz', { name: 'first_joined_at' }) firstJoinedAt!: Date;
-  @Column('timestamptz', { name: 'changed_at' }) changedAt!: Date;
+  @Column('enum', { enum: CALL_PRINCIPALS, enumName: 'call_principal' })
+  principal_kind!: CallPrincipal;
+  @Column('uuid') principal_id!: string;
+  @Column('text') connection_id!: string;
+  @Column('timestamptz') joined_at!: Date;
+  @Column('timestamptz', { nullable: true }) left_at!: Date | null;
+  @Column('timestamptz') first_joined_at!: Date;
+  @Column('timestamptz') changed_at!: Date;
 }
 
 /** States in which a call can have no second recording. */
@@ -90,43 +90,43 @@ const ACTIVE = `state = ANY (ARRAY['starting'::recording_state, 'active'::record
 const OPEN = ACTIVE.replace('])', `, 'processing'::recording_state])`);
 
 @Entity('recordings')
-@Index('recordings_active', ['tenantId', 'callId'], { unique: true, where: ACTIVE })
-@Index('recordings_of_call', ['tenantId', 'callId', 'id'])
-@Index('recordings_of_room', ['tenantId', 'roomId', 'id'])
+@Index('recordings_active', ['tenant_id', 'call_id'], { unique: true, where: ACTIVE })
+@Index('recordings_of_call', ['tenant_id', 'call_id', 'id'])
+@Index('recordings_of_room', ['tenant_id', 'room_id', 'id'])
 @Index('recordings_open', ['id'], { where: OPEN })
-@Index('recordings_expired', ['expiresAt'], { where: 'expires_at IS NOT NULL' })
-@ForeignKey('Call', ['tenantId', 'callId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@Index('recordings_expired', ['expires_at'], { where: 'expires_at IS NOT NULL' })
+@ForeignKey('Call', ['tenant_id', 'call_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 export class Recording extends TimedItem {
-  @Column('uuid', { name: 'call_id' }) callId!: string;
-  @Column('uuid', { name: 'room_id', nullable: true }) roomId!: string | null;
-  @Column('uuid', { name: 'requested_by' }) requestedBy!: string;
+  @Column('uuid') call_id!: string;
+  @Column('uuid', { nullable: true }) room_id!: string | null;
+  @Column('uuid') requested_by!: string;
   @Column('enum', { enum: RECORDING_STATES, enumName: 'recording_state' }) state!: RecordingState;
-  @Column('text', { name: 'egress_id', nullable: true }) egressId!: string | null;
-  @Column('timestamptz', { name: 'started_at', nullable: true }) startedAt!: Date | null;
-  @Column('timestamptz', { name: 'ended_at', nullable: true }) endedAt!: Date | null;
-  @Column('bigint', { name: 'duration_ms', nullable: true }) durationMs!: string | null;
-  @Column('boolean', { name: 'limit_reached' }) limitReached!: boolean;
+  @Column('text', { nullable: true }) egress_id!: string | null;
+  @Column('timestamptz', { nullable: true }) started_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) ended_at!: Date | null;
+  @Column('bigint', { nullable: true }) duration_ms!: string | null;
+  @Column('boolean') limit_reached!: boolean;
   @Column('text', { nullable: true }) error!: string | null;
   @Column('text') file!: string;
-  @Column('uuid', { name: 'blob_id', nullable: true }) blobId!: string | null;
+  @Column('uuid', { nullable: true }) blob_id!: string | null;
   @Column('bigint', { nullable: true }) size!: string | null;
   @Column('bytea', { nullable: true }) sha256!: Buffer | null;
-  @Column('timestamptz', { name: 'expires_at', nullable: true }) expiresAt!: Date | null;
+  @Column('timestamptz', { nullable: true }) expires_at!: Date | null;
 }
 
 @Entity('webhook_events')
-@Index('webhook_events_old', ['receivedAt'])
+@Index('webhook_events_old', ['received_at'])
 export class WebhookEventRow {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
   @PrimaryColumn('text') source!: string;
-  @PrimaryColumn('text', { name: 'event_id' }) eventId!: string;
-  @Column('timestamptz', { name: 'received_at' }) receivedAt!: Date;
+  @PrimaryColumn('text') event_id!: string;
+  @Column('timestamptz') received_at!: Date;
 }
 
 @Entity('call_bans')
 export class CallBan extends CallPart {
   @PrimaryColumn('text') subject!: string;
   @Column('text') reason!: string;
-  @Column('uuid', { name: 'banned_by' }) bannedBy!: string;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('uuid') banned_by!: string;
+  @Column('timestamptz') created_at!: Date;
 }

@@ -134,16 +134,16 @@ export class CallsRepository {
   }
 
   async find({ tenantId, callId: id }: CallKey, reader: Reader = this.db): Promise<Call | null> {
-    return rowsOf(reader, Call).one({ tenantId, id });
+    return rowsOf(reader, Call).one({ tenant_id: tenantId, id });
   }
 
   /** Locks the row of a call. Lock its room first. */
   async lock(tx: Tx, { tenantId, callId: id }: CallKey): Promise<Call | null> {
-    return rowsOf(tx, Call).lock({ tenantId, id });
+    return rowsOf(tx, Call).lock({ tenant_id: tenantId, id });
   }
 
   async update(tx: Tx, { tenantId, callId: id }: CallKey, values: Partial<Call>): Promise<void> {
-    await rowsOf(tx, Call).update({ tenantId, id }, { ...values, updatedAt: () => 'now()' });
+    await rowsOf(tx, Call).update({ tenant_id: tenantId, id }, { ...values, updated_at: () => 'now()' });
   }
 
   /** Live calls of all workspaces, by id. */

@@ -28,80 +28,80 @@ export interface StoredSettings {
 }
 
 @Entity('forms')
-@Index('forms_owner', ['tenantId', 'ownerId', 'id'])
-@Index('forms_deleted', ['deletedAt'], { where: 'deleted_at IS NOT NULL' })
+@Index('forms_owner', ['tenant_id', 'owner_id', 'id'])
+@Index('forms_deleted', ['deleted_at'], { where: 'deleted_at IS NOT NULL' })
 export class Form extends TimedItem {
-  @Column('uuid', { name: 'owner_id' }) ownerId!: string;
+  @Column('uuid') owner_id!: string;
   @Column('text') title!: string;
   @Column('text') description!: string;
   @Column(STATE) state!: FormState;
   @Column('boolean') accepting!: boolean;
   /** Of an archived form: the state to return to. */
-  @Column({ ...STATE, name: 'previous_state', nullable: true }) previousState!: FormState | null;
+  @Column({ ...STATE, nullable: true }) previous_state!: FormState | null;
   @Column('jsonb') draft!: Definition;
-  @Column('int', { name: 'draft_rev' }) draftRev!: number;
-  @Column('boolean', { name: 'unpublished_changes' }) unpublishedChanges!: boolean;
-  @Column('int', { name: 'current_version', nullable: true }) currentVersion!: number | null;
+  @Column('int') draft_rev!: number;
+  @Column('boolean') unpublished_changes!: boolean;
+  @Column('int', { nullable: true }) current_version!: number | null;
   @Column('jsonb') settings!: StoredSettings;
-  @Column('text', { name: 'search_text' }) searchText!: string;
+  @Column('text') search_text!: string;
   /** Of the published version; null where the draft is the same. */
-  @Column('text', { name: 'published_search_text', nullable: true }) publishedSearchText!: string | null;
-  @Column('bytea', { name: 'share_token_hash', nullable: true }) shareTokenHash!: Buffer | null;
-  @Column({ ...ROLE, name: 'share_role', nullable: true }) shareRole!: FormRole | null;
-  @Column('timestamptz', { name: 'share_expires_at', nullable: true }) shareExpiresAt!: Date | null;
-  @Column('timestamptz', { name: 'published_at', nullable: true }) publishedAt!: Date | null;
-  @Column('timestamptz', { name: 'deleted_at', nullable: true }) deletedAt!: Date | null;
+  @Column('text', { nullable: true }) published_search_text!: string | null;
+  @Column('bytea', { nullable: true }) share_token_hash!: Buffer | null;
+  @Column({ ...ROLE, nullable: true }) share_role!: FormRole | null;
+  @Column('timestamptz', { nullable: true }) share_expires_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) published_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) deleted_at!: Date | null;
   /** The value of `closes_at` for which the end of the window has been reported. */
-  @Column('text', { name: 'reported_end', nullable: true }) reportedEnd!: string | null;
+  @Column('text', { nullable: true }) reported_end!: string | null;
 }
 
 /** Key of the form, for tables of its parts, which are deleted with it. */
-@ForeignKey('Form', ['tenantId', 'formId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@ForeignKey('Form', ['tenant_id', 'form_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 abstract class FormPart {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'form_id' }) formId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') form_id!: string;
 }
 
 @Entity('form_versions')
 export class FormVersion extends FormPart {
   @PrimaryColumn('int') version!: number;
   @Column('jsonb') definition!: Definition;
-  @Column('uuid', { name: 'published_by' }) publishedBy!: string;
-  @Column('timestamptz', { name: 'published_at' }) publishedAt!: Date;
+  @Column('uuid') published_by!: string;
+  @Column('timestamptz') published_at!: Date;
 }
 
 @Entity('form_access')
-@Index('form_access_principal', ['tenantId', 'principalKind', 'principalId'])
+@Index('form_access_principal', ['tenant_id', 'principal_kind', 'principal_id'])
 export class FormAccessRow extends FormPart {
-  @PrimaryColumn({ ...PRINCIPAL, name: 'principal_kind' }) principalKind!: 'user' | 'group';
-  @PrimaryColumn('uuid', { name: 'principal_id' }) principalId!: string;
+  @PrimaryColumn({ ...PRINCIPAL }) principal_kind!: 'user' | 'group';
+  @PrimaryColumn('uuid') principal_id!: string;
   @Column(ROLE) role!: FormRole;
 }
 
 @Entity('form_responses')
-@Index('form_responses_list', ['tenantId', 'formId', 'submittedAt', 'id'])
-@Index('form_responses_client', ['tenantId', 'formId', 'clientResponseId'], {
+@Index('form_responses_list', ['tenant_id', 'form_id', 'submitted_at', 'id'])
+@Index('form_responses_client', ['tenant_id', 'form_id', 'client_response_id'], {
   unique: true,
   where: 'client_response_id IS NOT NULL',
 })
-@Index('form_responses_respondent', ['tenantId', 'formId', 'respondentId'], {
+@Index('form_responses_respondent', ['tenant_id', 'form_id', 'respondent_id'], {
   where: 'respondent_id IS NOT NULL',
 })
 export class FormResponseRow extends FormPart {
   @PrimaryColumn('uuid') id!: string;
   @Column('int') version!: number;
-  @Column('uuid', { name: 'respondent_id', nullable: true }) respondentId!: string | null;
-  @Column('uuid', { name: 'client_response_id', nullable: true }) clientResponseId!: string | null;
+  @Column('uuid', { nullable: true }) respondent_id!: string | null;
+  @Column('uuid', { nullable: true }) client_response_id!: string | null;
   @Column('jsonb') answers!: Answers;
-  @Column('text', { name: 'search_text' }) searchText!: string;
-  @Column('int', { name: 'duration_seconds', nullable: true }) durationSeconds!: number | null;
-  @Column('timestamptz', { name: 'submitted_at' }) submittedAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+  @Column('text') search_text!: string;
+  @Column('int', { nullable: true }) duration_seconds!: number | null;
+  @Column('timestamptz') submitted_at!: Date;
+  @Column('timestamptz') updated_at!: Date;
 }
 
 @Entity('form_response_once')
 export class FormResponseOnce extends FormPart {
-  @PrimaryColumn('bytea', { name: 'respondent_key' }) respondentKey!: Buffer;
+  @PrimaryColumn('bytea') respondent_key!: Buffer;
 }
 
 @Entity('form_counters')
@@ -111,45 +111,45 @@ export class FormCounter extends FormPart {
 }
 
 @Entity('form_uploads')
-@Index('form_uploads_expiry', ['expiresAt'], { where: 'expires_at IS NOT NULL' })
-@Index('form_uploads_response', ['tenantId', 'formId', 'responseId'], { where: 'response_id IS NOT NULL' })
-@ForeignKey('Form', ['tenantId', 'formId'], ['tenantId', 'id'])
+@Index('form_uploads_expiry', ['expires_at'], { where: 'expires_at IS NOT NULL' })
+@Index('form_uploads_response', ['tenant_id', 'form_id', 'response_id'], { where: 'response_id IS NOT NULL' })
+@ForeignKey('Form', ['tenant_id', 'form_id'], ['tenant_id', 'id'])
 export class FormUpload {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'form_id' }) formId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') form_id!: string;
   @PrimaryColumn('uuid') id!: string;
-  @Column('text', { name: 'question_id' }) questionId!: string;
-  @Column('uuid', { name: 'user_id', nullable: true }) userId!: string | null;
-  @Column('uuid', { name: 'blob_id' }) blobId!: string;
+  @Column('text') question_id!: string;
+  @Column('uuid', { nullable: true }) user_id!: string | null;
+  @Column('uuid') blob_id!: string;
   @Column('text') name!: string;
   @Column('bigint') size!: string;
-  @Column('text', { name: 'content_type' }) contentType!: string;
+  @Column('text') content_type!: string;
   @Column('bytea') sha256!: Buffer;
-  @Column('uuid', { name: 'response_id', nullable: true }) responseId!: string | null;
-  @Column('timestamptz', { name: 'expires_at', nullable: true }) expiresAt!: Date | null;
+  @Column('uuid', { nullable: true }) response_id!: string | null;
+  @Column('timestamptz', { nullable: true }) expires_at!: Date | null;
 }
 
 @Entity('form_reports')
-@Index('form_reports_list', ['tenantId', 'formId', 'id'])
-@ForeignKey('Form', ['tenantId', 'formId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@Index('form_reports_list', ['tenant_id', 'form_id', 'id'])
+@ForeignKey('Form', ['tenant_id', 'form_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 export class FormReport extends TimedItem {
-  @Column('uuid', { name: 'form_id' }) formId!: string;
+  @Column('uuid') form_id!: string;
   @Column('text') name!: string;
   @Column('jsonb') definition!: object;
   @Column('int') rev!: number;
-  @Column('uuid', { name: 'created_by' }) createdBy!: string;
-  @Column('boolean', { name: 'expose_responses' }) exposeResponses!: boolean;
-  @Column('boolean', { name: 'expose_form' }) exposeForm!: boolean;
+  @Column('uuid') created_by!: string;
+  @Column('boolean') expose_responses!: boolean;
+  @Column('boolean') expose_form!: boolean;
 }
 
 @Entity('form_report_viewers')
-@Index('form_report_viewers_principal', ['tenantId', 'principalKind', 'principalId'])
-@ForeignKey('FormReport', ['tenantId', 'reportId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@Index('form_report_viewers_principal', ['tenant_id', 'principal_kind', 'principal_id'])
+@ForeignKey('FormReport', ['tenant_id', 'report_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 export class FormReportViewer {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'report_id' }) reportId!: string;
-  @PrimaryColumn({ ...PRINCIPAL, name: 'principal_kind' }) principalKind!: 'user' | 'group';
-  @PrimaryColumn('uuid', { name: 'principal_id' }) principalId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') report_id!: string;
+  @PrimaryColumn({ ...PRINCIPAL }) principal_kind!: 'user' | 'group';
+  @PrimaryColumn('uuid') principal_id!: string;
 }
 
 @Entity('form_views')

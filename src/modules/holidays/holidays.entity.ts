@@ -2,18 +2,18 @@ import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import type { HolidaySubscription } from './subscription.js';
 
 @Entity('holiday_subscriptions')
-@ForeignKey('TenantMember', ['tenantId', 'userId'], ['tenantId', 'userId'])
+@ForeignKey('TenantMember', ['tenant_id', 'user_id'], ['tenant_id', 'user_id'])
 export class MemberSubscriptions {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') user_id!: string;
   @Column('jsonb') subscriptions!: HolidaySubscription[];
-  @Column('text', { name: 'muted_tenant', array: true }) mutedTenant!: string[];
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+  @Column('text', { array: true }) muted_tenant!: string[];
+  @Column('timestamptz') updated_at!: Date;
 }
 
 @Entity('tenant_holiday_subscriptions')
 export class TenantSubscriptions {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
   @Column('jsonb') subscriptions!: HolidaySubscription[];
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+  @Column('timestamptz') updated_at!: Date;
 }

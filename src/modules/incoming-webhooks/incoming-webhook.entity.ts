@@ -4,20 +4,20 @@ export const TARGET_TYPES = ['room', 'task_folder', 'calendar'] as const;
 export type TargetType = (typeof TARGET_TYPES)[number];
 
 @Entity('incoming_webhooks')
-@Index('incoming_webhooks_owner', ['tenantId', 'ownerId', 'id'])
-@Index('incoming_webhooks_token', ['tenantId', 'tokenHash'], { unique: true })
-@ForeignKey('TenantMember', ['tenantId', 'ownerId'], ['tenantId', 'userId'])
+@Index('incoming_webhooks_owner', ['tenant_id', 'owner_id', 'id'])
+@Index('incoming_webhooks_token', ['tenant_id', 'token_hash'], { unique: true })
+@ForeignKey('TenantMember', ['tenant_id', 'owner_id'], ['tenant_id', 'user_id'])
 export class IncomingWebhook {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
   @PrimaryColumn('uuid') id!: string;
-  @Column('uuid', { name: 'owner_id' }) ownerId!: string;
+  @Column('uuid') owner_id!: string;
   @Column('int') revision!: number;
   @Column('text') name!: string;
-  @Column('text', { name: 'target_type' }) targetType!: TargetType;
-  @Column('uuid', { name: 'target_id' }) targetId!: string;
+  @Column('text') target_type!: TargetType;
+  @Column('uuid') target_id!: string;
   @Column('boolean') active!: boolean;
-  @Column('bytea', { name: 'token_hash' }) tokenHash!: Buffer;
-  @Column('timestamptz', { name: 'last_used_at', nullable: true }) lastUsedAt!: Date | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+  @Column('bytea') token_hash!: Buffer;
+  @Column('timestamptz', { nullable: true }) last_used_at!: Date | null;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz') updated_at!: Date;
 }

@@ -27,7 +27,7 @@ export class IncomingWebhooksOfMembers extends RegisteredContent {
       kind: 'incoming_webhooks',
       order: 90,
       count: (reader, { tenantId, userId }) =>
-        rowsOf(reader, IncomingWebhook).count({ tenantId, ownerId: userId }),
+        rowsOf(reader, IncomingWebhook).count({ tenant_id: tenantId, owner_id: userId }),
     });
   }
 

@@ -53,44 +53,44 @@ export class IncomingWebhooksRepository {
   }
 
   async find(tenantId: string, id: string, reader: Reader = this.db): Promise<IncomingWebhook | null> {
-    return rowsOf(reader, IncomingWebhook).one({ tenantId, id });
+    return rowsOf(reader, IncomingWebhook).one({ tenant_id: tenantId, id });
   }
 
   async lock(tx: Tx, tenantId: string, id: string): Promise<IncomingWebhook | null> {
-    return rowsOf(tx, IncomingWebhook).lock({ tenantId, id });
+    return rowsOf(tx, IncomingWebhook).lock({ tenant_id: tenantId, id });
   }
 
   /** The active one with this token. */
   async ofToken(tenantId: string, tokenHash: Buffer): Promise<IncomingWebhook | null> {
-    return rowsOf(this.db, IncomingWebhook).one({ tenantId, tokenHash, active: true });
+    return rowsOf(this.db, IncomingWebhook).one({ tenant_id: tenantId, token_hash: tokenHash, active: true });
   }
 
   /** Null: the id is taken. @throws ApiError 409 `quota_exceeded` */
   async insert(
     tx: Tx,
-    values: ColumnValues<IncomingWebhook> & { tenantId: string; ownerId: string },
+    values: ColumnValues<IncomingWebhook> & { tenant_id: string; owner_id: string },
   ): Promise<IncomingWebhook | null> {
-    await ofOwner.take(tx, values.tenantId, values.ownerId);
-    return rowsOf(tx, IncomingWebhook).insert({ ...values, createdAt: NOW, updatedAt: NOW });
+    await ofOwner.take(tx, values.tenant_id, values.owner_id);
+    return rowsOf(tx, IncomingWebhook).insert({ ...values, created_at: NOW, updated_at: NOW });
   }
 
   /** With the next revision. */
   async update(
     tx: Tx,
-    { tenantId, id, revision }: IncomingWebhook,
+    { tenant_id, id, revision }: IncomingWebhook,
     values: ColumnValues<IncomingWebhook>,
   ): Promise<IncomingWebhook> {
-    const changes = { ...values, revision: revision + 1, updatedAt: NOW };
-    return (await rowsOf(tx, IncomingWebhook).update({ tenantId, id }, changes))[0] as IncomingWebhook;
+    const changes = { ...values, revision: revision + 1, updated_at: NOW };
+    return (await rowsOf(tx, IncomingWebhook).update({ tenant_id, id }, changes))[0] as IncomingWebhook;
   }
 
-  async delete(tx: Tx, { tenantId, id }: IncomingWebhook): Promise<void> {
-    await rowsOf(tx, IncomingWebhook).delete({ tenantId, id });
+  async delete(tx: Tx, { tenant_id, id }: IncomingWebhook): Promise<void> {
+    await rowsOf(tx, IncomingWebhook).delete({ tenant_id, id });
   }
 
   /** Notes the use, to the minute. */
-  async touch({ tenantId, id, lastUsedAt }: IncomingWebhook): Promise<void> {
-    if (lastUsedAt && Date.now() - lastUsedAt.getTime() < TOUCH_MS) return;
-    await this.db.single((tx) => tx.query(touch, [tenantId, id]));
+  async touch({ tenant_id, id, last_used_at }: IncomingWebhook): Promise<void> {
+    if (last_used_at && Date.now() - last_used_at.getTime() < TOUCH_MS) return;
+    await this.db.single((tx) => tx.query(touch, [tenant_id, id]));
   }
 }

@@ -31,12 +31,12 @@ export const presentIncomingWebhook = (
 ): IncomingWebhookResponse => ({
   id: row.id,
   revision: row.revision,
-  owner_id: row.ownerId,
+  owner_id: row.owner_id,
   name: row.name,
-  target: { type: row.targetType, id: row.targetId },
+  target: { type: row.target_type, id: row.target_id },
   active: row.active,
   url,
-  last_used_at: row.lastUsedAt?.toISOString() ?? null,
-  created_at: row.createdAt.toISOString(),
-  updated_at: row.updatedAt.toISOString(),
+  last_used_at: row.last_used_at?.toISOString() ?? null,
+  created_at: row.created_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
 });

@@ -77,7 +77,15 @@ export class IncomingWebhooksService {
     const { token, hash: tokenHash } = newToken(tenantId);
     let made: IncomingWebhook | undefined;
     const reply = await this.writes.runTx(ctx, key, async (tx) => {
-      const row = await this.hooks.insert(tx, { tenantId, id, ownerId, name, active, tokenHash, ...target });
+      const row = await this.hooks.insert(tx, {
+        tenant_id: tenantId,
+        id,
+        owner_id: ownerId,
+        name,
+        active,
+        token_hash: tokenHash,
+        ...target,
+      });
       if (!row) throw IncomingWebhookErrors.alreadyExists.with();
       await this.log(tx, ctx, 'created', row);
       made = row;
@@ -138,7 +146,7 @@ export class IncomingWebhooksService {
     return this.db.tx(async (tx) => {
       const before = visible(ctx, await this.hooks.lock(tx, ctx.tenantId, id), isManager);
       assertOwner(ctx, before);
-      const after = await this.hooks.update(tx, before, { tokenHash });
+      const after = await this.hooks.update(tx, before, { token_hash: tokenHash });
       await this.log(tx, ctx, 'address_replaced', before);
       return INCOMING_WEBHOOKS.response(presentIncomingWebhook(after, this.urlOf(token)));
     });
@@ -151,11 +159,11 @@ export class IncomingWebhooksService {
   private async targetOf(
     ctx: RequestContext,
     { type, id }: IncomingWebhookTargetInput,
-  ): Promise<Pick<IncomingWebhook, 'targetType' | 'targetId'>> {
+  ): Promise<Pick<IncomingWebhook, 'target_type' | 'target_id'>> {
     const targetId = id.toLowerCase();
     if (!(await this.targets.isWritable(ctx, type, targetId)))
       throw fieldError('target.id', 'unknown_target', `target.id is not a ${type} that you may write to`);
-    return { targetType: type, targetId };
+    return { target_type: type, target_id: targetId };
   }
 
   private urlOf(token: string): string {
@@ -166,22 +174,22 @@ export class IncomingWebhooksService {
     tx: Tx,
     ctx: RequestContext,
     change: string,
-    { id, name, targetType, targetId }: IncomingWebhook,
+    { id, name, target_type, target_id }: IncomingWebhook,
     data: Record<string, unknown> = {},
   ): Promise<void> {
     const entry = { action: `incoming_webhook.${change}`, objectKind: 'incoming_webhook', objectId: id };
-    const target = { type: targetType, id: targetId };
+    const target = { type: target_type, id: target_id };
     await this.audit.record(tx, ctx, { ...entry, data: { name, target, ...data } });
   }
 }
 
 /** The incoming webhook, for its owner and administrators. @throws ApiError 404 */
 function visible(ctx: MemberKey, hook: IncomingWebhook | null, isManager: boolean): IncomingWebhook {
-  if (!hook || (hook.ownerId !== ctx.userId && !isManager)) throw INCOMING_WEBHOOKS.notFound.with();
+  if (!hook || (hook.owner_id !== ctx.userId && !isManager)) throw INCOMING_WEBHOOKS.notFound.with();
   return hook;
 }
 
 /** It writes with the rights of its owner, so only the owner decides what it writes. @throws ApiError 403 `not_owner` */
-function assertOwner({ userId }: MemberKey, { ownerId }: IncomingWebhook): void {
-  if (ownerId !== userId) throw IncomingWebhookErrors.notOwner.with();
+function assertOwner({ userId }: MemberKey, { owner_id }: IncomingWebhook): void {
+  if (owner_id !== userId) throw IncomingWebhookErrors.notOwner.with();
 }

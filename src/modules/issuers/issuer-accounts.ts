@@ -93,13 +93,13 @@ export class IssuerAccounts {
 
   private async userOf(issuer: TenantIssuer, claims: IDToken): Promise<IssuerUser> {
     const { sub: subject } = claims;
-    const email = claims[issuer.emailClaim];
+    const email = claims[issuer.email_claim];
     if (subject.length > MAX_SUBJECT || !isStorable(subject)) throw new RejectedError('invalid_subject');
     if (typeof email !== 'string' || !isStorable(email) || !isEmailAddress(email))
       throw new RejectedError('no_email');
     if (!provesAddress(issuer, claims, email)) throw new RejectedError('email_not_verified');
     await this.assertBound(issuer, email);
-    const name = claims[issuer.nameClaim];
+    const name = claims[issuer.name_claim];
     const isUsable = typeof name === 'string' && isStorable(name) && isName(name.trim(), MAX_NAME);
     return {
       subject,
@@ -110,18 +110,18 @@ export class IssuerAccounts {
   }
 
   private async assertBound(
-    { tenantId, domains }: TenantIssuer,
+    { tenant_id, domains }: TenantIssuer,
     email: string,
     reader?: Reader,
   ): Promise<void> {
-    if (!isInDomains(email, domains) || (await this.domains.ownerOf(email, reader)) !== tenantId)
+    if (!isInDomains(email, domains) || (await this.domains.ownerOf(email, reader)) !== tenant_id)
       throw new RejectedError('domain_not_bound');
   }
 
   /** The account of a user who signed in before and is a member. Such a sign-in changes nothing. */
   private async knownMember(issuer: TenantIssuer, { subject }: IssuerUser): Promise<string | null> {
     const linked = await this.issuers.linkedAccount(issuer, subject);
-    if (linked === null || (await this.tenants.activeRole(issuer.tenantId, linked)) === null) return null;
+    if (linked === null || (await this.tenants.activeRole(issuer.tenant_id, linked)) === null) return null;
     return (await this.byId(issuer, linked)).id;
   }
 
@@ -131,7 +131,7 @@ export class IssuerAccounts {
     user: IssuerUser,
     origin: IssuerOrigin,
   ): Promise<string> {
-    const { tenantId } = issuer;
+    const { tenant_id: tenantId } = issuer;
     // The lock order of all group changes: groups, then accounts and members.
     await this.admission.lock(tx, tenantId);
     if (!(await this.issuers.find(tenantId, issuer.id, tx))) throw new RejectedError('issuer_deleted');
@@ -172,8 +172,8 @@ export class IssuerAccounts {
     if (existing && existing.status !== 'active') throw new RejectedError('account_closed');
     // Different addresses can have the same key. The account must have exactly this address.
     if (existing && !sameMailbox(existing.email, email)) throw new RejectedError('other_address');
-    if (existing && !issuer.linksAccounts) throw new RejectedError('link_not_allowed');
-    if (!existing && !issuer.createsMembers) throw new RejectedError('no_account');
+    if (existing && !issuer.links_accounts) throw new RejectedError('link_not_allowed');
+    if (!existing && !issuer.creates_members) throw new RejectedError('no_account');
     const id = existing?.id ?? (await this.identity.open(tx, { email, name }));
     // The repeated transaction finds the account and applies the rules for existing ones.
     if (id === null) throw new ConcurrentChangeError('the account was opened meanwhile');
@@ -187,8 +187,8 @@ export class IssuerAccounts {
     { groupIds }: IssuerUser,
     account: Account,
   ): Promise<void> {
-    const { tenantId, createsMembers, defaultRole: role } = issuer;
-    if (!createsMembers) throw new RejectedError('not_a_member');
+    const { tenant_id: tenantId, creates_members, default_role: role } = issuer;
+    if (!creates_members) throw new RejectedError('not_a_member');
     await this.admission.join(tx, tenantId, account, { role, groupIds, by: null });
     const payload = { user_id: account.id, invited_by: null };
     await this.outbox.append(tx, { tenantId, type: 'member.joined', payload });
@@ -202,7 +202,7 @@ const GOOGLE = 'https://accounts.google.com';
  * whose holder may have left the company: only `hd` names the company of a managed account (Google, "Validating an ID token").
  */
 export function provesAddress(
-  { issuer, trustsEmail }: Pick<TenantIssuer, 'issuer' | 'trustsEmail'>,
+  { issuer, trusts_email }: Pick<TenantIssuer, 'issuer' | 'trusts_email'>,
   claims: Record<string, unknown>,
   email: string,
 ): boolean {
@@ -211,11 +211,11 @@ export function provesAddress(
     const { email_verified: isVerified, hd } = claims;
     return isVerified === true && typeof hd === 'string' && hd.toLowerCase() === domain;
   }
-  return claims['email_verified'] === true || trustsEmail;
+  return claims['email_verified'] === true || trusts_email;
 }
 
-function mappedGroups({ groupsClaim, groupMappings }: TenantIssuer, claims: IDToken): string[] {
-  const claim = groupsClaim === null ? [] : claims[groupsClaim];
+function mappedGroups({ groups_claim, group_mappings }: TenantIssuer, claims: IDToken): string[] {
+  const claim = groups_claim === null ? [] : claims[groups_claim];
   const values = new Set<unknown>(Array.isArray(claim) ? claim : [claim]);
-  return [...new Set(groupMappings.filter(({ value }) => values.has(value)).map((each) => each.group_id))];
+  return [...new Set(group_mappings.filter(({ value }) => values.has(value)).map((each) => each.group_id))];
 }

@@ -5,9 +5,9 @@ import { IssuersRepository } from './issuers.repository.js';
 
 const USE = 'issuer client secret';
 
-type Owner = Pick<TenantIssuer, 'tenantId' | 'id'>;
+type Owner = Pick<TenantIssuer, 'tenant_id' | 'id'>;
 
-const ownerOf = ({ tenantId, id }: Owner): string => `${tenantId} ${id}`;
+const ownerOf = ({ tenant_id, id }: Owner): string => `${tenant_id} ${id}`;
 
 /**
  * The client secrets of issuers: encrypted with the first of SECRET_KEYS. A start with another first key encrypts them again,
@@ -25,7 +25,7 @@ export class IssuerSecrets implements OnModuleInit {
   /** An unreadable secret does not prevent the start: it affects the sign-in by one issuer, which reports it. */
   async onModuleInit(): Promise<void> {
     for (const issuer of await this.issuers.withSecret()) {
-      const { id, clientSecret: sealed } = issuer;
+      const { id, client_secret: sealed } = issuer;
       if (this.box.isCurrent(sealed)) continue;
       try {
         await this.issuers.replaceSecret(issuer, this.seal(issuer, this.open(issuer, sealed)));

@@ -26,7 +26,7 @@ const MAX_DETAIL = 300;
 
 /** An issuer that may sign in users of a workspace. */
 export interface SignInIssuer {
-  tenantId: string;
+  tenant_id: string;
   id: string;
   name: string;
   issuer: string;
@@ -94,8 +94,8 @@ export class IssuerSignIn {
    */
   async requiredFor(accountId: string, email: string): Promise<SignInIssuer | null> {
     const issuer = await this.boundTo(email);
-    if (!issuer?.isRequired) return null;
-    const role = await this.tenants.activeRole(issuer.tenantId, accountId);
+    if (!issuer?.is_required) return null;
+    const role = await this.tenants.activeRole(issuer.tenant_id, accountId);
     return role === null || role === 'owner' ? null : issuer;
   }
 
@@ -105,7 +105,7 @@ export class IssuerSignIn {
    * @returns the address of the issuer; null when the issuer is unavailable
    */
   async start(
-    { tenantId, id }: SignInIssuer,
+    { tenant_id: tenantId, id }: SignInIssuer,
     { email, statePrefix }: { email: string; statePrefix: string },
     origin: IssuerOrigin,
   ): Promise<{ url: string; attempt: IssuerAttempt } | null> {
@@ -169,19 +169,19 @@ export class IssuerSignIn {
     const tenantId = await this.domains.ownerOf(email);
     if (tenantId === null) return null;
     const found = (await this.issuers.all(tenantId)).find(
-      ({ isEnabled, domains }) => isEnabled && isInDomains(email, domains),
+      ({ is_enabled, domains }) => is_enabled && isInDomains(email, domains),
     );
     return this.usable(found ?? null);
   }
 
   /** Null when the issuer is disabled, or the policy of the workspace does not accept it. */
   private async usable(issuer: TenantIssuer | null): Promise<TenantIssuer | null> {
-    if (!issuer?.isEnabled) return null;
-    return (await this.policies.accepts(issuer.tenantId, issuer.issuer)) ? issuer : null;
+    if (!issuer?.is_enabled) return null;
+    return (await this.policies.accepts(issuer.tenant_id, issuer.issuer)) ? issuer : null;
   }
 
   private registration(issuer: TenantIssuer): IssuerRegistration {
-    const { issuer: address, clientId, clientSecret: sealed, id } = issuer;
+    const { issuer: address, client_id: clientId, client_secret: sealed, id } = issuer;
     const clientSecret = sealed === null ? null : this.secretOf(issuer, sealed);
     return { issuer: address, clientId, clientSecret, redirectUri: redirectUriOf(this.config, id) };
   }
@@ -197,7 +197,7 @@ export class IssuerSignIn {
   }
 
   private async reject(
-    { tenantId, id, name }: TenantIssuer,
+    { tenant_id: tenantId, id, name }: TenantIssuer,
     reason: string,
     detail: string | null,
     origin: IssuerOrigin,

@@ -7,40 +7,40 @@ export interface GroupMapping {
 }
 
 @Entity('tenant_issuers')
-@ForeignKey('Tenant', ['tenantId'], ['id'])
+@ForeignKey('Tenant', ['tenant_id'], ['id'])
 export class TenantIssuer {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
   @PrimaryColumn('uuid') id!: string;
   @Column('int') revision!: number;
   @Column('text') name!: string;
   @Column('text') issuer!: string;
-  @Column('text', { name: 'client_id' }) clientId!: string;
-  @Column('text', { name: 'client_secret', nullable: true }) clientSecret!: string | null;
+  @Column('text') client_id!: string;
+  @Column('text', { nullable: true }) client_secret!: string | null;
   @Column('text', { array: true }) scopes!: string[];
   @Column('text', { array: true }) domains!: string[];
-  @Column('text', { name: 'email_claim' }) emailClaim!: string;
-  @Column('text', { name: 'name_claim' }) nameClaim!: string;
-  @Column('text', { name: 'groups_claim', nullable: true }) groupsClaim!: string | null;
-  @Column('jsonb', { name: 'group_mappings' }) groupMappings!: GroupMapping[];
-  @Column('boolean', { name: 'trusts_email' }) trustsEmail!: boolean;
-  @Column('boolean', { name: 'creates_members' }) createsMembers!: boolean;
-  @Column('text', { name: 'default_role' }) defaultRole!: 'member' | 'admin';
-  @Column('boolean', { name: 'links_accounts' }) linksAccounts!: boolean;
-  @Column('boolean', { name: 'is_required' }) isRequired!: boolean;
-  @Column('boolean', { name: 'is_enabled' }) isEnabled!: boolean;
-  @Column('uuid', { name: 'created_by', nullable: true }) createdBy!: string | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+  @Column('text') email_claim!: string;
+  @Column('text') name_claim!: string;
+  @Column('text', { nullable: true }) groups_claim!: string | null;
+  @Column('jsonb') group_mappings!: GroupMapping[];
+  @Column('boolean') trusts_email!: boolean;
+  @Column('boolean') creates_members!: boolean;
+  @Column('text') default_role!: 'member' | 'admin';
+  @Column('boolean') links_accounts!: boolean;
+  @Column('boolean') is_required!: boolean;
+  @Column('boolean') is_enabled!: boolean;
+  @Column('uuid', { nullable: true }) created_by!: string | null;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz') updated_at!: Date;
 }
 
 @Entity('tenant_issuer_links')
-@ForeignKey('TenantIssuer', ['tenantId', 'issuerId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-@ForeignKey('Account', ['accountId'], ['id'])
-@Index('tenant_issuer_links_account', ['tenantId', 'issuerId', 'accountId'], { unique: true })
+@ForeignKey('TenantIssuer', ['tenant_id', 'issuer_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
+@ForeignKey('Account', ['account_id'], ['id'])
+@Index('tenant_issuer_links_account', ['tenant_id', 'issuer_id', 'account_id'], { unique: true })
 export class TenantIssuerLink {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'issuer_id' }) issuerId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') issuer_id!: string;
   @PrimaryColumn('text') subject!: string;
-  @Column('uuid', { name: 'account_id' }) accountId!: string;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('uuid') account_id!: string;
+  @Column('timestamptz') created_at!: Date;
 }

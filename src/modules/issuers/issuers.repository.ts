@@ -14,11 +14,11 @@ const anyEnabled = directory.statement<{ found: boolean }>(
 );
 
 /** An issuer with its encrypted client secret. */
-export type SealedIssuer = Pick<TenantIssuer, 'tenantId' | 'id'> & { clientSecret: string };
+export type SealedIssuer = Pick<TenantIssuer, 'tenant_id' | 'id'> & { client_secret: string };
 
 const withSecret = directory.statement<SealedIssuer>(
   'issuers.with_secret',
-  `SELECT tenant_id AS "tenantId", id, client_secret AS "clientSecret" FROM tenant_issuers WHERE client_secret IS NOT NULL`,
+  `SELECT tenant_id, id, client_secret FROM tenant_issuers WHERE client_secret IS NOT NULL`,
 );
 
 /** Issuers of workspaces and the accounts that they have signed in. */
@@ -32,12 +32,12 @@ export class IssuersRepository {
   }
 
   async find(tenantId: string, id: string, reader: Reader = this.db): Promise<TenantIssuer | null> {
-    return rowsOf(reader, TenantIssuer).one({ tenantId, id });
+    return rowsOf(reader, TenantIssuer).one({ tenant_id: tenantId, id });
   }
 
   /** At most 10. */
   async all(tenantId: string, reader: Reader = this.db): Promise<TenantIssuer[]> {
-    return rowsOf(reader, TenantIssuer).all({ tenantId });
+    return rowsOf(reader, TenantIssuer).all({ tenant_id: tenantId });
   }
 
   /** Whether any workspace has an enabled issuer. */
@@ -47,17 +47,20 @@ export class IssuersRepository {
 
   /** The account that a subject of the issuer has signed in to before. */
   async linkedAccount(
-    { tenantId, id: issuerId }: TenantIssuer,
+    { tenant_id, id: issuerId }: TenantIssuer,
     subject: string,
     reader: Reader = this.db,
   ): Promise<string | null> {
-    return (await rowsOf(reader, TenantIssuerLink).one({ tenantId, issuerId, subject }))?.accountId ?? null;
+    return (
+      (await rowsOf(reader, TenantIssuerLink).one({ tenant_id, issuer_id: issuerId, subject }))?.account_id ??
+      null
+    );
   }
 
   /** All accounts that the issuer has signed in. */
-  async linkedAccounts({ tenantId, id: issuerId }: TenantIssuer, reader: Reader): Promise<string[]> {
-    const links = await rowsOf(reader, TenantIssuerLink).all({ tenantId, issuerId });
-    return links.map(({ accountId }) => accountId);
+  async linkedAccounts({ tenant_id, id: issuerId }: TenantIssuer, reader: Reader): Promise<string[]> {
+    const links = await rowsOf(reader, TenantIssuerLink).all({ tenant_id, issuer_id: issuerId });
+    return links.map(({ account_id }) => account_id);
   }
 
   /** The issuers of all workspaces that have a client secret. */
@@ -66,17 +69,17 @@ export class IssuersRepository {
   }
 
   /** Replaces an encrypted secret, unless it was changed since. */
-  async replaceSecret({ tenantId, id, clientSecret }: SealedIssuer, sealed: string): Promise<void> {
+  async replaceSecret({ tenant_id, id, client_secret }: SealedIssuer, sealed: string): Promise<void> {
     await this.db.tx((tx) =>
-      rowsOf(tx, TenantIssuer).update({ tenantId, id, clientSecret }, { clientSecret: sealed }),
+      rowsOf(tx, TenantIssuer).update({ tenant_id, id, client_secret }, { client_secret: sealed }),
     );
   }
 
   /** @returns false when the subject or the account already has a link of this issuer */
-  async link(tx: Tx, { tenantId, id: issuerId }: TenantIssuer, subject: string, accountId: string) {
+  async link(tx: Tx, { tenant_id, id: issuerId }: TenantIssuer, subject: string, accountId: string) {
     const rows = rowsOf(tx, TenantIssuerLink);
     try {
-      return (await rows.insert({ tenantId, issuerId, subject, accountId })) !== null;
+      return (await rows.insert({ tenant_id, issuer_id: issuerId, subject, account_id: accountId })) !== null;
     } catch (error) {
       // The issuer was deleted meanwhile. The repeated transaction does not find it.
       if (errorCode(error) === '23503') throw new ConcurrentChangeError('the issuer was deleted');

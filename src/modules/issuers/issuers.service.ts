@@ -28,19 +28,19 @@ import { IssuerHttp } from './issuer-http.js';
 
 const DEFAULTS = {
   scopes: ['openid', 'email', 'profile'],
-  emailClaim: 'email',
-  nameClaim: 'name',
-  groupsClaim: null,
-  groupMappings: [],
-  trustsEmail: false,
-  createsMembers: false,
-  defaultRole: 'member' as const,
-  linksAccounts: false,
-  isRequired: false,
-  isEnabled: true,
-};
+  email_claim: 'email',
+  name_claim: 'name',
+  groups_claim: null,
+  group_mappings: [],
+  trusts_email: false,
+  creates_members: false,
+  default_role: 'member',
+  links_accounts: false,
+  is_required: false,
+  is_enabled: true,
+} as const;
 
-type Fields = Omit<Partial<TenantIssuer>, 'clientSecret'>;
+type Fields = Omit<Partial<TenantIssuer>, 'client_secret'>;
 
 /** The issuers by which members of a workspace sign in. Client secrets are stored encrypted and are not returned. */
 @Injectable()
@@ -86,17 +86,17 @@ export class IssuersService {
     const { tenantId, userId } = ctx;
     const id = input.id?.toLowerCase() ?? uuidv7();
     const secret = input.client_secret ?? null;
-    const clientSecret = secret === null ? null : this.secrets.seal({ tenantId, id }, secret);
+    const clientSecret = secret === null ? null : this.secrets.seal({ tenant_id: tenantId, id }, secret);
     const fields = Object.fromEntries(
       Object.entries(fieldsOf(input)).filter(([, value]) => value !== undefined),
     );
     const values = {
       ...DEFAULTS,
       ...fields,
-      tenantId,
+      tenant_id: tenantId,
       id,
-      clientSecret,
-      createdBy: userId,
+      client_secret: clientSecret,
+      created_by: userId,
     } as unknown as TenantIssuer;
     await this.assertMayGive(ctx, input);
     return this.writes.runTx(ctx, key, async (tx) => {
@@ -134,9 +134,9 @@ export class IssuersService {
       };
       if (Object.keys(changes).length === 0) throw IssuerErrors.noChanges.with();
       await this.assertDomains(tx, { ...before, ...changes }, before.domains);
-      const values = { ...changes, revision: before.revision + 1, updatedAt: () => 'now()' };
-      const [after] = await rowsOf(tx, TenantIssuer).update({ tenantId, id }, values);
-      if (changes.isEnabled === false) await this.endSessions(tx, before);
+      const values = { ...changes, revision: before.revision + 1, updated_at: () => 'now()' };
+      const [after] = await rowsOf(tx, TenantIssuer).update({ tenant_id: tenantId, id }, values);
+      if (changes.is_enabled === false) await this.endSessions(tx, before);
       await this.log(tx, ctx, 'updated', before, { changed: Object.keys(changes) });
       return ISSUERS.response(presentIssuer(after as TenantIssuer, this.config));
     });
@@ -155,7 +155,7 @@ export class IssuersService {
       await ISSUERS.checkWrite(issuer, expected, null, () => presentIssuer(issuer, this.config));
       // Before the deletion of the issuer, which deletes its links.
       const sessions = await this.endSessions(tx, issuer);
-      await rowsOf(tx, TenantIssuer).delete({ tenantId, id });
+      await rowsOf(tx, TenantIssuer).delete({ tenant_id: tenantId, id });
       await this.log(tx, ctx, 'deleted', issuer, { issuer: issuer.issuer, sessions_ended: sessions });
       return ISSUERS.deleted(presentIssuer(issuer, this.config));
     });
@@ -181,13 +181,13 @@ export class IssuersService {
   /** @returns the number of ended sessions */
   private async endSessions(tx: Tx, issuer: TenantIssuer): Promise<number> {
     const accountIds = await this.issuers.linkedAccounts(issuer, tx);
-    return this.sessions.endOfIssuer(tx, issuer.tenantId, issuer.issuer, accountIds);
+    return this.sessions.endOfIssuer(tx, issuer.tenant_id, issuer.issuer, accountIds);
   }
 
-  private newSecret({ tenantId, id }: TenantIssuer, input: UpdateIssuer): Partial<TenantIssuer> {
+  private newSecret({ tenant_id, id }: TenantIssuer, input: UpdateIssuer): Partial<TenantIssuer> {
     const { client_secret: secret } = input;
     if (secret === undefined) return {};
-    return { clientSecret: secret === null ? null : this.secrets.seal({ tenantId, id }, secret) };
+    return { client_secret: secret === null ? null : this.secrets.seal({ tenant_id, id }, secret) };
   }
 
   /**
@@ -200,10 +200,10 @@ export class IssuersService {
     input: CreateIssuer | UpdateIssuer,
     current?: TenantIssuer,
   ): Promise<void> {
-    const { defaultRole = 'member', groupMappings = [] } = fieldsOf(input);
-    const role = defaultRole === current?.defaultRole ? 'member' : defaultRole;
-    const added = groupMappings.filter(
-      (each) => !current?.groupMappings.some((one) => isDeepStrictEqual(one, each)),
+    const { default_role = 'member', group_mappings = [] } = fieldsOf(input);
+    const role = default_role === current?.default_role ? 'member' : default_role;
+    const added = group_mappings.filter(
+      (each) => !current?.group_mappings.some((one) => isDeepStrictEqual(one, each)),
     );
     const groupIds = [...new Set(added.map(({ group_id: id }) => id))];
     if (role === 'member' && groupIds.length === 0) return;
@@ -215,12 +215,12 @@ export class IssuersService {
    * @param bound domains of the issuer, which stay when the workspace has lost them (docs/adr/0058)
    */
   private async assertDomains(tx: Tx, issuer: TenantIssuer, bound: string[]): Promise<void> {
-    const { tenantId, id } = issuer;
+    const { tenant_id, id } = issuer;
     const domains = issuer.domains.filter((domain) => !bound.includes(domain));
     for (const domain of domains)
-      if ((await this.domains.ownerOf(`@${domain}`, tx)) !== tenantId)
+      if ((await this.domains.ownerOf(`@${domain}`, tx)) !== tenant_id)
         throw IssuerErrors.domainNotVerified.with({ body: { domain } });
-    const others = (await this.issuers.all(tenantId, tx)).filter((other) => other.id !== id);
+    const others = (await this.issuers.all(tenant_id, tx)).filter((other) => other.id !== id);
     const taken = domains.find((domain) => others.some((other) => other.domains.includes(domain)));
     if (taken !== undefined) throw IssuerErrors.domainBound.with({ body: { domain: taken } });
   }
@@ -247,21 +247,21 @@ export class IssuersService {
 function fieldsOf(input: CreateIssuer | UpdateIssuer): Fields {
   return {
     name: input.name,
-    clientId: input.client_id,
+    client_id: input.client_id,
     domains: input.domains?.toSorted(),
     scopes: input.scopes,
-    emailClaim: input.email_claim,
-    nameClaim: input.name_claim,
-    groupsClaim: input.groups_claim,
-    groupMappings: input.group_mappings?.map(({ value, group_id: id }) => ({
+    email_claim: input.email_claim,
+    name_claim: input.name_claim,
+    groups_claim: input.groups_claim,
+    group_mappings: input.group_mappings?.map(({ value, group_id: id }) => ({
       value,
       group_id: id.toLowerCase(),
     })),
-    trustsEmail: input.trusts_email,
-    createsMembers: input.creates_members,
-    defaultRole: input.default_role,
-    linksAccounts: input.links_accounts,
-    isRequired: input.required,
-    isEnabled: input.enabled,
+    trusts_email: input.trusts_email,
+    creates_members: input.creates_members,
+    default_role: input.default_role,
+    links_accounts: input.links_accounts,
+    is_required: input.required,
+    is_enabled: input.enabled,
   };
 }

@@ -17,7 +17,7 @@ export class NoteFoldersOfMembers extends RegisteredContent {
       kind: 'note_folders',
       order: 30,
       count: (reader, { tenantId, userId }) =>
-        rowsOf(reader, NoteFolder).count({ tenantId, ownerId: userId, goneAt: IsNull() }),
+        rowsOf(reader, NoteFolder).count({ tenant_id: tenantId, owner_id: userId, gone_at: IsNull() }),
     });
   }
 
@@ -35,7 +35,7 @@ export class NoteFoldersOfMembers extends RegisteredContent {
     const first = (await this.folders.tree(tx, { tenantId, userId: to })).lastPosition(null);
     const position = () =>
       'CASE WHEN parent_id IS NULL THEN :first + array_position(:ids::uuid[], id) ELSE position END';
-    await this.folders.transfer(tx, { tenantId, from, to }, ids, { position, deviceId: null }, { first });
+    await this.folders.transfer(tx, { tenantId, from, to }, ids, { position, device_id: null }, { first });
     return ids.length;
   }
 }

@@ -27,13 +27,13 @@ export class NoteFoldersRepository extends OwnerFeed<NoteFolder> {
     after: readonly [number, string] | undefined,
     limit: number,
   ): Promise<NoteFolder[]> {
-    const where = this.own(ctx, parent === undefined ? {} : { parentId: parent ?? IsNull() });
+    const where = this.own(ctx, parent === undefined ? {} : { parent_id: parent ?? IsNull() });
     return this.rows(this.db).page(where, ['position', 'id'], after, limit);
   }
 
   /** All folders of a user. Lock the counter first to change them. */
   async tree(tx: Tx, ctx: MemberKey): Promise<Tree> {
-    return new Tree(await this.rows(tx).all(this.own(ctx), ['id', 'parentId', 'position']));
+    return new Tree(await this.rows(tx).all(this.own(ctx), ['id', 'parent_id', 'position']));
   }
 
   async present(reader: Reader, ctx: RequestContext, folders: NoteFolder[]): Promise<NoteFolderResponse[]> {
@@ -42,14 +42,14 @@ export class NoteFoldersRepository extends OwnerFeed<NoteFolder> {
     return folders.map((folder) => ({
       id: folder.id,
       name: folder.name,
-      parent_id: folder.parentId,
+      parent_id: folder.parent_id,
       position: folder.position,
       color: folder.color,
       note_count: counts.get(folder.id) ?? 0,
       revision: folder.revision,
-      created_at: folder.createdAt.toISOString(),
-      updated_at: folder.updatedAt.toISOString(),
-      updated_device: folder.deviceId,
+      created_at: folder.created_at.toISOString(),
+      updated_at: folder.updated_at.toISOString(),
+      updated_device: folder.device_id,
     }));
   }
 }

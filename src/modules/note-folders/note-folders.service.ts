@@ -53,14 +53,21 @@ export class NoteFoldersService {
     input: CreateNoteFolder,
   ): Promise<ReplyOf<typeof NOTE_FOLDERS, 'item'>> {
     const id = input.id?.toLowerCase() ?? uuidv7();
-    const { name, color = null, device_id: deviceId = null } = input;
+    const { name, color = null, device_id = null } = input;
     const parentId = input.parent_id?.toLowerCase() ?? null;
     return this.writes.runTx(ctx, key, async (tx) => {
       await this.folders.lock(tx, ctx);
       const tree = await this.folders.tree(tx, ctx);
       checkPlace(tree, undefined, parentId);
       const position = input.position ?? tree.lastPosition(parentId);
-      const made = await this.folders.insert(tx, ctx, { id, name, color, parentId, position, deviceId });
+      const made = await this.folders.insert(tx, ctx, {
+        id,
+        name,
+        color,
+        parent_id: parentId,
+        position,
+        device_id,
+      });
       if (!made) throw FolderErrors.alreadyExists.with();
       return NOTE_FOLDERS.created(id, await this.shown(tx, ctx, made));
     });
@@ -76,12 +83,17 @@ export class NoteFoldersService {
     return this.db.tx(async (tx) => {
       const before = await this.locked(tx, ctx, id);
       await NOTE_FOLDERS.checkWrite(before, expected, body, () => this.shown(tx, ctx, before));
-      const { name, position, color, parent_id, device_id: deviceId = null } = body.value;
+      const { name, position, color, parent_id, device_id = null } = body.value;
       const parentId = parent_id?.toLowerCase() ?? parent_id;
-      const changes = changedFields<Partial<NoteFolder>>(before, { name, position, color, parentId });
-      if (changes?.parentId) checkPlace(await this.folders.tree(tx, ctx), id, changes.parentId);
+      const changes = changedFields<Partial<NoteFolder>>(before, {
+        name,
+        position,
+        color,
+        parent_id: parentId,
+      });
+      if (changes?.parent_id) checkPlace(await this.folders.tree(tx, ctx), id, changes.parent_id);
       if (!changes) throw noChanges.with();
-      const [after] = await this.folders.change(tx, ctx, [id], { ...changes, deviceId });
+      const [after] = await this.folders.change(tx, ctx, [id], { ...changes, device_id });
       return NOTE_FOLDERS.response(await this.shown(tx, ctx, after as NoteFolder));
     });
   }
@@ -107,11 +119,11 @@ export class NoteFoldersService {
   }
 
   /** @returns false if the folder stays because notes remain */
-  private async deleteMovingUp(tx: Tx, ctx: RequestContext, { id, parentId }: NoteFolder): Promise<boolean> {
-    const areEmpty = await this.hooks.run(tx, FOLDER_CONTENTS_MOVED, { ctx, from: id, to: parentId });
+  private async deleteMovingUp(tx: Tx, ctx: RequestContext, { id, parent_id }: NoteFolder): Promise<boolean> {
+    const areEmpty = await this.hooks.run(tx, FOLDER_CONTENTS_MOVED, { ctx, from: id, to: parent_id });
     if (areEmpty.includes(false)) return false;
     const tree = await this.folders.tree(tx, ctx);
-    await this.folders.change(tx, ctx, tree.children(id), { parentId, deviceId: null });
+    await this.folders.change(tx, ctx, tree.children(id), { parent_id, device_id: null });
     await this.folders.remove(tx, ctx, [id]);
     return true;
   }

@@ -14,76 +14,76 @@ export interface NoteLink {
 
 /** Columns that a note and each of its revisions have. */
 abstract class NoteVersion {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
   @Column('text') title!: string;
   @Column('text', { array: true }) labels!: string[];
   /** The revision that holds the content: equal contents are stored once. */
-  @Column('int', { name: 'body_rev' }) bodyRev!: number;
+  @Column('int') body_rev!: number;
 }
 
 @Entity('notes')
-@Index('notes_purge_due', ['purgeAt'], { where: 'purge_at IS NOT NULL' })
-@Index('notes_by_title', ['tenantId', 'ownerId', 'title', 'id'])
-@Index('notes_by_creation', ['tenantId', 'ownerId', 'createdAt', 'id'])
+@Index('notes_purge_due', ['purge_at'], { where: 'purge_at IS NOT NULL' })
+@Index('notes_by_title', ['tenant_id', 'owner_id', 'title', 'id'])
+@Index('notes_by_creation', ['tenant_id', 'owner_id', 'created_at', 'id'])
 export class Note extends NoteVersion {
   @PrimaryColumn('uuid') id!: string;
-  @Column('uuid', { name: 'owner_id' }) ownerId!: string;
+  @Column('uuid') owner_id!: string;
   @Column('int') revision!: number;
-  @Column('int', { name: 'content_bytes' }) contentBytes!: number;
+  @Column('int') content_bytes!: number;
   @Column('jsonb') links!: NoteLink[];
-  @Column('uuid', { name: 'member_ids', array: true }) memberIds!: string[];
-  @Column({ ...ROLE, name: 'member_roles', array: true }) memberRoles!: NoteRole[];
-  @Column({ ...ROLE, name: 'share_role', nullable: true }) shareRole!: NoteRole | null;
-  @Column('timestamptz', { name: 'share_expires_at', nullable: true }) shareExpiresAt!: Date | null;
-  @Column('timestamptz', { name: 'share_created_at', nullable: true }) shareCreatedAt!: Date | null;
-  @Column('text', { name: 'share_token', nullable: true }) shareToken!: string | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
-  @Column('uuid', { name: 'updated_by' }) updatedBy!: string;
-  @Column('timestamptz', { name: 'deleted_at', nullable: true }) deletedAt!: Date | null;
-  @Column('uuid', { name: 'deleted_by', nullable: true }) deletedBy!: string | null;
-  @Column('timestamptz', { name: 'purge_at', nullable: true }) purgeAt!: Date | null;
+  @Column('uuid', { array: true }) member_ids!: string[];
+  @Column({ ...ROLE, array: true }) member_roles!: NoteRole[];
+  @Column({ ...ROLE, nullable: true }) share_role!: NoteRole | null;
+  @Column('timestamptz', { nullable: true }) share_expires_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) share_created_at!: Date | null;
+  @Column('text', { nullable: true }) share_token!: string | null;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz') updated_at!: Date;
+  @Column('uuid') updated_by!: string;
+  @Column('timestamptz', { nullable: true }) deleted_at!: Date | null;
+  @Column('uuid', { nullable: true }) deleted_by!: string | null;
+  @Column('timestamptz', { nullable: true }) purge_at!: Date | null;
 }
 
 @Entity('note_revisions')
-@ForeignKey('Note', ['tenantId', 'noteId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@ForeignKey('Note', ['tenant_id', 'note_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 export class NoteRevision extends NoteVersion {
-  @PrimaryColumn('uuid', { name: 'note_id' }) noteId!: string;
+  @PrimaryColumn('uuid') note_id!: string;
   @PrimaryColumn('int') revision!: number;
   @Column('smallint') enc!: number;
   @Column('text', { nullable: true }) content!: string | null;
-  @Column('uuid', { name: 'author_id' }) authorId!: string;
-  @Column('text', { name: 'device_id', nullable: true }) deviceId!: string | null;
+  @Column('uuid') author_id!: string;
+  @Column('text', { nullable: true }) device_id!: string | null;
   @Column('int') bytes!: number;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz') created_at!: Date;
 }
 
 @Entity('note_members')
-@Index('note_members_feed', ['tenantId', 'userId', 'seq'], { unique: true })
-@Index('note_members_gone', ['goneAt'], { where: 'gone_at IS NOT NULL' })
-@Index('note_members_shared', ['tenantId', 'userId'], {
+@Index('note_members_feed', ['tenant_id', 'user_id', 'seq'], { unique: true })
+@Index('note_members_gone', ['gone_at'], { where: 'gone_at IS NOT NULL' })
+@Index('note_members_shared', ['tenant_id', 'user_id'], {
   where: `role = ANY (ARRAY['viewer'::note_role, 'editor'::note_role])`,
 })
-@Index('note_members_placed', ['tenantId', 'userId', 'folderId'], { where: 'folder_id IS NOT NULL' })
+@Index('note_members_placed', ['tenant_id', 'user_id', 'folder_id'], { where: 'folder_id IS NOT NULL' })
 export class NoteMember {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'note_id' }) noteId!: string;
-  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') note_id!: string;
+  @PrimaryColumn('uuid') user_id!: string;
   @Column({ ...ROLE, nullable: true }) role!: NoteRole | null;
-  @Column('uuid', { name: 'folder_id', nullable: true }) folderId!: string | null;
+  @Column('uuid', { nullable: true }) folder_id!: string | null;
   @Column('bigint') seq!: string;
-  @Column('timestamptz', { name: 'listed_at' }) listedAt!: Date;
+  @Column('timestamptz') listed_at!: Date;
   @Column('boolean') trashed!: boolean;
   @Column('timestamptz') since!: Date;
   @Column({ type: 'enum', enum: ['unshared', 'purged'], enumName: 'note_removal', nullable: true })
   gone!: 'unshared' | 'purged' | null;
-  @Column('timestamptz', { name: 'gone_at', nullable: true }) goneAt!: Date | null;
-  @Column('text', { name: 'device_id', nullable: true }) deviceId!: string | null;
+  @Column('timestamptz', { nullable: true }) gone_at!: Date | null;
+  @Column('text', { nullable: true }) device_id!: string | null;
 }
 
 /** Ids that no new note may use. */
 @Entity('purged_notes')
 export class PurgedNote {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'note_id' }) noteId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') note_id!: string;
 }

@@ -5,27 +5,27 @@ export type ExportState = (typeof EXPORT_STATES)[number];
 
 /** The latest export of a member's data. */
 @Entity('personal_exports')
-@Index('personal_exports_user', ['userId'])
-@Index('personal_exports_due', ['dueAt'], { where: 'due_at IS NOT NULL' })
-@Index('personal_exports_expired', ['expiresAt'], { where: 'expires_at IS NOT NULL' })
-@ForeignKey('TenantMember', ['tenantId', 'userId'], ['tenantId', 'userId'])
+@Index('personal_exports_user', ['user_id'])
+@Index('personal_exports_due', ['due_at'], { where: 'due_at IS NOT NULL' })
+@Index('personal_exports_expired', ['expires_at'], { where: 'expires_at IS NOT NULL' })
+@ForeignKey('TenantMember', ['tenant_id', 'user_id'], ['tenant_id', 'user_id'])
 export class PersonalExport {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') user_id!: string;
   @Column('uuid') id!: string;
   @Column('text') state!: ExportState;
-  @Column('timestamptz', { name: 'requested_at' }) requestedAt!: Date;
-  @Column('timestamptz', { name: 'finished_at', nullable: true }) finishedAt!: Date | null;
-  @Column('timestamptz', { name: 'expires_at', nullable: true }) expiresAt!: Date | null;
-  @Column('int', { name: 'sources_done' }) sourcesDone!: number;
-  @Column('int', { name: 'sources_total' }) sourcesTotal!: number;
+  @Column('timestamptz') requested_at!: Date;
+  @Column('timestamptz', { nullable: true }) finished_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) expires_at!: Date | null;
+  @Column('int') sources_done!: number;
+  @Column('int') sources_total!: number;
   @Column('int') omitted!: number;
   @Column('int') attempts!: number;
   /** The process that runs the export. */
-  @Column('uuid', { name: 'lease_id', nullable: true }) leaseId!: string | null;
+  @Column('uuid', { nullable: true }) lease_id!: string | null;
   /** When a process may take the export: the end of the lease or of the pause after a failure. */
-  @Column('timestamptz', { name: 'due_at', nullable: true }) dueAt!: Date | null;
-  @Column('uuid', { name: 'blob_id', nullable: true }) blobId!: string | null;
+  @Column('timestamptz', { nullable: true }) due_at!: Date | null;
+  @Column('uuid', { nullable: true }) blob_id!: string | null;
   @Column('bigint', { nullable: true }) size!: string | null;
   @Column('bytea', { nullable: true }) sha256!: Buffer | null;
 }

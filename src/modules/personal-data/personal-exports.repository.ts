@@ -47,7 +47,7 @@ const expire = workspace.statement<{ tenant_id: string; blob_id: string }>(
 
 const NOW = () => 'now()';
 /** Ends the lease. */
-const ENDED = { leaseId: null, dueAt: null } as const;
+const ENDED = { lease_id: null, due_at: null } as const;
 const AFTER_SECONDS = () => 'now() + make_interval(secs => :seconds)';
 
 /** SQL of exports. */
@@ -56,23 +56,23 @@ export class PersonalExportsRepository {
   constructor(private readonly db: Db) {}
 
   async read({ tenantId, userId }: DataOwner, reader: Reader = this.db): Promise<PersonalExport | null> {
-    return rowsOf(reader, PersonalExport).one({ tenantId, userId });
+    return rowsOf(reader, PersonalExport).one({ tenant_id: tenantId, user_id: userId });
   }
 
   /** Locks the export of the member. @returns its state; undefined without one */
   async lock(tx: Tx, { tenantId, userId }: DataOwner): Promise<ExportState | undefined> {
-    return (await rowsOf(tx, PersonalExport).lock({ tenantId, userId }))?.state;
+    return (await rowsOf(tx, PersonalExport).lock({ tenant_id: tenantId, user_id: userId }))?.state;
   }
 
   /** @returns false when another request has inserted an export */
   async insert(tx: Tx, { tenantId, userId }: DataOwner, id: string, sources: number): Promise<boolean> {
     const values = {
-      tenantId,
-      userId,
+      tenant_id: tenantId,
+      user_id: userId,
       id,
       state: 'pending',
-      sourcesTotal: sources,
-      dueAt: () => 'now()',
+      sources_total: sources,
+      due_at: () => 'now()',
     } as const;
     return (await rowsOf(tx, PersonalExport).insert(values)) !== null;
   }
@@ -95,7 +95,9 @@ export class PersonalExportsRepository {
 
   /** Extends the lease and stores the progress. @returns false when this process has lost the export */
   async renew(run: ClaimedExport, seconds: number, sourcesDone: number): Promise<boolean> {
-    return this.db.tx((tx) => this.write(tx, run, { dueAt: AFTER_SECONDS, sourcesDone }, { seconds }));
+    return this.db.tx((tx) =>
+      this.write(tx, run, { due_at: AFTER_SECONDS, sources_done: sourcesDone }, { seconds }),
+    );
   }
 
   /** @returns false when this process has lost the export */
@@ -105,33 +107,33 @@ export class PersonalExportsRepository {
     { id: blobId, size, sha256 }: StoredBlob,
     { omitted, keptDays }: { omitted: number; keptDays: number },
   ): Promise<boolean> {
-    const file = { blobId, size: String(size), sha256, omitted };
-    const times = { finishedAt: NOW, expiresAt: () => 'now() + make_interval(days => :keptDays)' };
+    const file = { blob_id: blobId, size: String(size), sha256, omitted };
+    const times = { finished_at: NOW, expires_at: () => 'now() + make_interval(days => :keptDays)' };
     const values = {
       ...ENDED,
       ...file,
       ...times,
       state: 'done',
-      sourcesDone: () => 'sources_total',
+      sources_done: () => 'sources_total',
     } as const;
     return this.write(tx, run, values, { keptDays });
   }
 
   /** Releases the export. It starts again after `seconds`. */
   async postpone(run: ClaimedExport, seconds: number): Promise<void> {
-    const values = { ...ENDED, state: 'pending', dueAt: AFTER_SECONDS } as const;
+    const values = { ...ENDED, state: 'pending', due_at: AFTER_SECONDS } as const;
     await this.db.tx((tx) => this.write(tx, run, values, { seconds }));
   }
 
   /** Releases the export for another process, without counting this attempt. */
   async release(run: ClaimedExport): Promise<void> {
-    const values = { ...ENDED, state: 'pending', dueAt: NOW, attempts: () => 'attempts - 1' } as const;
+    const values = { ...ENDED, state: 'pending', due_at: NOW, attempts: () => 'attempts - 1' } as const;
     await this.db.tx((tx) => this.write(tx, run, values));
   }
 
   /** @returns false when this process has lost the export */
   async fail(tx: Tx, run: ClaimedExport): Promise<boolean> {
-    return this.write(tx, run, { ...ENDED, state: 'failed', finishedAt: NOW });
+    return this.write(tx, run, { ...ENDED, state: 'failed', finished_at: NOW });
   }
 
   /** Deletes expired exports. @returns the archives to release */
@@ -146,7 +148,7 @@ export class PersonalExportsRepository {
     values: ColumnValues<PersonalExport>,
     parameters?: ObjectLiteral,
   ): Promise<boolean> {
-    const held = { tenantId, userId, id, leaseId, state: 'running' } as const;
+    const held = { tenant_id: tenantId, user_id: userId, id, lease_id: leaseId, state: 'running' } as const;
     return (await rowsOf(tx, PersonalExport).update(held, values, parameters)).length > 0;
   }
 }

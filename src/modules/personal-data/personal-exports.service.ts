@@ -56,17 +56,17 @@ export class PersonalExportsService {
   async download(ctx: RequestContext): Promise<ContentReply> {
     const { tenantId, userId } = ctx;
     const row = await this.exports.read(ctx);
-    if (!row?.blobId || !row.sha256) throw PersonalDataErrors.exportNotFound.with();
-    const { blobId, sha256, size } = row;
+    if (!row?.blob_id || !row.sha256) throw PersonalDataErrors.exportNotFound.with();
+    const { blob_id, sha256, size } = row;
     const data = { export_id: row.id };
     const entry = { action: 'personal_data.export_downloaded', objectKind: 'user', objectId: userId, data };
     await this.db.tx((tx) => this.audit.record(tx, ctx, entry));
     return new ContentReply({
-      name: `personal-data-${row.requestedAt.toISOString().slice(0, 10)}.zip`,
+      name: `personal-data-${row.requested_at.toISOString().slice(0, 10)}.zip`,
       contentType: 'application/zip',
       size: Number(size),
       sha256: sha256.toString('hex'),
-      open: (range) => this.blobs.open(tenantId, blobId, range),
+      open: (range) => this.blobs.open(tenantId, blob_id, range),
     });
   }
 
@@ -80,10 +80,10 @@ function present(row: PersonalExport): PersonalExportResponse {
   return {
     id: row.id,
     state: row.state,
-    progress: { done: row.sourcesDone, total: row.sourcesTotal },
-    requested_at: row.requestedAt.toISOString(),
-    finished_at: row.finishedAt?.toISOString() ?? null,
-    expires_at: row.expiresAt?.toISOString() ?? null,
+    progress: { done: row.sources_done, total: row.sources_total },
+    requested_at: row.requested_at.toISOString(),
+    finished_at: row.finished_at?.toISOString() ?? null,
+    expires_at: row.expires_at?.toISOString() ?? null,
     size: row.size === null ? null : Number(row.size),
     omitted_files: row.omitted,
   };

@@ -9,32 +9,32 @@ export const PRESENCE_CHOICES = ['online', 'away', 'dnd', 'invisible'] as const;
 export type PresenceChoice = (typeof PRESENCE_CHOICES)[number];
 
 @Entity('presence_users')
-@Index('presence_users_shown', ['tenantId', 'userId'], { where: `status <> 'offline'::text` })
-@Index('presence_users_due', ['dueAt'], { where: 'due_at IS NOT NULL' })
-@ForeignKey('TenantMember', ['tenantId', 'userId'], ['tenantId', 'userId'])
+@Index('presence_users_shown', ['tenant_id', 'user_id'], { where: `status <> 'offline'::text` })
+@Index('presence_users_due', ['due_at'], { where: 'due_at IS NOT NULL' })
+@ForeignKey('TenantMember', ['tenant_id', 'user_id'], ['tenant_id', 'user_id'])
 export class PresenceUser {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') user_id!: string;
   @Column('text', { nullable: true }) choice!: Exclude<PresenceChoice, 'online'> | null;
   @Column('text') text!: string;
-  @Column('timestamptz', { name: 'choice_until', nullable: true }) choiceUntil!: Date | null;
-  @Column('timestamptz', { name: 'hidden_at', nullable: true }) hiddenAt!: Date | null;
-  @Column('timestamptz', { name: 'due_at', nullable: true }) dueAt!: Date | null;
+  @Column('timestamptz', { nullable: true }) choice_until!: Date | null;
+  @Column('timestamptz', { nullable: true }) hidden_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) due_at!: Date | null;
   @Column('text') status!: PresenceStatus;
-  @Column('text', { name: 'shown_text' }) shownText!: string;
-  @Column('timestamptz', { name: 'shown_until', nullable: true }) shownUntil!: Date | null;
-  @Column('timestamptz', { name: 'last_active_at', nullable: true }) lastActiveAt!: Date | null;
+  @Column('text') shown_text!: string;
+  @Column('timestamptz', { nullable: true }) shown_until!: Date | null;
+  @Column('timestamptz', { nullable: true }) last_active_at!: Date | null;
 }
 
 @Entity('presence_devices')
-@Index('presence_devices_expired', ['expiresAt'])
+@Index('presence_devices_expired', ['expires_at'])
 export class PresenceDevice {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') user_id!: string;
   @PrimaryColumn('text') id!: string;
   @Column('boolean') active!: boolean;
-  @Column('timestamptz', { name: 'active_at' }) activeAt!: Date;
+  @Column('timestamptz') active_at!: Date;
   @Column('uuid', { array: true }) rooms!: string[];
-  @Column('uuid', { name: 'session_id', nullable: true }) sessionId!: string | null;
-  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+  @Column('uuid', { nullable: true }) session_id!: string | null;
+  @Column('timestamptz') expires_at!: Date;
 }

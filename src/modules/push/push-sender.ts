@@ -90,7 +90,7 @@ export class PushSender {
     subscription: PushSubscription,
     { ttl, urgency, topic }: PushMessage,
   ): Promise<Record<string, string>> {
-    const { publicKey } = await this.keys.of(subscription.keyId);
+    const { publicKey } = await this.keys.of(subscription.key_id);
     return {
       'content-encoding': 'aes128gcm',
       'content-type': 'application/octet-stream',
@@ -101,11 +101,11 @@ export class PushSender {
     };
   }
 
-  private async tokenFor({ keyId, service }: PushSubscription): Promise<string> {
-    const name = `${keyId} ${service}`;
+  private async tokenFor({ key_id, service }: PushSubscription): Promise<string> {
+    const name = `${key_id} ${service}`;
     const known = this.tokens.get(name);
     if (known !== undefined) return known;
-    const { privateKey } = await this.keys.of(keyId);
+    const { privateKey } = await this.keys.of(key_id);
     const { publicUrl } = this.config;
     const token = await new SignJWT({
       aud: service,

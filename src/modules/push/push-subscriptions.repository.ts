@@ -33,7 +33,7 @@ const replaceOthers = workspace.statement<never>(
 /** What a device tells about itself. */
 export type SubscriptionValues = Pick<
   PushSubscription,
-  'endpoint' | 'service' | 'p256dh' | 'auth' | 'canDismiss' | 'keyId' | 'description' | 'sessionId'
+  'endpoint' | 'service' | 'p256dh' | 'auth' | 'can_dismiss' | 'key_id' | 'description' | 'session_id'
 >;
 
 const NOW = () => 'now()';
@@ -49,11 +49,16 @@ export class PushSubscriptionsRepository {
     after: readonly [string] | undefined,
     limit: number,
   ): Promise<PushSubscription[]> {
-    return rowsOf(this.db, PushSubscription).page({ tenantId, userId }, ['id'], after, limit);
+    return rowsOf(this.db, PushSubscription).page(
+      { tenant_id: tenantId, user_id: userId },
+      ['id'],
+      after,
+      limit,
+    );
   }
 
   async find({ tenantId, userId }: MemberKey, id: string): Promise<PushSubscription | null> {
-    return rowsOf(this.db, PushSubscription).one({ tenantId, userId, id });
+    return rowsOf(this.db, PushSubscription).one({ tenant_id: tenantId, user_id: userId, id });
   }
 
   /** Subscriptions of several users. @param wanted user and id of each */
@@ -63,7 +68,7 @@ export class PushSubscriptionsRepository {
   ): Promise<PushSubscription[]> {
     const users = [...new Set(wanted.map(({ userId }) => userId))];
     const ids = [...new Set(wanted.map(({ id }) => id))];
-    return rowsOf(this.db, PushSubscription).all({ tenantId, userId: In(users), id: In(ids) });
+    return rowsOf(this.db, PushSubscription).all({ tenant_id: tenantId, user_id: In(users), id: In(ids) });
   }
 
   /**
@@ -79,26 +84,29 @@ export class PushSubscriptionsRepository {
     const endpointHash = createHash('sha256').update(values.endpoint).digest('base64url');
     await tx.query(replaceOthers, [tenantId, userId, endpointHash, values.auth, values.p256dh]);
     const rows = rowsOf(tx, PushSubscription);
-    const replace = async () => (await rows.update({ tenantId, userId, endpointHash }, values))[0];
+    const replace = async () =>
+      (await rows.update({ tenant_id: tenantId, user_id: userId, endpoint_hash: endpointHash }, values))[0];
     const known = await replace();
     if (known) return known;
     await ofUser.take(tx, tenantId, userId);
-    const key = { tenantId, userId, id, endpointHash };
-    const made: ColumnValues<PushSubscription> = { ...values, ...key, createdAt: NOW };
+    const key = { tenant_id: tenantId, user_id: userId, id, endpoint_hash: endpointHash };
+    const made: ColumnValues<PushSubscription> = { ...values, ...key, created_at: NOW };
     // The lock of the quota lets one request of a user add at a time: another one may have added the endpoint before.
     return ((await rows.insert(made)) ?? (await replace())) as PushSubscription;
   }
 
   /** Deletes a subscription with its deliveries. */
   async delete(tx: Tx, { tenantId, userId }: MemberKey, id: string): Promise<boolean> {
-    return (await rowsOf(tx, PushSubscription).delete({ tenantId, userId, id })).length > 0;
+    return (
+      (await rowsOf(tx, PushSubscription).delete({ tenant_id: tenantId, user_id: userId, id })).length > 0
+    );
   }
 
   /** Remembers the outcome of the last message. */
   async record(
-    { tenantId, userId, id }: PushSubscription,
+    { tenant_id, user_id, id }: PushSubscription,
     { statusCode, error }: PushAttempt,
   ): Promise<void> {
-    await this.db.single((tx) => tx.query(record, [tenantId, userId, id, statusCode, error]));
+    await this.db.single((tx) => tx.query(record, [tenant_id, user_id, id, statusCode, error]));
   }
 }

@@ -3,33 +3,33 @@ import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 @Entity('push_keys')
 export class PushKey {
   @PrimaryColumn('uuid') id!: string;
-  @Column('text', { name: 'public_key' }) publicKey!: string;
-  @Column('text', { name: 'sealed_private_key' }) sealedPrivateKey!: string;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('text') public_key!: string;
+  @Column('text') sealed_private_key!: string;
+  @Column('timestamptz') created_at!: Date;
 }
 
 @Entity('push_subscriptions')
-@Index('push_subscriptions_endpoint', ['tenantId', 'endpointHash', 'userId'], { unique: true })
-@Index('push_subscriptions_bound', ['userId'], { where: 'session_id IS NOT NULL' })
-@ForeignKey('TenantMember', ['tenantId', 'userId'], ['tenantId', 'userId'])
+@Index('push_subscriptions_endpoint', ['tenant_id', 'endpoint_hash', 'user_id'], { unique: true })
+@Index('push_subscriptions_bound', ['user_id'], { where: 'session_id IS NOT NULL' })
+@ForeignKey('TenantMember', ['tenant_id', 'user_id'], ['tenant_id', 'user_id'])
 export class PushSubscription {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') user_id!: string;
   @PrimaryColumn('uuid') id!: string;
   @Column('text') endpoint!: string;
-  @Column('text', { name: 'endpoint_hash' }) endpointHash!: string;
+  @Column('text') endpoint_hash!: string;
   /** The origin of the endpoint. */
   @Column('text') service!: string;
   @Column('text') p256dh!: string;
   @Column('text') auth!: string;
-  @Column('uuid', { name: 'key_id' }) keyId!: string;
+  @Column('uuid') key_id!: string;
   @Column('text') description!: string;
   /** Whether the device accepts messages that show nothing. */
-  @Column('boolean', { name: 'can_dismiss' }) canDismiss!: boolean;
-  @Column('uuid', { name: 'session_id', nullable: true }) sessionId!: string | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'attempted_at', nullable: true }) attemptedAt!: Date | null;
-  @Column('int', { name: 'status_code', nullable: true }) statusCode!: number | null;
+  @Column('boolean') can_dismiss!: boolean;
+  @Column('uuid', { nullable: true }) session_id!: string | null;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz', { nullable: true }) attempted_at!: Date | null;
+  @Column('int', { nullable: true }) status_code!: number | null;
   @Column('text', { nullable: true }) error!: string | null;
 }
 
@@ -37,24 +37,24 @@ export class PushSubscription {
 export type PushKind = 'shown' | 'dismissed';
 
 @Entity('push_deliveries')
-@Index('push_deliveries_due', ['dueAt'])
-@Index('push_deliveries_age', ['createdAt'])
-@ForeignKey('PushSubscription', ['tenantId', 'userId', 'subscriptionId'], ['tenantId', 'userId', 'id'], {
+@Index('push_deliveries_due', ['due_at'])
+@Index('push_deliveries_age', ['created_at'])
+@ForeignKey('PushSubscription', ['tenant_id', 'user_id', 'subscription_id'], ['tenant_id', 'user_id', 'id'], {
   onDelete: 'CASCADE',
 })
 export class PushDelivery {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
-  @PrimaryColumn('uuid', { name: 'subscription_id' }) subscriptionId!: string;
-  @PrimaryColumn('uuid', { name: 'notification_id' }) notificationId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') user_id!: string;
+  @PrimaryColumn('uuid') subscription_id!: string;
+  @PrimaryColumn('uuid') notification_id!: string;
   @Column('text') type!: string;
   @Column('text') service!: string;
   @Column('text') kind!: PushKind;
   @Column('text') state!: 'pending' | 'sent';
-  @Column('boolean', { name: 'is_shown' }) isShown!: boolean;
-  @Column('timestamptz', { name: 'due_at' }) dueAt!: Date;
-  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+  @Column('boolean') is_shown!: boolean;
+  @Column('timestamptz') due_at!: Date;
+  @Column('timestamptz') expires_at!: Date;
   @Column('int') attempts!: number;
   @Column('int') claims!: number;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz') created_at!: Date;
 }

@@ -64,9 +64,9 @@ export class PushService {
     const { p256dh, auth } = keysOf(keys);
     const keyId = await this.keyOf(input.key_id);
     const { origin: service, hostname } = new URL(endpoint);
-    const { can_dismiss: canDismiss = !OF_APPLE.test(hostname) } = input;
-    const device = { endpoint, service, p256dh, auth, canDismiss, description };
-    const values = { ...device, keyId, sessionId: ctx.sessionId };
+    const { can_dismiss = !OF_APPLE.test(hostname) } = input;
+    const device = { endpoint, service, p256dh, auth, can_dismiss, description };
+    const values = { ...device, key_id: keyId, session_id: ctx.sessionId };
     const row = await this.db.tx((tx) => this.subscriptions.store(tx, ctx, uuidv7(), values));
     return present(ctx, row);
   }
@@ -120,12 +120,12 @@ const bytesOf = (text: string): Buffer | null =>
 const present = (ctx: RequestContext, row: PushSubscription): PushSubscriptionResponse => ({
   id: row.id,
   endpoint: row.endpoint,
-  key_id: row.keyId,
-  can_dismiss: row.canDismiss,
+  key_id: row.key_id,
+  can_dismiss: row.can_dismiss,
   description: row.description,
-  is_current: row.sessionId !== null && row.sessionId === ctx.sessionId,
-  created_at: row.createdAt.toISOString(),
-  attempted_at: row.attemptedAt?.toISOString() ?? null,
-  status_code: row.statusCode,
+  is_current: row.session_id !== null && row.session_id === ctx.sessionId,
+  created_at: row.created_at.toISOString(),
+  attempted_at: row.attempted_at?.toISOString() ?? null,
+  status_code: row.status_code,
   error: row.error,
 });

@@ -1,37 +1,40 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('scim_tokens')
-@Index('scim_tokens_hash', ['tenantId', 'tokenHash'], { unique: true })
+@Index('scim_tokens_hash', ['tenant_id', 'token_hash'], { unique: true })
 export class ScimToken {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
   @PrimaryColumn('uuid') id!: string;
   @Column('text') name!: string;
-  @Column('bytea', { name: 'token_hash' }) tokenHash!: Buffer;
-  @Column('uuid', { name: 'created_by', nullable: true }) createdBy!: string | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'rotated_at', nullable: true }) rotatedAt!: Date | null;
-  @Column('timestamptz', { name: 'expires_at', nullable: true }) expiresAt!: Date | null;
-  @Column('timestamptz', { name: 'last_used_at', nullable: true }) lastUsedAt!: Date | null;
+  @Column('bytea') token_hash!: Buffer;
+  @Column('uuid', { nullable: true }) created_by!: string | null;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz', { nullable: true }) rotated_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) expires_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) last_used_at!: Date | null;
 }
 
 @Entity('scim_users')
-@ForeignKey('TenantMember', ['tenantId', 'userId'], ['tenantId', 'userId'])
-@Index('scim_users_external', ['tenantId', 'externalId'], { unique: true, where: 'external_id IS NOT NULL' })
+@ForeignKey('TenantMember', ['tenant_id', 'user_id'], ['tenant_id', 'user_id'])
+@Index('scim_users_external', ['tenant_id', 'external_id'], {
+  unique: true,
+  where: 'external_id IS NOT NULL',
+})
 export class ScimUser {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
-  @Column('text', { name: 'external_id', nullable: true }) externalId!: string | null;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') user_id!: string;
+  @Column('text', { nullable: true }) external_id!: string | null;
   @Column('jsonb') attributes!: Record<string, unknown>;
-  @Column('timestamptz', { name: 'deleted_at', nullable: true }) deletedAt!: Date | null;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+  @Column('timestamptz', { nullable: true }) deleted_at!: Date | null;
+  @Column('timestamptz') updated_at!: Date;
 }
 
 @Entity('scim_groups')
-@ForeignKey('RbacGroup', ['tenantId', 'groupId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
-@Index('scim_groups_external', ['tenantId', 'externalId'], { unique: true })
+@ForeignKey('RbacGroup', ['tenant_id', 'group_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
+@Index('scim_groups_external', ['tenant_id', 'external_id'], { unique: true })
 export class ScimGroup {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'group_id' }) groupId!: string;
-  @Column('text', { name: 'external_id' }) externalId!: string;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') group_id!: string;
+  @Column('text') external_id!: string;
+  @Column('timestamptz') updated_at!: Date;
 }

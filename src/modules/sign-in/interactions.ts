@@ -259,7 +259,7 @@ export class Interactions {
     const result = await this.issuers.returned(signIn, query);
     if ('body' in result) return result;
     const { accountId, issuer, amr } = result;
-    const acr = acrOf(issuer);
+    const acr = acrOf({ tenantId: issuer.tenant_id, id: issuer.id });
     const account = await this.sessions.account(accountId);
     if (!account?.secondFactor || amr.includes('mfa')) return this.signedIn(signIn, accountId, amr, acr);
     const pending = { accountId, email: account.email, at: Date.now(), amr, acr };

@@ -112,7 +112,7 @@ export class SignInCompletion {
     if (mark) {
       const issuer = await this.issuers.find(mark.tenantId, mark.id);
       return {
-        workspaces: workspaces.filter(({ id }) => id === issuer?.tenantId),
+        workspaces: workspaces.filter(({ id }) => id === issuer?.tenant_id),
         issuer,
         isConfined: true,
         required: null,
@@ -121,7 +121,7 @@ export class SignInCompletion {
     const account = await this.sessions.account(accountId);
     const required = account && (await this.issuers.requiredFor(accountId, account.email));
     return {
-      workspaces: workspaces.filter(({ id }) => id !== required?.tenantId),
+      workspaces: workspaces.filter(({ id }) => id !== required?.tenant_id),
       issuer: null,
       isConfined: false,
       required,

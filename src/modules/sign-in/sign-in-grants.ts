@@ -58,8 +58,8 @@ export class SignInGrants {
     const { scopes, ...opening } = request;
     const { accountId, clientId, tenantId, secondFactorAt, issuer } = opening;
     const id = uuidv7();
-    const { sessionDays } = tenantId === null ? { sessionDays: null } : await this.policies.of(tenantId);
-    const ttl = Math.min(this.config.SIGN_IN_DAYS, sessionDays ?? Infinity) * DAY_SECONDS;
+    const { session_days } = tenantId === null ? { session_days: null } : await this.policies.of(tenantId);
+    const ttl = Math.min(this.config.SIGN_IN_DAYS, session_days ?? Infinity) * DAY_SECONDS;
     const expiresAt = new Date(Date.now() + ttl * 1000);
     const { ip, userAgent, requestId } = origin;
     const session = { ...opening, id, expiresAt, userAgent, ip, isActivated: false };

@@ -1,40 +1,40 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('oidc_records')
-@Index('oidc_records_grant', ['grantId'], { where: 'grant_id IS NOT NULL' })
-@Index('oidc_records_uid', ['uidHash'], { where: 'uid_hash IS NOT NULL' })
-@Index('oidc_records_user_code', ['userCodeHash'], { unique: true, where: 'user_code_hash IS NOT NULL' })
-@Index('oidc_records_expires', ['expiresAt'])
+@Index('oidc_records_grant', ['grant_id'], { where: 'grant_id IS NOT NULL' })
+@Index('oidc_records_uid', ['uid_hash'], { where: 'uid_hash IS NOT NULL' })
+@Index('oidc_records_user_code', ['user_code_hash'], { unique: true, where: 'user_code_hash IS NOT NULL' })
+@Index('oidc_records_expires', ['expires_at'])
 export class OidcRecord {
   @PrimaryColumn('text') model!: string;
-  @PrimaryColumn('bytea', { name: 'id_hash' }) idHash!: Buffer;
+  @PrimaryColumn('bytea') id_hash!: Buffer;
   @Column('text') payload!: string;
-  @Column('uuid', { name: 'grant_id', nullable: true }) grantId!: string | null;
-  @Column('bytea', { name: 'uid_hash', nullable: true }) uidHash!: Buffer | null;
-  @Column('bytea', { name: 'user_code_hash', nullable: true }) userCodeHash!: Buffer | null;
-  @Column('timestamptz', { name: 'consumed_at', nullable: true }) consumedAt!: Date | null;
-  @Column('bytea', { name: 'consumed_by', nullable: true }) consumedBy!: Buffer | null;
-  @Column('timestamptz', { name: 'polled_at', nullable: true }) polledAt!: Date | null;
-  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+  @Column('uuid', { nullable: true }) grant_id!: string | null;
+  @Column('bytea', { nullable: true }) uid_hash!: Buffer | null;
+  @Column('bytea', { nullable: true }) user_code_hash!: Buffer | null;
+  @Column('timestamptz', { nullable: true }) consumed_at!: Date | null;
+  @Column('bytea', { nullable: true }) consumed_by!: Buffer | null;
+  @Column('timestamptz', { nullable: true }) polled_at!: Date | null;
+  @Column('timestamptz') expires_at!: Date;
 }
 
 @Entity('oidc_clients')
-@ForeignKey('Account', ['accountId'], ['id'])
-@ForeignKey('Tenant', ['tenantId'], ['id'])
-@ForeignKey('Tenant', ['ownerTenantId'], ['id'])
-@Index('oidc_clients_owner', ['ownerTenantId', 'id'], { where: 'owner_tenant_id IS NOT NULL' })
+@ForeignKey('Account', ['account_id'], ['id'])
+@ForeignKey('Tenant', ['tenant_id'], ['id'])
+@ForeignKey('Tenant', ['owner_tenant_id'], ['id'])
+@Index('oidc_clients_owner', ['owner_tenant_id', 'id'], { where: 'owner_tenant_id IS NOT NULL' })
 export class OidcClient {
   @PrimaryColumn('text') id!: string;
   @Column('text') kind!: string;
   @Column('text') name!: string;
-  @Column('boolean', { name: 'first_party' }) firstParty!: boolean;
-  @Column('bytea', { name: 'secret_hash', nullable: true }) secretHash!: Buffer | null;
-  @Column('text', { name: 'redirect_uris', array: true }) redirectUris!: string[];
-  @Column('text', { name: 'logout_uris', array: true }) logoutUris!: string[];
-  @Column('uuid', { name: 'account_id', nullable: true }) accountId!: string | null;
-  @Column('uuid', { name: 'tenant_id', nullable: true }) tenantId!: string | null;
-  @Column('uuid', { name: 'owner_tenant_id', nullable: true }) ownerTenantId!: string | null;
-  @Column('uuid', { name: 'created_by', nullable: true }) createdBy!: string | null;
+  @Column('boolean') first_party!: boolean;
+  @Column('bytea', { nullable: true }) secret_hash!: Buffer | null;
+  @Column('text', { array: true }) redirect_uris!: string[];
+  @Column('text', { array: true }) logout_uris!: string[];
+  @Column('uuid', { nullable: true }) account_id!: string | null;
+  @Column('uuid', { nullable: true }) tenant_id!: string | null;
+  @Column('uuid', { nullable: true }) owner_tenant_id!: string | null;
+  @Column('uuid', { nullable: true }) created_by!: string | null;
   @Column('text', { array: true, nullable: true }) scopes!: string[] | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz') created_at!: Date;
 }

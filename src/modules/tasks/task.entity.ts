@@ -34,45 +34,45 @@ export interface StoredRecurrence {
 export type StoredReminder = { at: string } | { minutes_before: number };
 
 @Entity('tasks')
-@Index('tasks_folder', ['tenantId', 'folderId'], { where: 'folder_id IS NOT NULL' })
-@Index('tasks_by_title', ['tenantId', 'creatorId', 'title', 'id'])
-@Index('tasks_uid', ['tenantId', 'uid'], { where: 'uid IS NOT NULL' })
-@Index('tasks_purge_due', ['purgeAt'], { where: 'purge_at IS NOT NULL' })
-@Index('tasks_reminder_due', ['nextReminderAt'], { where: 'next_reminder_at IS NOT NULL' })
-@Index('tasks_due', ['nextDueAt'], { where: 'next_due_at IS NOT NULL' })
+@Index('tasks_folder', ['tenant_id', 'folder_id'], { where: 'folder_id IS NOT NULL' })
+@Index('tasks_by_title', ['tenant_id', 'creator_id', 'title', 'id'])
+@Index('tasks_uid', ['tenant_id', 'uid'], { where: 'uid IS NOT NULL' })
+@Index('tasks_purge_due', ['purge_at'], { where: 'purge_at IS NOT NULL' })
+@Index('tasks_reminder_due', ['next_reminder_at'], { where: 'next_reminder_at IS NOT NULL' })
+@Index('tasks_due', ['next_due_at'], { where: 'next_due_at IS NOT NULL' })
 export class Task extends TimedItem {
-  @Column('uuid', { name: 'creator_id' }) creatorId!: string;
-  @Column('uuid', { name: 'folder_id', nullable: true }) folderId!: string | null;
+  @Column('uuid') creator_id!: string;
+  @Column('uuid', { nullable: true }) folder_id!: string | null;
   @Column('text') title!: string;
   @Column('text', { nullable: true }) description!: string | null;
   @Column('smallint') status!: number;
   @Column('smallint') priority!: number;
-  @Column('text', { name: 'group_name', nullable: true }) groupName!: string | null;
+  @Column('text', { nullable: true }) group_name!: string | null;
   @Column('text', { array: true }) labels!: string[];
-  @Column('uuid', { name: 'assignee_ids', array: true }) assigneeIds!: string[];
+  @Column('uuid', { array: true }) assignee_ids!: string[];
   @Column('date', { nullable: true }) date!: string | null;
-  @Column('timestamptz', { name: 'due_at', nullable: true }) dueAt!: Date | null;
-  @Column('text', { name: 'time_zone' }) timeZone!: string;
-  @Column('timestamptz', { name: 'overdue_at', nullable: true }) overdueAt!: Date | null;
+  @Column('timestamptz', { nullable: true }) due_at!: Date | null;
+  @Column('text') time_zone!: string;
+  @Column('timestamptz', { nullable: true }) overdue_at!: Date | null;
   @Column('jsonb', { nullable: true }) recurrence!: StoredRecurrence | null;
-  @Column('uuid', { name: 'next_task_id', nullable: true }) nextTaskId!: string | null;
+  @Column('uuid', { nullable: true }) next_task_id!: string | null;
   @Column('jsonb') reminders!: StoredReminder[];
-  @Column('timestamptz', { name: 'next_reminder_at', nullable: true }) nextReminderAt!: Date | null;
-  @Column('timestamptz', { name: 'next_due_at', nullable: true }) nextDueAt!: Date | null;
-  @Column('smallint', { name: 'due_stage' }) dueStage!: number;
+  @Column('timestamptz', { nullable: true }) next_reminder_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) next_due_at!: Date | null;
+  @Column('smallint') due_stage!: number;
   @Column('jsonb') refs!: StoredReference[];
-  @Column('uuid', { name: 'linked_notes', array: true }) linkedNotes!: string[];
+  @Column('uuid', { array: true }) linked_notes!: string[];
   @Column('jsonb') attachments!: unknown[];
-  @Column('int', { name: 'subtasks_count' }) subtasksCount!: number;
-  @Column('int', { name: 'comments_count' }) commentsCount!: number;
-  @Column('int', { name: 'activity_count' }) activityCount!: number;
+  @Column('int') subtasks_count!: number;
+  @Column('int') comments_count!: number;
+  @Column('int') activity_count!: number;
   @Column('text') position!: string;
   @Column('int') revision!: number;
-  @Column('timestamptz', { name: 'completed_at', nullable: true }) completedAt!: Date | null;
-  @Column('uuid', { name: 'updated_by' }) updatedBy!: string;
-  @Column('timestamptz', { name: 'deleted_at', nullable: true }) deletedAt!: Date | null;
-  @Column('uuid', { name: 'deleted_by', nullable: true }) deletedBy!: string | null;
-  @Column('timestamptz', { name: 'purge_at', nullable: true }) purgeAt!: Date | null;
+  @Column('timestamptz', { nullable: true }) completed_at!: Date | null;
+  @Column('uuid') updated_by!: string;
+  @Column('timestamptz', { nullable: true }) deleted_at!: Date | null;
+  @Column('uuid', { nullable: true }) deleted_by!: string | null;
+  @Column('timestamptz', { nullable: true }) purge_at!: Date | null;
   /** The UID that a CalDAV program chose; null: the id. */
   @Column('text', { nullable: true }) uid!: string | null;
   /** What a program stored that the task has no field for. */
@@ -80,47 +80,47 @@ export class Task extends TimedItem {
 }
 
 @Entity('task_members')
-@Index('task_members_feed', ['tenantId', 'userId', 'seq'], { unique: true })
-@Index('task_members_gone', ['goneAt'], { where: 'gone_at IS NOT NULL' })
-@Index('task_members_board', ['tenantId', 'userId', 'folderId', 'position', 'taskId'], {
+@Index('task_members_feed', ['tenant_id', 'user_id', 'seq'], { unique: true })
+@Index('task_members_gone', ['gone_at'], { where: 'gone_at IS NOT NULL' })
+@Index('task_members_board', ['tenant_id', 'user_id', 'folder_id', 'position', 'task_id'], {
   where: '(role IS NOT NULL) AND (NOT trashed)',
 })
-@Index('task_members_agenda', ['tenantId', 'userId', 'dueOn', 'taskId'], {
+@Index('task_members_agenda', ['tenant_id', 'user_id', 'due_on', 'task_id'], {
   where: '(role IS NOT NULL) AND (NOT trashed) AND open',
 })
-@Index('task_members_shared', ['tenantId', 'userId'], {
+@Index('task_members_shared', ['tenant_id', 'user_id'], {
   where: "role = ANY (ARRAY['viewer'::task_role, 'editor'::task_role])",
 })
-@Index('task_members_days', ['tenantId', 'userId', 'dueOn', 'taskId'], {
+@Index('task_members_days', ['tenant_id', 'user_id', 'due_on', 'task_id'], {
   where: '(role IS NOT NULL) AND (NOT trashed)',
 })
 export class TaskMember {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;
-  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') task_id!: string;
+  @PrimaryColumn('uuid') user_id!: string;
   @Column('enum', { enum: ROLES, enumName: 'task_role', nullable: true }) role!: TaskRole | null;
-  @Column('uuid', { name: 'folder_id', nullable: true }) folderId!: string | null;
+  @Column('uuid', { nullable: true }) folder_id!: string | null;
   @Column('bigint') seq!: string;
   @Column('smallint', { nullable: true }) gone!: number | null;
-  @Column('timestamptz', { name: 'gone_at', nullable: true }) goneAt!: Date | null;
-  @Column('text', { name: 'device_id', nullable: true }) deviceId!: string | null;
-  @Column('timestamptz', { name: 'listed_at' }) listedAt!: Date;
+  @Column('timestamptz', { nullable: true }) gone_at!: Date | null;
+  @Column('text', { nullable: true }) device_id!: string | null;
+  @Column('timestamptz') listed_at!: Date;
   @Column('text') position!: string;
-  @Column('date', { name: 'due_on' }) dueOn!: string;
+  @Column('date') due_on!: string;
   @Column('boolean') open!: boolean;
   @Column('boolean') assigned!: boolean;
   @Column('boolean') trashed!: boolean;
   /** The member reads entries of the history with a higher number; the owner reads all. */
-  @Column('int', { name: 'history_from', default: 0 }) historyFrom!: number;
+  @Column('int', { default: 0 }) history_from!: number;
   /** Folders that the task has left for this member, for their synchronised lists. */
-  @Column('uuid', { name: 'left_folders', array: true }) leftFolders!: string[];
+  @Column('uuid', { array: true }) left_folders!: string[];
 }
 
 /** Key of the task, for tables of its parts, which are deleted with it. */
-@ForeignKey('Task', ['tenantId', 'taskId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@ForeignKey('Task', ['tenant_id', 'task_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 export abstract class TaskPart {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') task_id!: string;
 }
 
 @Entity('subtasks')
@@ -128,27 +128,27 @@ export class Subtask extends TaskPart {
   @PrimaryColumn('uuid') id!: string;
   @Column('text') title!: string;
   @Column('boolean') done!: boolean;
-  @Column('uuid', { name: 'assignee_id', nullable: true }) assigneeId!: string | null;
+  @Column('uuid', { nullable: true }) assignee_id!: string | null;
   @Column('date', { nullable: true }) date!: string | null;
   @Column('text') position!: string;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz') updated_at!: Date;
 }
 
 @Entity('task_comments')
 export class TaskComment extends TaskPart {
   @PrimaryColumn('uuid') id!: string;
-  @Column('uuid', { name: 'author_id' }) authorId!: string;
+  @Column('uuid') author_id!: string;
   @Column('text') body!: string;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'edited_at', nullable: true }) editedAt!: Date | null;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz', { nullable: true }) edited_at!: Date | null;
 }
 
 @Entity('task_activity')
 export class TaskActivity extends TaskPart {
   @PrimaryColumn('int') n!: number;
   @Column('text') type!: string;
-  @Column('uuid', { name: 'actor_id', nullable: true }) actorId!: string | null;
+  @Column('uuid', { nullable: true }) actor_id!: string | null;
   @Column('jsonb') data!: Record<string, unknown>;
   @Column('timestamptz') at!: Date;
 }
@@ -156,8 +156,8 @@ export class TaskActivity extends TaskPart {
 /** An id that no new task may use. */
 @Entity('purged_tasks')
 export class PurgedTask {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'task_id' }) taskId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') task_id!: string;
 }
 
 /** SQL over the row `item` of a task, with the workspace as $1: about the bytes of the task without its description. */

@@ -106,8 +106,8 @@ export class MembershipStatusRepository {
 
   /** @returns null for a user who has no membership, or an erased one */
   async status(tx: Tx, tenantId: string, userId: string): Promise<MemberStatus | null> {
-    const member = await rowsOf(tx, TenantMember).one({ tenantId, userId });
-    return member?.erasedAt === null ? member.status : null;
+    const member = await rowsOf(tx, TenantMember).one({ tenant_id: tenantId, user_id: userId });
+    return member?.erased_at === null ? member.status : null;
   }
 
   /** Restarts erased memberships as new ones. @returns their users */
@@ -120,8 +120,8 @@ export class MembershipStatusRepository {
   }
 
   async isErased(tx: Tx, tenantId: string, userId: string): Promise<boolean> {
-    const member = await rowsOf(tx, TenantMember).one({ tenantId, userId });
-    return member !== null && member.erasedAt !== null;
+    const member = await rowsOf(tx, TenantMember).one({ tenant_id: tenantId, user_id: userId });
+    return member !== null && member.erased_at !== null;
   }
 
   async endedMembers(policies: readonly ErasurePolicy[]): Promise<EndedMembers[]> {

@@ -28,7 +28,8 @@ export class TenantPolicies {
   async of(tenantId: string): Promise<TenantPolicy> {
     const cached = this.cache.get(tenantId);
     if (cached) return cached;
-    const policy = (await rowsOf(this.db, TenantPolicy).one({ tenantId })) ?? defaultPolicy(tenantId);
+    const policy =
+      (await rowsOf(this.db, TenantPolicy).one({ tenant_id: tenantId })) ?? defaultPolicy(tenantId);
     this.cache.set(tenantId, policy);
     return policy;
   }
@@ -45,18 +46,18 @@ export class TenantPolicies {
 
   /** Whether a member with this role may create share links. */
   async mayShareLinks({ tenantId, role }: RequestContext): Promise<boolean> {
-    return includes((await this.of(tenantId)).linkShares, role);
+    return includes((await this.of(tenantId)).link_shares, role);
   }
 
   /** Whether a member with this role may invite guests. */
   async mayInviteGuests(tenantId: string, role: TenantRole | null): Promise<boolean> {
-    return includes((await this.of(tenantId)).guestInvites, role);
+    return includes((await this.of(tenantId)).guest_invites, role);
   }
 
   /** Whether the workspace accepts access tokens of this issuer; `local`: of this service. */
   async accepts(tenantId: string, issuer: string): Promise<boolean> {
-    const { allowedIssuers } = await this.of(tenantId);
-    return allowedIssuers === null || allowedIssuers.includes(issuer);
+    const { allowed_issuers } = await this.of(tenantId);
+    return allowed_issuers === null || allowed_issuers.includes(issuer);
   }
 
   /**
@@ -64,10 +65,10 @@ export class TenantPolicies {
    * @param memberSince start of the membership @returns null: no second factor is required
    */
   async secondFactorDeadline(tenantId: string, memberSince: Date): Promise<Date | null> {
-    const { secondFactorRequired, secondFactorSince, secondFactorGraceDays } = await this.of(tenantId);
-    if (!secondFactorRequired) return null;
-    const start = Math.max(secondFactorSince?.getTime() ?? 0, memberSince.getTime());
-    return new Date(start + secondFactorGraceDays * DAY_MS);
+    const { second_factor_required, second_factor_since, second_factor_grace_days } = await this.of(tenantId);
+    if (!second_factor_required) return null;
+    const start = Math.max(second_factor_since?.getTime() ?? 0, memberSince.getTime());
+    return new Date(start + second_factor_grace_days * DAY_MS);
   }
 }
 

@@ -5,36 +5,36 @@ export const AUDIENCES = ['members', 'admins', 'nobody'] as const;
 export type Audience = (typeof AUDIENCES)[number];
 
 @Entity('tenant_policies')
-@ForeignKey('Tenant', ['tenantId'], ['id'])
+@ForeignKey('Tenant', ['tenant_id'], ['id'])
 export class TenantPolicy {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @Column('boolean', { name: 'second_factor_required' }) secondFactorRequired!: boolean;
-  @Column('int', { name: 'second_factor_grace_days' }) secondFactorGraceDays!: number;
-  @Column('timestamptz', { name: 'second_factor_since', nullable: true }) secondFactorSince!: Date | null;
-  @Column('int', { name: 'session_days', nullable: true }) sessionDays!: number | null;
-  @Column('int', { name: 'password_min_length', nullable: true }) passwordMinLength!: number | null;
-  @Column('text', { name: 'link_shares' }) linkShares!: Audience;
-  @Column('text', { name: 'guest_invites' }) guestInvites!: Audience;
-  @Column('text', { name: 'allowed_issuers', array: true, nullable: true }) allowedIssuers!: string[] | null;
-  @Column('boolean', { name: 'domain_join' }) domainJoin!: boolean;
-  @Column('int', { name: 'erase_after_days', nullable: true }) eraseAfterDays!: number | null;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @Column('boolean') second_factor_required!: boolean;
+  @Column('int') second_factor_grace_days!: number;
+  @Column('timestamptz', { nullable: true }) second_factor_since!: Date | null;
+  @Column('int', { nullable: true }) session_days!: number | null;
+  @Column('int', { nullable: true }) password_min_length!: number | null;
+  @Column('text') link_shares!: Audience;
+  @Column('text') guest_invites!: Audience;
+  @Column('text', { array: true, nullable: true }) allowed_issuers!: string[] | null;
+  @Column('boolean') domain_join!: boolean;
+  @Column('int', { nullable: true }) erase_after_days!: number | null;
+  @Column('timestamptz') updated_at!: Date;
 }
 
 /** The policy of a workspace that has set none. */
 export function defaultPolicy(tenantId: string): TenantPolicy {
   return {
-    tenantId,
-    secondFactorRequired: false,
-    secondFactorGraceDays: 7,
-    secondFactorSince: null,
-    sessionDays: null,
-    passwordMinLength: null,
-    linkShares: 'members',
-    guestInvites: 'members',
-    allowedIssuers: null,
-    domainJoin: false,
-    eraseAfterDays: null,
-    updatedAt: new Date(0),
+    tenant_id: tenantId,
+    second_factor_required: false,
+    second_factor_grace_days: 7,
+    second_factor_since: null,
+    session_days: null,
+    password_min_length: null,
+    link_shares: 'members',
+    guest_invites: 'members',
+    allowed_issuers: null,
+    domain_join: false,
+    erase_after_days: null,
+    updated_at: new Date(0),
   };
 }

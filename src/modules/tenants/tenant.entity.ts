@@ -8,51 +8,51 @@ export class Tenant {
   @Column('text') slug!: string;
   @Column('text') name!: string;
   @Column('jsonb') branding!: Record<string, unknown>;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz') created_at!: Date;
 }
 
 @Entity('tenant_domains')
-@ForeignKey('Tenant', ['tenantId'], ['id'])
+@ForeignKey('Tenant', ['tenant_id'], ['id'])
 @Index('tenant_domains_verified', ['domain'], { where: 'verified_at IS NOT NULL' })
 export class TenantDomain {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
   @PrimaryColumn('text') domain!: string;
-  @Column('timestamptz', { name: 'verified_at', nullable: true }) verifiedAt!: Date | null;
+  @Column('timestamptz', { nullable: true }) verified_at!: Date | null;
   @Column('text', { nullable: true }) challenge!: string | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz') created_at!: Date;
 }
 
 @Entity('tenant_members')
-@Index('tenant_members_user', ['userId'])
-@Index('tenant_members_unfolded', ['tenantId', 'userId'], { where: 'folded IS NULL' })
+@Index('tenant_members_user', ['user_id'])
+@Index('tenant_members_unfolded', ['tenant_id', 'user_id'], { where: 'folded IS NULL' })
 export class TenantMember {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') user_id!: string;
   @Column('text') role!: TenantRole;
   @Column('text') status!: 'active' | 'deactivated';
   @Column('text') email!: string;
-  @Column('text', { name: 'display_name' }) displayName!: string;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('text') display_name!: string;
+  @Column('timestamptz') created_at!: Date;
   @Column('text', { nullable: true }) folded!: string | null;
-  @Column('boolean', { name: 'is_service' }) isService!: boolean;
-  @Column('timestamptz', { name: 'deactivated_at', nullable: true }) deactivatedAt!: Date | null;
+  @Column('boolean') is_service!: boolean;
+  @Column('timestamptz', { nullable: true }) deactivated_at!: Date | null;
   /** The membership ended separately from the account: reopening the account does not restore it. */
-  @Column('boolean', { name: 'ended_separately' }) endedSeparately!: boolean;
+  @Column('boolean') ended_separately!: boolean;
   /** Start of the erasure of the personal data. The membership then stays deactivated until the user joins again. */
-  @Column('timestamptz', { name: 'erased_at', nullable: true }) erasedAt!: Date | null;
+  @Column('timestamptz', { nullable: true }) erased_at!: Date | null;
   /** The last change of address, name or status; null: none is known. */
-  @Column('timestamptz', { name: 'changed_at', nullable: true }) changedAt!: Date | null;
+  @Column('timestamptz', { nullable: true }) changed_at!: Date | null;
 }
 
 @Entity('tenant_logos')
-@ForeignKey('Tenant', ['tenantId'], ['id'])
+@ForeignKey('Tenant', ['tenant_id'], ['id'])
 export class TenantLogo {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
   @Column('text') format!: 'png' | 'jpeg' | 'webp';
   @Column('bytea') bytes!: Buffer;
   @Column('text') version!: string;
   @Column('int') width!: number;
   @Column('int') height!: number;
-  @Column('boolean', { name: 'is_encoded' }) isEncoded!: boolean;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+  @Column('boolean') is_encoded!: boolean;
+  @Column('timestamptz') updated_at!: Date;
 }

@@ -181,7 +181,9 @@ export class TenantsRepository {
   }
 
   async isService(tenantId: string, userId: string): Promise<boolean> {
-    return (await rowsOf(this.db, TenantMember).one({ tenantId, userId }))?.isService ?? false;
+    return (
+      (await rowsOf(this.db, TenantMember).one({ tenant_id: tenantId, user_id: userId }))?.is_service ?? false
+    );
   }
 
   /** @returns user id by name, without names that match no member */
@@ -241,9 +243,12 @@ export class TenantsRepository {
 
   async rename(tx: Tx, tenantId: string, userId: string, displayName: string): Promise<void> {
     const members = rowsOf(tx, TenantMember);
-    const member = await members.one({ tenantId, userId });
+    const member = await members.one({ tenant_id: tenantId, user_id: userId });
     const folded = foldWords(displayName, member?.email ?? '');
-    await members.update({ tenantId, userId }, { displayName, folded, changedAt: () => 'now()' });
+    await members.update(
+      { tenant_id: tenantId, user_id: userId },
+      { display_name: displayName, folded, changed_at: () => 'now()' },
+    );
   }
 
   /** Workspaces in which a user has another address, without erased memberships. */
@@ -260,10 +265,13 @@ export class TenantsRepository {
   ): Promise<void> {
     await this.db.tx(async (tx) => {
       const members = rowsOf(tx, TenantMember);
-      const member = await members.lock({ tenantId, userId, erasedAt: IsNull() });
+      const member = await members.lock({ tenant_id: tenantId, user_id: userId, erased_at: IsNull() });
       if (!member) return;
-      const folded = foldWords(member.displayName, email);
-      await members.update({ tenantId, userId }, { email, folded, changedAt: () => 'now()' });
+      const folded = foldWords(member.display_name, email);
+      await members.update(
+        { tenant_id: tenantId, user_id: userId },
+        { email, folded, changed_at: () => 'now()' },
+      );
       await then(tx);
     });
   }

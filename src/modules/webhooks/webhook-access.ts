@@ -21,7 +21,7 @@ export class WebhookAccess {
 
   /** The webhook, for a caller who may see it. @throws ApiError 404 */
   visible(ctx: MemberKey, webhook: Webhook | null, isManager: boolean): Webhook {
-    const isVisible = webhook?.ownerId === ctx.userId || (webhook?.scope === 'tenant' && isManager);
+    const isVisible = webhook?.owner_id === ctx.userId || (webhook?.scope === 'tenant' && isManager);
     if (!webhook || !isVisible) throw WEBHOOKS.notFound.with();
     return webhook;
   }
@@ -30,12 +30,12 @@ export class WebhookAccess {
    * Its events contain what its owner can read, so only the owner decides where they go.
    * @throws ApiError 403 `not_owner`
    */
-  assertOwner({ userId }: MemberKey, { ownerId }: Webhook): void {
-    if (ownerId !== userId) throw WebhookErrors.notOwner.with();
+  assertOwner({ userId }: MemberKey, { owner_id }: Webhook): void {
+    if (owner_id !== userId) throw WebhookErrors.notOwner.with();
   }
 
   /** Whether the owner may have the webhook now. */
-  async isAllowed({ tenantId, ownerId, scope }: Webhook): Promise<boolean> {
-    return scope === 'user' || (await this.isManager({ tenantId, userId: ownerId }));
+  async isAllowed({ tenant_id: tenantId, owner_id, scope }: Webhook): Promise<boolean> {
+    return scope === 'user' || (await this.isManager({ tenantId, userId: owner_id }));
   }
 }

@@ -13,8 +13,8 @@ const BYTES = 32;
 /** Secrets that one run of the job encrypts again. */
 const BATCH = 500;
 
-type Owner = Pick<Webhook, 'tenantId' | 'id'>;
-type Sealed = Pick<Webhook, 'secret' | 'previousSecret' | 'previousUntil'>;
+type Owner = Pick<Webhook, 'tenant_id' | 'id'>;
+type Sealed = Pick<Webhook, 'secret' | 'previous_secret' | 'previous_until'>;
 
 const outdated = workspace.statement<{
   tenant_id: string;
@@ -60,34 +60,34 @@ export class WebhookSecrets implements OnModuleInit {
   }
 
   /** Encrypts a secret for storage. */
-  seal({ tenantId, id }: Owner, secret: string): string {
-    return this.box.seal(USE, `${tenantId} ${id}`, Buffer.from(secret));
+  seal({ tenant_id, id }: Owner, secret: string): string {
+    return this.box.seal(USE, `${tenant_id} ${id}`, Buffer.from(secret));
   }
 
   /** The keys that sign now, the current one first. @throws UnreadableSecretError when SECRET_KEYS lacks a key */
   keysOf(webhook: Owner & Sealed): Buffer[] {
-    const { secret, previousSecret, previousUntil } = webhook;
+    const { secret, previous_secret, previous_until } = webhook;
     const overlaps =
-      previousSecret !== null && previousUntil !== null && previousUntil.getTime() > Date.now();
-    return [secret, ...(overlaps ? [previousSecret] : [])].map((sealed) =>
+      previous_secret !== null && previous_until !== null && previous_until.getTime() > Date.now();
+    return [secret, ...(overlaps ? [previous_secret] : [])].map((sealed) =>
       Buffer.from(this.open(webhook, sealed).slice(PREFIX.length), 'base64'),
     );
   }
 
-  private open({ tenantId, id }: Owner, sealed: string): string {
-    return this.box.open(USE, `${tenantId} ${id}`, sealed).toString();
+  private open({ tenant_id, id }: Owner, sealed: string): string {
+    return this.box.open(USE, `${tenant_id} ${id}`, sealed).toString();
   }
 
   private async renew(): Promise<void> {
-    for (const { tenant_id: tenantId, id, secret, previous } of await this.db.query(outdated, [
+    for (const { tenant_id, id, secret, previous } of await this.db.query(outdated, [
       this.currentKey,
       BATCH,
     ])) {
-      const owner = { tenantId, id };
+      const owner = { tenant_id, id };
       try {
         const again = (sealed: string) => this.seal(owner, this.open(owner, sealed));
         const values = [again(secret), previous === null ? null : again(previous)];
-        await this.db.single((tx) => tx.query(replace, [tenantId, id, secret, ...values]));
+        await this.db.single((tx) => tx.query(replace, [tenant_id, id, secret, ...values]));
       } catch (error) {
         if (!(error instanceof UnreadableSecretError)) throw error;
         this.logger.warn(`secret of webhook ${id}: ${error.message}`);

@@ -20,63 +20,63 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 export type WebhookFilter = Partial<Record<EventFilter, string>>;
 
 @Entity('webhooks')
-@Index('webhooks_owner', ['tenantId', 'ownerId', 'id'])
-@ForeignKey('TenantMember', ['tenantId', 'ownerId'], ['tenantId', 'userId'])
+@Index('webhooks_owner', ['tenant_id', 'owner_id', 'id'])
+@ForeignKey('TenantMember', ['tenant_id', 'owner_id'], ['tenant_id', 'user_id'])
 export class Webhook {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
   @PrimaryColumn('uuid') id!: string;
-  @Column('uuid', { name: 'owner_id' }) ownerId!: string;
+  @Column('uuid') owner_id!: string;
   @Column('int') revision!: number;
   @Column('text') scope!: WebhookScope;
   @Column('text') url!: string;
   @Column('text') description!: string;
-  @Column('text', { name: 'event_types', array: true }) eventTypes!: string[];
+  @Column('text', { array: true }) event_types!: string[];
   @Column('jsonb') filter!: WebhookFilter;
   @Column('boolean') active!: boolean;
-  @Column('text', { name: 'disabled_reason', nullable: true }) disabledReason!: DisabledReason | null;
-  @Column('timestamptz', { name: 'disabled_at', nullable: true }) disabledAt!: Date | null;
+  @Column('text', { nullable: true }) disabled_reason!: DisabledReason | null;
+  @Column('timestamptz', { nullable: true }) disabled_at!: Date | null;
   @Column('text') secret!: string;
-  @Column('text', { name: 'previous_secret', nullable: true }) previousSecret!: string | null;
-  @Column('timestamptz', { name: 'previous_until', nullable: true }) previousUntil!: Date | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+  @Column('text', { nullable: true }) previous_secret!: string | null;
+  @Column('timestamptz', { nullable: true }) previous_until!: Date | null;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz') updated_at!: Date;
 }
 
 @Entity('webhook_queues')
-@Index('webhook_queues_ready', ['readyAt'])
-@ForeignKey('Webhook', ['tenantId', 'webhookId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@Index('webhook_queues_ready', ['ready_at'])
+@ForeignKey('Webhook', ['tenant_id', 'webhook_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 export class WebhookQueue {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'webhook_id' }) webhookId!: string;
-  @Column('timestamptz', { name: 'due_at' }) dueAt!: Date;
-  @Column('timestamptz', { name: 'held_until' }) heldUntil!: Date;
-  @Column('timestamptz', { name: 'ready_at' }) readyAt!: Date;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') webhook_id!: string;
+  @Column('timestamptz') due_at!: Date;
+  @Column('timestamptz') held_until!: Date;
+  @Column('timestamptz') ready_at!: Date;
   @Column('int') claims!: number;
   @Column('int') failures!: number;
-  @Column('timestamptz', { name: 'failing_since', nullable: true }) failingSince!: Date | null;
-  @Column('boolean', { name: 'is_slow' }) isSlow!: boolean;
+  @Column('timestamptz', { nullable: true }) failing_since!: Date | null;
+  @Column('boolean') is_slow!: boolean;
 }
 
 @Entity('webhook_deliveries')
-@Index('webhook_deliveries_pending', ['tenantId', 'webhookId', 'dueAt', 'id'], {
+@Index('webhook_deliveries_pending', ['tenant_id', 'webhook_id', 'due_at', 'id'], {
   where: "state = 'pending'::text",
 })
-@Index('webhook_deliveries_list', ['tenantId', 'webhookId', 'occurredAt', 'id'])
-@Index('webhook_deliveries_age', ['occurredAt'])
-@ForeignKey('Webhook', ['tenantId', 'webhookId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@Index('webhook_deliveries_list', ['tenant_id', 'webhook_id', 'occurred_at', 'id'])
+@Index('webhook_deliveries_age', ['occurred_at'])
+@ForeignKey('Webhook', ['tenant_id', 'webhook_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 export class WebhookDelivery {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'webhook_id' }) webhookId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') webhook_id!: string;
   @PrimaryColumn('uuid') id!: string;
-  @Column('text', { name: 'event_type' }) eventType!: string;
+  @Column('text') event_type!: string;
   @Column('jsonb') facts!: Record<string, unknown>;
-  @Column('timestamptz', { name: 'occurred_at' }) occurredAt!: Date;
+  @Column('timestamptz') occurred_at!: Date;
   @Column('text') state!: DeliveryState;
-  @Column('timestamptz', { name: 'due_at' }) dueAt!: Date;
+  @Column('timestamptz') due_at!: Date;
   @Column('int') attempts!: number;
-  @Column('timestamptz', { name: 'attempted_at', nullable: true }) attemptedAt!: Date | null;
-  @Column('int', { name: 'status_code', nullable: true }) statusCode!: number | null;
-  @Column('int', { name: 'latency_ms', nullable: true }) latencyMs!: number | null;
+  @Column('timestamptz', { nullable: true }) attempted_at!: Date | null;
+  @Column('int', { nullable: true }) status_code!: number | null;
+  @Column('int', { nullable: true }) latency_ms!: number | null;
   @Column('text', { nullable: true }) response!: string | null;
   @Column('text', { nullable: true }) error!: string | null;
 }

@@ -30,7 +30,8 @@ export class WebhooksOfMembers extends RegisteredContent {
     super(contents, {
       kind: 'webhooks',
       order: 80,
-      count: (reader, { tenantId, userId }) => rowsOf(reader, Webhook).count({ tenantId, ownerId: userId }),
+      count: (reader, { tenantId, userId }) =>
+        rowsOf(reader, Webhook).count({ tenant_id: tenantId, owner_id: userId }),
     });
   }
 

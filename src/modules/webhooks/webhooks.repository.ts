@@ -75,65 +75,69 @@ export class WebhooksRepository {
   }
 
   async find(tenantId: string, id: string, reader: Reader = this.db): Promise<Webhook | null> {
-    return rowsOf(reader, Webhook).one({ tenantId, id });
+    return rowsOf(reader, Webhook).one({ tenant_id: tenantId, id });
   }
 
   async lock(tx: Tx, tenantId: string, id: string): Promise<Webhook | null> {
-    return rowsOf(tx, Webhook).lock({ tenantId, id });
+    return rowsOf(tx, Webhook).lock({ tenant_id: tenantId, id });
   }
 
   /** Null: the id is taken. @throws ApiError 409 `quota_exceeded` */
   async insert(
     tx: Tx,
-    values: ColumnValues<Webhook> & { tenantId: string; ownerId: string },
+    values: ColumnValues<Webhook> & { tenant_id: string; owner_id: string },
   ): Promise<Webhook | null> {
-    await ofOwner.take(tx, values.tenantId, values.ownerId);
-    const made = await rowsOf(tx, Webhook).insert({ ...values, createdAt: NOW, updatedAt: NOW });
+    await ofOwner.take(tx, values.tenant_id, values.owner_id);
+    const made = await rowsOf(tx, Webhook).insert({ ...values, created_at: NOW, updated_at: NOW });
     if (!made) return null;
-    await rowsOf(tx, WebhookQueue).insert({ tenantId: made.tenantId, webhookId: made.id });
-    await this.setInterests(tx, made, made.eventTypes);
+    await rowsOf(tx, WebhookQueue).insert({ tenant_id: made.tenant_id, webhook_id: made.id });
+    await this.setInterests(tx, made, made.event_types);
     return made;
   }
 
   /** With the next revision. */
-  async update(tx: Tx, { tenantId, id, revision }: Webhook, values: ColumnValues<Webhook>): Promise<Webhook> {
-    const changes = { ...values, revision: revision + 1, updatedAt: NOW };
-    const after = (await rowsOf(tx, Webhook).update({ tenantId, id }, changes))[0] as Webhook;
-    await this.setInterests(tx, after, after.active ? after.eventTypes : []);
+  async update(
+    tx: Tx,
+    { tenant_id, id, revision }: Webhook,
+    values: ColumnValues<Webhook>,
+  ): Promise<Webhook> {
+    const changes = { ...values, revision: revision + 1, updated_at: NOW };
+    const after = (await rowsOf(tx, Webhook).update({ tenant_id, id }, changes))[0] as Webhook;
+    await this.setInterests(tx, after, after.active ? after.event_types : []);
     return after;
   }
 
   /** All pending deliveries are due at once, as if none had failed. */
   async resume(tx: Tx, webhook: Webhook): Promise<void> {
-    await tx.query(resume, [webhook.tenantId, webhook.id]);
+    await tx.query(resume, [webhook.tenant_id, webhook.id]);
     await this.wake(tx, webhook);
   }
 
   /** The queue ends its rest after failures. */
-  async wake(tx: Tx, { tenantId, id }: Webhook): Promise<void> {
-    await tx.query(wake, [tenantId, id]);
+  async wake(tx: Tx, { tenant_id, id }: Webhook): Promise<void> {
+    await tx.query(wake, [tenant_id, id]);
   }
 
   /** Removes at most `limit` deliveries. @returns their number */
-  async removeDeliveries(tx: Tx, { tenantId, id }: Webhook, limit: number): Promise<number> {
-    return (await tx.query(removeSome, [tenantId, id, limit]))[0]?.count ?? 0;
+  async removeDeliveries(tx: Tx, { tenant_id, id }: Webhook, limit: number): Promise<number> {
+    return (await tx.query(removeSome, [tenant_id, id, limit]))[0]?.count ?? 0;
   }
 
   async delete(tx: Tx, webhook: Webhook): Promise<void> {
-    const { tenantId, id } = webhook;
+    const { tenant_id, id } = webhook;
     await this.setInterests(tx, webhook, []);
-    await rowsOf(tx, Webhook).delete({ tenantId, id });
+    await rowsOf(tx, Webhook).delete({ tenant_id, id });
   }
 
   private async setInterests(
     tx: Tx,
-    { tenantId, id, ownerId }: Webhook,
+    { tenant_id, id, owner_id }: Webhook,
     types: readonly string[],
   ): Promise<void> {
     const frequent = types.flatMap((type) => {
       const subject = this.events.find(type)?.subject;
-      return subject?.isFrequent ? [{ type, userId: subject.owner === undefined ? null : ownerId }] : [];
+      return subject?.isFrequent ? [{ type, userId: subject.owner === undefined ? null : owner_id }] : [];
     });
-    await this.interests.set(tx, tenantId, id, frequent);
+    await this.interests.set(tx, tenant_id, id, frequent);
   }
 }

@@ -75,21 +75,31 @@ export class WebhooksService {
     input: CreateWebhook,
   ): Promise<ReplyOf<typeof WEBHOOKS, 'item'>> {
     const { tenantId, userId: ownerId } = ctx;
-    const { scope, url, description = '', event_types: eventTypes, filter = {}, active = true } = input;
+    const { scope, url, description = '', event_types, filter = {}, active = true } = input;
     assertAddressField(this.http, 'url', url);
-    this.assertTypes(scope, eventTypes);
-    assertApplicable(this.events, eventTypes, filter);
+    this.assertTypes(scope, event_types);
+    assertApplicable(this.events, event_types, filter);
     await this.assertReadable(ctx, filter);
     if (scope === 'tenant') await this.access.assertManager(ctx);
     const id = input.id?.toLowerCase() ?? uuidv7();
     const plain = this.secrets.create();
     let made: Webhook | undefined;
     const reply = await this.writes.runTx(ctx, key, async (tx) => {
-      const secret = this.secrets.seal({ tenantId, id }, plain);
-      const values = { tenantId, id, ownerId, scope, url, description, eventTypes, active, secret };
+      const secret = this.secrets.seal({ tenant_id: tenantId, id }, plain);
+      const values = {
+        tenant_id: tenantId,
+        id,
+        owner_id: ownerId,
+        scope,
+        url,
+        description,
+        event_types,
+        active,
+        secret,
+      };
       const row = await this.webhooks.insert(tx, { ...values, filter: filterOf(filter) });
       if (!row) throw WebhookErrors.alreadyExists.with();
-      await this.log(tx, ctx, 'created', row, { url, event_types: eventTypes });
+      await this.log(tx, ctx, 'created', row, { url, event_types });
       made = row;
       return WEBHOOKS.created(id, presentWebhook(row));
     });
@@ -117,12 +127,12 @@ export class WebhooksService {
       await WEBHOOKS.checkWrite(before, expected, checked, () => presentWebhook(before));
       const changes = changedFields<Partial<Webhook>>(before, this.fieldsOf(before.scope, checked.value));
       if (!changes) throw WebhookErrors.noChanges.with();
-      const { eventTypes, filter } = { ...before, ...changes };
-      if (changes.eventTypes || changes.filter) assertApplicable(this.events, eventTypes, filter);
+      const { event_types, filter } = { ...before, ...changes };
+      if (changes.event_types || changes.filter) assertApplicable(this.events, event_types, filter);
       const isDeactivation = changes.active === false && Object.keys(changes).length === 1;
       if (!isDeactivation) this.access.assertOwner(ctx, before);
       if (changes.active === true && before.scope === 'tenant' && !isManager) throw Errors.forbidden.with();
-      const reset = changes.active === true ? { disabledReason: null, disabledAt: null } : {};
+      const reset = changes.active === true ? { disabled_reason: null, disabled_at: null } : {};
       const after = await this.webhooks.update(tx, before, { ...changes, ...reset });
       if (changes.active === true || changes.url !== undefined) await this.webhooks.resume(tx, after);
       await this.log(tx, ctx, 'updated', before, { changed: Object.keys(changes) });
@@ -159,8 +169,8 @@ export class WebhooksService {
       this.access.assertOwner(ctx, before);
       const after = await this.webhooks.update(tx, before, {
         secret: this.secrets.seal(before, plain),
-        previousSecret: before.secret,
-        previousUntil: new Date(Date.now() + OVERLAP_MS),
+        previous_secret: before.secret,
+        previous_until: new Date(Date.now() + OVERLAP_MS),
       });
       await this.log(tx, ctx, 'secret_rotated', before);
       return WEBHOOKS.response(presentWebhook(after, plain));
@@ -173,10 +183,10 @@ export class WebhooksService {
   }
 
   private fieldsOf(scope: WebhookScope, input: UpdateWebhook): Partial<Webhook> {
-    const { url, description, event_types: eventTypes, filter, active } = input;
+    const { url, description, event_types, filter, active } = input;
     if (url !== undefined) assertAddressField(this.http, 'url', url);
-    if (eventTypes !== undefined) this.assertTypes(scope, eventTypes);
-    const fields = { url, description, eventTypes, active, filter: filter && filterOf(filter) };
+    if (event_types !== undefined) this.assertTypes(scope, event_types);
+    const fields = { url, description, event_types, active, filter: filter && filterOf(filter) };
     return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   }
 

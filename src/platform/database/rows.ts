@@ -14,13 +14,16 @@ import { Tx } from './tx.js';
 
 export type EntityClass<E> = new () => E;
 
-/** A row of a workspace: every key and every query begins with its tenant. */
+/**
+ * A row of a workspace: every key and every query begins with its tenant. A property of an entity has the name of its column, so
+ * that statements and entities share one declaration of a row.
+ */
 export interface TenantRow extends ObjectLiteral {
-  tenantId: string;
+  tenant_id: string;
 }
 
 /** Conditions of a query; a query without the tenant does not compile. */
-export type TenantWhere<E> = FindOptionsWhere<E> & { tenantId: string };
+export type TenantWhere<E> = FindOptionsWhere<E> & { tenant_id: string };
 
 /** Values of columns to write; a function returns an SQL expression. */
 export type ColumnValues<E> = QueryDeepPartialEntity<E>;
@@ -95,10 +98,7 @@ export class Rows<E extends TenantRow> {
     { size, order = 'ASC' }: { size: string; order?: 'ASC' | 'DESC' },
   ): Promise<(E & { fits: boolean })[]> {
     const { columns, primaryColumns, tablePath } = this.reader.dataSource.getMetadata(this.entity);
-    const nameOf = (property: string) =>
-      columns.find(({ propertyName }) => propertyName === property)!.databaseName;
-    const sorted = key.map(nameOf);
-    const keys = new Set([...primaryColumns.map(({ databaseName }) => databaseName), ...sorted]);
+    const keys = new Set([...primaryColumns.map(({ databaseName }) => databaseName), ...key]);
     return this.use(where, async (manager) => {
       const query = this.keyset(manager, where, key, after, order).limit(limit).select(size, 'bytes');
       for (const name of keys) query.addSelect(`item.${name}`, name);
@@ -106,7 +106,7 @@ export class Rows<E extends TenantRow> {
       const rows = await manager.query<(ObjectLiteral & { fits: boolean })[]>(
         boundedPage({
           keys: text,
-          order: sorted.map((name) => `sized.${name} ${order}`).join(', '),
+          order: key.map((name) => `sized.${name} ${order}`).join(', '),
           limit: `$${values.length + 1}::int`,
           bytes: `$${values.length + 2}::bigint`,
           columns: [...keys]
@@ -131,17 +131,19 @@ export class Rows<E extends TenantRow> {
   hydrate(raw: ObjectLiteral): E {
     const { dataSource } = this.reader;
     const row = new this.entity() as ObjectLiteral;
-    for (const column of dataSource.getMetadata(this.entity).columns)
-      row[column.propertyName] = dataSource.driver.prepareHydratedValue(raw[column.databaseName], column);
+    for (const column of dataSource.getMetadata(this.entity).columns) {
+      const name = column.databaseName;
+      row[name] = dataSource.driver.prepareHydratedValue(raw[name], column);
+    }
     return row as E;
   }
 
   /** @param row of the workspace whose rows `work` reads or writes */
   protected async use<T>(
-    { tenantId }: ObjectLiteral,
+    { tenant_id }: ObjectLiteral,
     work: (manager: EntityManager) => Promise<T>,
   ): Promise<T> {
-    const manager = this.reader.managerOf(homeOf(this.entity) === 'directory' ? null : (tenantId as string));
+    const manager = this.reader.managerOf(homeOf(this.entity) === 'directory' ? null : (tenant_id as string));
     return work(manager instanceof Promise ? await manager : manager);
   }
 }
@@ -173,9 +175,6 @@ export class WritableRows<E extends TenantRow> extends Rows<E> {
 
   /** Inserts a row, or sets the other columns of the row with the same `key`. */
   async store(key: (keyof E & string)[], values: ColumnValues<E>): Promise<void> {
-    const entity = this.reader.dataSource.getMetadata(this.entity);
-    const columns = (names: string[]) =>
-      names.map((name) => entity.findColumnWithPropertyName(name)!.databaseName);
     const others = Object.keys(values).filter((name) => !(key as string[]).includes(name));
     await this.use(values, (manager) =>
       manager
@@ -183,7 +182,7 @@ export class WritableRows<E extends TenantRow> extends Rows<E> {
         .insert()
         .into(this.entity)
         .values(values)
-        .orUpdate(columns(others), columns(key))
+        .orUpdate(others, key)
         .updateEntity(false)
         .execute(),
     );

@@ -1,12 +1,12 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('socket_tokens')
-@Index('socket_tokens_expired', ['expiresAt'])
+@Index('socket_tokens_expired', ['expires_at'])
 export class SocketTokenRow {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
   @PrimaryColumn('bytea') hash!: Buffer;
-  @Column('uuid', { name: 'user_id' }) userId!: string;
-  @Column('uuid', { name: 'session_id', nullable: true }) sessionId!: string | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+  @Column('uuid') user_id!: string;
+  @Column('uuid', { nullable: true }) session_id!: string | null;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz') expires_at!: Date;
 }

@@ -1,7 +1,7 @@
 /** A row of a table of folders. */
 export interface TreeNode {
   id: string;
-  parentId: string | null;
+  parent_id: string | null;
   position: number;
 }
 
@@ -17,7 +17,7 @@ export class Tree {
     this.nodes = new Map(nodes.map((node) => [node.id, node]));
     this.byParent = Map.groupBy(
       nodes.toSorted((a, b) => a.position - b.position),
-      (node) => node.parentId,
+      (node) => node.parent_id,
     );
   }
 
@@ -37,7 +37,7 @@ export class Tree {
   /** The node and those above it, itself first; empty for an unknown node. */
   path(id: string | null): string[] {
     const path: string[] = [];
-    for (let node = this.nodes.get(id ?? ''); node; node = this.nodes.get(node.parentId ?? ''))
+    for (let node = this.nodes.get(id ?? ''); node; node = this.nodes.get(node.parent_id ?? ''))
       path.push(node.id);
     return path;
   }

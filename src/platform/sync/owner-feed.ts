@@ -26,16 +26,16 @@ import { allocate, expireCursors, lockHead } from './sync-heads.js';
  * unique index on `(tenant_id, owner_id, seq)`.
  */
 export abstract class OwnedItem extends TimedItem {
-  @Column('uuid', { name: 'owner_id' }) ownerId!: string;
+  @Column('uuid') owner_id!: string;
   @Column('int') revision!: number;
   /** Number of the last change in the owner's feed. */
   @Column('bigint') seq!: string;
   /** Time of the deletion. The row stays: the feed delivers it as a removal. */
-  @Column('timestamptz', { name: 'gone_at', nullable: true }) goneAt!: Date | null;
+  @Column('timestamptz', { nullable: true }) gone_at!: Date | null;
 }
 
 /** Fields that the engine writes itself. */
-type Managed = 'tenantId' | 'ownerId' | 'revision' | 'seq' | 'createdAt' | 'updatedAt' | 'goneAt';
+type Managed = 'tenant_id' | 'owner_id' | 'revision' | 'seq' | 'created_at' | 'updated_at' | 'gone_at';
 
 interface FeedRecord {
   head: number;
@@ -92,8 +92,13 @@ export abstract class OwnerFeed<E extends OwnedItem> implements FeedSource {
 
   /** Conditions for the caller's items that are not deleted. */
   protected own(ctx: MemberKey, where: object = {}): TenantWhere<E> {
-    const { tenantId, userId: ownerId } = ctx;
-    return { ...where, tenantId, ownerId, goneAt: IsNull() } as unknown as TenantWhere<E>;
+    const { tenantId, userId } = ctx;
+    return {
+      ...where,
+      tenant_id: tenantId,
+      owner_id: userId,
+      gone_at: IsNull(),
+    } as unknown as TenantWhere<E>;
   }
 
   protected rows(reader: Reader): Rows<E> {
@@ -112,9 +117,16 @@ export abstract class OwnerFeed<E extends OwnedItem> implements FeedSource {
 
   /** Null: the id is taken in this workspace. */
   async insert(tx: Tx, ctx: RequestContext, values: Omit<ColumnValues<E>, Managed>): Promise<E | null> {
-    const { tenantId, userId: ownerId } = ctx;
+    const { tenantId, userId } = ctx;
     const seq = (await allocate(tx, ctx, 1)) + 1;
-    const managed = { tenantId, ownerId, revision: 1, seq, createdAt: NOW, updatedAt: NOW };
+    const managed = {
+      tenant_id: tenantId,
+      owner_id: userId,
+      revision: 1,
+      seq,
+      created_at: NOW,
+      updated_at: NOW,
+    };
     return rowsOf(tx, this.entity).insert({ ...values, ...managed });
   }
 
@@ -125,12 +137,12 @@ export abstract class OwnerFeed<E extends OwnedItem> implements FeedSource {
     ids: readonly string[],
     values: Omit<ColumnValues<E>, Managed>,
   ): Promise<E[]> {
-    return this.write(tx, ctx, ids, { ...values, revision: () => 'revision + 1', updatedAt: NOW });
+    return this.write(tx, ctx, ids, { ...values, revision: () => 'revision + 1', updated_at: NOW });
   }
 
   /** Deletes these items: the feed delivers removals in the order of `ids`. */
   async remove(tx: Tx, ctx: RequestContext, ids: readonly string[]): Promise<E[]> {
-    return this.write(tx, ctx, ids, { goneAt: NOW });
+    return this.write(tx, ctx, ids, { gone_at: NOW });
   }
 
   /**
@@ -146,7 +158,7 @@ export abstract class OwnerFeed<E extends OwnedItem> implements FeedSource {
     parameters: object,
   ): Promise<E[]> {
     if (ids.length > 0) await expireCursors(tx, { tenantId, userId: from }, this.collection);
-    const revised = { ...values, ownerId: to, revision: () => 'revision + 1', updatedAt: NOW };
+    const revised = { ...values, owner_id: to, revision: () => 'revision + 1', updated_at: NOW };
     return this.write(tx, { tenantId, userId: from }, ids, revised, { numbered: to, parameters });
   }
 
@@ -201,8 +213,8 @@ export abstract class OwnerFeed<E extends OwnedItem> implements FeedSource {
     const shown = new Map(live.map((item, n) => [item.id, items[n] as object]));
     const rows = found.map((record, n) => {
       if (n >= limit) return { seq: record.seq as number, json: null };
-      const { id, goneAt } = hydrate(record);
-      return { seq: record.seq as number, json: JSON.stringify(shown.get(id) ?? removal(id, goneAt)) };
+      const { id, gone_at } = hydrate(record);
+      return { seq: record.seq as number, json: JSON.stringify(shown.get(id) ?? removal(id, gone_at)) };
     });
     return { head, floor, rows };
   }

@@ -4,11 +4,11 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 export type SystemMailState = 'queued' | 'sent' | 'failed' | 'expired' | 'cancelled' | 'not_configured';
 
 @Entity('system_mails')
-@Index('system_mails_key', ['tenantId', 'key'], { unique: true })
-@Index('system_mails_expired', ['expiresAt'], { where: `state = 'queued'::text` })
-@Index('system_mails_finished', ['finishedAt'], { where: 'finished_at IS NOT NULL' })
+@Index('system_mails_key', ['tenant_id', 'key'], { unique: true })
+@Index('system_mails_expired', ['expires_at'], { where: `state = 'queued'::text` })
+@Index('system_mails_finished', ['finished_at'], { where: 'finished_at IS NOT NULL' })
 export class SystemMailRow {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
   @PrimaryColumn('uuid') id!: string;
   @Column('text') key!: string;
   @Column('text') template!: string;
@@ -17,7 +17,7 @@ export class SystemMailRow {
   @Column('text', { nullable: true }) sealed!: string | null;
   @Column('text') state!: SystemMailState;
   @Column('text', { nullable: true }) error!: string | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
-  @Column('timestamptz', { name: 'finished_at', nullable: true }) finishedAt!: Date | null;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz') expires_at!: Date;
+  @Column('timestamptz', { nullable: true }) finished_at!: Date | null;
 }

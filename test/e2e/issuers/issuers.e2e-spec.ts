@@ -108,7 +108,7 @@ describe('issuers of a workspace', () => {
       const other = await TestApp.start({ SECRET_KEYS: keys }, app.databaseUrl);
       try {
         const secrets = other.get<IssuerSecrets>(IssuerSecrets);
-        expect(secrets.open({ tenantId: owner.tenantId!, id: issuer.id }, await stored())).toBe(SECRET);
+        expect(secrets.open({ tenant_id: owner.tenantId!, id: issuer.id }, await stored())).toBe(SECRET);
       } finally {
         await other.stop();
       }

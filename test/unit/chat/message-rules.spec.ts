@@ -152,7 +152,7 @@ describe('an edit', () => {
   const member = (id: string, change: Partial<MentionedMember> = {}): MentionedMember => ({
     id,
     notify: 'all',
-    mutedUntil: null,
+    muted_until: null,
     ...change,
   });
 
@@ -192,8 +192,8 @@ describe('an edit', () => {
       member('bob'),
       member('eve', { notify: 'mentions' }),
       member('max', { notify: 'none' }),
-      member('muted', { mutedUntil: later }),
-      member('over', { mutedUntil: now }),
+      member('muted', { muted_until: later }),
+      member('over', { muted_until: now }),
       member('zoe'),
     ];
     const mentions = members.map(({ id }) => id);

@@ -98,8 +98,8 @@ describe('entering a call', () => {
   it('takes a place in the call of the invite', () => {
     expect(enterCall(invite(), { state: 'left' }, { isBanned: false, places: 1 })).toMatchObject({
       state: 'in_session',
-      callId: 'c',
-      tokenAt: now,
+      call_id: 'c',
+      token_at: now,
     });
   });
 
@@ -109,21 +109,21 @@ describe('entering a call', () => {
     ['left', before(-1), true],
     ['removed', null, true],
   ] as const)('%s has a session until %s: %s', (state, sessionExpiresAt, has) => {
-    expect(hasSession({ state, sessionExpiresAt }, now)).toBe(has);
+    expect(hasSession({ state, session_expires_at: sessionExpiresAt }, now)).toBe(has);
   });
 });
 
 describe('the queue', () => {
   it('is joined again after a pause, three times', () => {
-    const denied = { state: 'denied', requests: 1, decidedAt: before(61) } as const;
-    expect(joinQueue(denied, now)).toMatchObject({ state: 'waiting', requests: 2, waitingSince: now });
-    expect(codeOf(joinQueue({ ...denied, decidedAt: before(59) }, now))).toBe('guest_denied');
+    const denied = { state: 'denied', requests: 1, decided_at: before(61) } as const;
+    expect(joinQueue(denied, now)).toMatchObject({ state: 'waiting', requests: 2, waiting_since: now });
+    expect(codeOf(joinQueue({ ...denied, decided_at: before(59) }, now))).toBe('guest_denied');
     expect(codeOf(joinQueue({ ...denied, requests: 3 }, now))).toBe('guest_denied');
   });
 
   it('keeps the place of a waiting guest', () => {
-    expect(joinQueue({ state: 'waiting', requests: 1, decidedAt: null }, now)).not.toHaveProperty(
-      'waitingSince',
+    expect(joinQueue({ state: 'waiting', requests: 1, decided_at: null }, now)).not.toHaveProperty(
+      'waiting_since',
     );
     expect(continueGuest({ state: 'admitted' }, 'Gina', now)).not.toHaveProperty('state');
     expect(continueGuest({ state: 'expired' }, 'Gina', now)).toMatchObject({ state: 'waiting' });
@@ -132,22 +132,26 @@ describe('the queue', () => {
   const decision = { reason: '', remember: false, userId: 'u', now };
 
   it.each([
-    ['waiting', null, true, { state: 'admitted', admittedSeq: '7' }],
-    ['waiting', null, false, { state: 'denied', admittedSeq: null }],
+    ['waiting', null, true, { state: 'admitted', admitted_seq: '7' }],
+    ['waiting', null, false, { state: 'denied', admitted_seq: null }],
     ['left', 'u', true, 'unchanged'],
     ['left', null, true, 'already_reviewed'],
     ['left', 'u', false, 'already_reviewed'],
     ['denied', 'u', false, 'unchanged'],
     ['expired', 'u', true, 'already_reviewed'],
   ] as const)('a guest who is %s, decided by %s, admitted %s: %j', (state, decidedBy, admits, result) => {
-    const reviewed = reviewGuest({ state, decidedBy, admittedSeq: null }, { ...decision, admits }, '7');
+    const reviewed = reviewGuest(
+      { state, decided_by: decidedBy, admitted_seq: null },
+      { ...decision, admits },
+      '7',
+    );
     if (typeof result === 'string') expect(reviewed).toBe(result);
     else expect(reviewed).toMatchObject(result);
   });
 
   it('a first admission decides which messages are hidden; a remembered denial is final', () => {
-    const waiting = { state: 'waiting', decidedBy: null, admittedSeq: '3' } as const;
-    expect(reviewGuest(waiting, { ...decision, admits: true }, '7')).toMatchObject({ admittedSeq: '3' });
+    const waiting = { state: 'waiting', decided_by: null, admitted_seq: '3' } as const;
+    expect(reviewGuest(waiting, { ...decision, admits: true }, '7')).toMatchObject({ admitted_seq: '3' });
     expect(reviewGuest(waiting, { ...decision, admits: false, remember: true }, '7')).toMatchObject({
       requests: 3,
     });
@@ -160,9 +164,13 @@ describe('the queue', () => {
     ['denied', undefined],
     ['removed', undefined],
   ] as const)('a guest who is %s and leaves is %s', (state, after) => {
-    expect(leaveCall({ state, sessionExpiresAt: before(-60) }, now)).toMatchObject({ sessionExpiresAt: now });
-    expect(leaveCall({ state, sessionExpiresAt: before(-60) }, now).state).toBe(after);
-    expect(leaveCall({ state, sessionExpiresAt: before(60) }, now)).not.toHaveProperty('sessionExpiresAt');
+    expect(leaveCall({ state, session_expires_at: before(-60) }, now)).toMatchObject({
+      session_expires_at: now,
+    });
+    expect(leaveCall({ state, session_expires_at: before(-60) }, now).state).toBe(after);
+    expect(leaveCall({ state, session_expires_at: before(60) }, now)).not.toHaveProperty(
+      'session_expires_at',
+    );
   });
 });
 
@@ -185,8 +193,8 @@ describe('the chat', () => {
   });
 
   it('counts the bytes of files', () => {
-    expect(writeToChat({ uploadBytes: '10' }, 5, now)).toMatchObject({ uploadBytes: '15' });
-    expect(codeOf(writeToChat({ uploadBytes: String(50 * 1024 * 1024) }, 1, now))).toBe(
+    expect(writeToChat({ upload_bytes: '10' }, 5, now)).toMatchObject({ upload_bytes: '15' });
+    expect(codeOf(writeToChat({ upload_bytes: String(50 * 1024 * 1024) }, 1, now))).toBe(
       'upload_quota_exceeded',
     );
   });

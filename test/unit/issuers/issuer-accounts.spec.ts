@@ -2,8 +2,8 @@ import { provesAddress } from '../../../src/modules/issuers/issuer-accounts.js';
 
 describe('the address in an ID token', () => {
   const email = 'ann@Acme.example';
-  const other = { issuer: 'https://login.acme.example', trustsEmail: false };
-  const google = { issuer: 'https://accounts.google.com', trustsEmail: true };
+  const other = { issuer: 'https://login.acme.example', trusts_email: false };
+  const google = { issuer: 'https://accounts.google.com', trusts_email: true };
 
   test.each([
     [{ email_verified: true }, true],
@@ -15,7 +15,7 @@ describe('the address in an ID token', () => {
   });
 
   test('an issuer that is trusted for its domains needs no claim', () => {
-    expect(provesAddress({ ...other, trustsEmail: true }, {}, email)).toBe(true);
+    expect(provesAddress({ ...other, trusts_email: true }, {}, email)).toBe(true);
   });
 
   test.each([

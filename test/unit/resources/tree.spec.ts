@@ -5,13 +5,13 @@ import { Tree, type TreeNode } from '../../../src/platform/resources/tree.js';
 const forest = fc.array(fc.nat(), { minLength: 1, maxLength: 30 }).map((picks) =>
   picks.map((pick, n): TreeNode => {
     const parent = pick % (n + 1);
-    return { id: `${n}`, parentId: parent === n ? null : `${parent}`, position: pick };
+    return { id: `${n}`, parent_id: parent === n ? null : `${parent}`, position: pick };
   }),
 );
 
 const depth = (nodes: readonly TreeNode[], id: string): number => {
-  const parentId = nodes.find((node) => node.id === id)?.parentId ?? null;
-  return parentId === null ? 1 : 1 + depth(nodes, parentId);
+  const parent_id = nodes.find((node) => node.id === id)?.parent_id ?? null;
+  return parent_id === null ? 1 : 1 + depth(nodes, parent_id);
 };
 
 describe('a tree of folders', () => {
@@ -34,11 +34,11 @@ describe('a tree of folders', () => {
       fc.property(forest, fc.nat(), fc.nat(), fc.integer({ min: 1, max: 8 }), (nodes, a, b, limit) => {
         const maxDepth = Math.max(limit, ...nodes.map((node) => depth(nodes, node.id)));
         const id = `${a % nodes.length}`;
-        const parentId = `${b % nodes.length}`;
+        const parent_id = `${b % nodes.length}`;
         const tree = new Tree(nodes);
-        const obstacle = tree.obstacle(id, parentId, maxDepth);
-        const moved = nodes.map((node) => (node.id === id ? { ...node, parentId } : node));
-        const circle = tree.below(id).includes(parentId);
+        const obstacle = tree.obstacle(id, parent_id, maxDepth);
+        const moved = nodes.map((node) => (node.id === id ? { ...node, parent_id } : node));
+        const circle = tree.below(id).includes(parent_id);
         expect(obstacle === 'cycle').toBe(circle);
         if (circle) return;
         const deepest = Math.max(...moved.map((node) => depth(moved, node.id)));
@@ -49,8 +49,8 @@ describe('a tree of folders', () => {
 
   test('a new node needs a known parent with room below it; the top is always possible', () => {
     const tree = new Tree([
-      { id: 'a', parentId: null, position: -5 },
-      { id: 'b', parentId: 'a', position: 1 },
+      { id: 'a', parent_id: null, position: -5 },
+      { id: 'b', parent_id: 'a', position: 1 },
     ]);
     expect(tree.obstacle(undefined, 'c', 9)).toBe('unknown_parent');
     expect(tree.obstacle(undefined, 'b', 2)).toBe('too_deep');
@@ -59,7 +59,7 @@ describe('a tree of folders', () => {
   });
 
   test('the last position follows the siblings, also below zero', () => {
-    const tree = new Tree([{ id: 'a', parentId: null, position: -5 }]);
+    const tree = new Tree([{ id: 'a', parent_id: null, position: -5 }]);
     expect([tree.lastPosition(null), tree.lastPosition('a')]).toEqual([-4, 1]);
   });
 });

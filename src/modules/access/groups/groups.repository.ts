@@ -90,7 +90,7 @@ export class GroupsRepository {
   }
 
   async keyTaken(tx: Tx, tenantId: string, key: string): Promise<boolean> {
-    return (await rowsOf(tx, RbacGroup).one({ tenantId, key })) !== null;
+    return (await rowsOf(tx, RbacGroup).one({ tenant_id: tenantId, key })) !== null;
   }
 
   async create(
@@ -113,12 +113,12 @@ export class GroupsRepository {
     id: string,
     values: Pick<RbacGroup, 'name' | 'folded' | 'description'>,
   ): Promise<boolean> {
-    const revised = { ...values, rev: () => 'rev + 1', updatedAt: () => 'now()' };
-    return (await nullIfTaken(rowsOf(tx, RbacGroup).update({ tenantId, id }, revised))) !== null;
+    const revised = { ...values, rev: () => 'rev + 1', updated_at: () => 'now()' };
+    return (await nullIfTaken(rowsOf(tx, RbacGroup).update({ tenant_id: tenantId, id }, revised))) !== null;
   }
 
   async delete(tx: Tx, tenantId: string, id: string): Promise<void> {
-    await rowsOf(tx, RbacGroup).delete({ tenantId, id });
+    await rowsOf(tx, RbacGroup).delete({ tenant_id: tenantId, id });
   }
 
   /** @returns the newly granted permissions */

@@ -52,10 +52,14 @@ export class InvitationAcceptance {
   /** @returns null for an unknown, used, revoked or expired token, and when the inviter has lost the permission */
   async find(token: string): Promise<OpenInvitation | null> {
     const { tenantId, hash: tokenHash } = readToken(token);
-    const invitation = await rowsOf(this.db, TenantInvitation).one({ tenantId, tokenHash, state: 'pending' });
+    const invitation = await rowsOf(this.db, TenantInvitation).one({
+      tenant_id: tenantId,
+      token_hash: tokenHash,
+      state: 'pending',
+    });
     const workspace = invitation && (await this.tenants.nameOf(tenantId));
     if (!invitation || workspace === null || !(await this.mayJoin(invitation))) return null;
-    const inviter = invitation.invitedBy && (await this.tenants.profile(tenantId, invitation.invitedBy));
+    const inviter = invitation.invited_by && (await this.tenants.profile(tenantId, invitation.invited_by));
     const { id, email } = invitation;
     return { tenantId, id, email, workspace, inviter: inviter ? inviter.displayName : null };
   }
@@ -70,12 +74,12 @@ export class InvitationAcceptance {
     account: InvitedAccount,
     origin: InvitationOrigin,
   ): Promise<boolean> {
-    const open = await rowsOf(this.db, TenantInvitation).one({ tenantId, id });
+    const open = await rowsOf(this.db, TenantInvitation).one({ tenant_id: tenantId, id });
     if (!open || !(await this.mayJoin(open))) return false;
     return this.db.tx(async (tx) => {
       // The lock order of all group changes: groups, invitation, members.
       await this.admission.lock(tx, tenantId);
-      const invitation = await rowsOf(tx, TenantInvitation).lock({ tenantId, id });
+      const invitation = await rowsOf(tx, TenantInvitation).lock({ tenant_id: tenantId, id });
       if (invitation?.state !== 'pending' || !(await this.inviterHoldsPermissions(tx, invitation)))
         return false;
       const status = await this.tenants.memberStatus(tx, tenantId, account.id);
@@ -92,7 +96,7 @@ export class InvitationAcceptance {
     account: InvitedAccount,
     origin: InvitationOrigin,
   ): Promise<void> {
-    const { tenantId, role, groupIds, invitedBy: by } = invitation;
+    const { tenant_id: tenantId, role, group_ids: groupIds, invited_by: by } = invitation;
     const { id: userId } = account;
     await this.admission.join(tx, tenantId, account, { role, groupIds, by });
     const data = { invitation: invitation.id, invited_by: by, role, groups: groupIds };
@@ -106,21 +110,21 @@ export class InvitationAcceptance {
   }
 
   private async mayJoin(invitation: TenantInvitation): Promise<boolean> {
-    const { tenantId, email, invitedBy, expiresAt } = invitation;
-    if (expiresAt.getTime() <= Date.now()) return false;
-    if (invitedBy === null) return (await this.domains.joinable(email)) === tenantId;
+    const { tenant_id, email, invited_by, expires_at } = invitation;
+    if (expires_at.getTime() <= Date.now()) return false;
+    if (invited_by === null) return (await this.domains.joinable(email)) === tenant_id;
     return this.db.tx((tx) => this.inviterHoldsPermissions(tx, invitation));
   }
 
   /** Whether the inviter still holds the permissions that the invitation gives. */
   private async inviterHoldsPermissions(
     tx: Tx,
-    { tenantId, invitedBy, role, groupIds }: TenantInvitation,
+    { tenant_id, invited_by, role, group_ids }: TenantInvitation,
   ): Promise<boolean> {
-    if (invitedBy === null) return true;
-    const held = await this.authority.inTx(tx, tenantId, invitedBy);
+    if (invited_by === null) return true;
+    const held = await this.authority.inTx(tx, tenant_id, invited_by);
     if (!held.has('users.invite')) return false;
-    const given = await this.groups.permissionsOfExisting(tx, tenantId, role, groupIds);
+    const given = await this.groups.permissionsOfExisting(tx, tenant_id, role, group_ids);
     return [...given].every((permission) => held.has(permission));
   }
 }

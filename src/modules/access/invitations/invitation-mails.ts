@@ -57,27 +57,27 @@ export class InvitationMails implements OnModuleInit {
     invitation: TenantInvitation,
     values: Omit<InvitationMailValues, 'id' | 'message' | 'expiresAt'>,
   ) {
-    const { tenantId, id, email: to, language, message, expiresAt } = invitation;
+    const { tenant_id: tenantId, id, email: to, language, message, expires_at } = invitation;
     const outcome = await this.mails.queue(tx, {
       tenantId,
       template: this.template,
       to,
       language,
       key: keyOf(invitation),
-      values: { ...values, id, message, expiresAt: expiresAt.toISOString() },
-      lifetimeSeconds: Math.ceil((expiresAt.getTime() - Date.now()) / 1000),
+      values: { ...values, id, message, expiresAt: expires_at.toISOString() },
+      lifetimeSeconds: Math.ceil((expires_at.getTime() - Date.now()) / 1000),
     });
     if (outcome === 'not_configured') throw AccessErrors.mailNotConfigured.with();
   }
 
   stateOf(invitation: TenantInvitation) {
-    return this.mails.stateOf(invitation.tenantId, keyOf(invitation));
+    return this.mails.stateOf(invitation.tenant_id, keyOf(invitation));
   }
 
   /** The mail of a link by a verified domain, which is composed without being queued first. */
   contentFor(invitation: TenantInvitation, workspace: string, token: string): MailContent {
     const values = { workspace, inviter: null, message: '', token };
-    return this.content(invitation.language, { ...values, expiresAt: invitation.expiresAt.toISOString() });
+    return this.content(invitation.language, { ...values, expiresAt: invitation.expires_at.toISOString() });
   }
 
   previewForDomain(language: Language): MailContent {
@@ -91,7 +91,7 @@ export class InvitationMails implements OnModuleInit {
   }: MailRequest<InvitationMailValues>): Promise<MailContent | null> {
     const { hash: tokenHash } = readToken(values.token);
     // Not found after the end of the invitation, nor after another link has replaced this one.
-    const current = { tenantId, id: values.id, tokenHash, state: 'pending' } as const;
+    const current = { tenant_id: tenantId, id: values.id, token_hash: tokenHash, state: 'pending' } as const;
     const invitation = await rowsOf(this.db, TenantInvitation).one(current);
     return invitation && this.content(language, values);
   }

@@ -67,15 +67,20 @@ export class InvitationsRepository {
     state: InvitationState,
     acceptedBy: string | null = null,
   ): Promise<TenantInvitation> {
-    const values = { state, tokenHash: null, acceptedBy, endedAt: () => 'now()' };
-    const [invitation] = await rowsOf(tx, TenantInvitation).update({ tenantId, id }, values);
+    const values = { state, token_hash: null, accepted_by: acceptedBy, ended_at: () => 'now()' };
+    const [invitation] = await rowsOf(tx, TenantInvitation).update({ tenant_id: tenantId, id }, values);
     return invitation as TenantInvitation;
   }
 
   /** Ends the pending link that the owner of an address requested by a verified domain. */
   async endOfDomain(tx: Tx, tenantId: string, emailKey: string): Promise<void> {
-    const pending = { tenantId, emailKey, state: 'pending' as const, invitedBy: IsNull() };
-    const values = { state: 'revoked' as const, tokenHash: null, endedAt: () => 'now()' };
+    const pending = {
+      tenant_id: tenantId,
+      email_key: emailKey,
+      state: 'pending' as const,
+      invited_by: IsNull(),
+    };
+    const values = { state: 'revoked' as const, token_hash: null, ended_at: () => 'now()' };
     await rowsOf(tx, TenantInvitation).update(pending, values);
   }
 

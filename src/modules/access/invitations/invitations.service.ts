@@ -77,17 +77,17 @@ export class InvitationsService implements OnModuleInit {
       await this.invitations.endOfDomain(tx, tenantId, emailKey(email));
       const { token, hash } = newToken(tenantId);
       const invitation = await rowsOf(tx, TenantInvitation).insert({
-        tenantId,
+        tenant_id: tenantId,
         id: uuidv7(),
         email,
-        emailKey: emailKey(email),
+        email_key: emailKey(email),
         role,
-        groupIds,
+        group_ids: groupIds,
         message,
         language,
-        tokenHash: hash,
-        invitedBy: ctx.userId,
-        expiresAt,
+        token_hash: hash,
+        invited_by: ctx.userId,
+        expires_at: expiresAt,
       });
       if (!invitation) throw AccessErrors.alreadyInvited.with();
       await this.mails.send(tx, invitation, { ...names, token });
@@ -109,7 +109,7 @@ export class InvitationsService implements OnModuleInit {
 
   /** @throws ApiError 404 */
   async read({ tenantId }: RequestContext, id: string): Promise<InvitationDetailEnvelope> {
-    const invitation = await rowsOf(this.db, TenantInvitation).one({ tenantId, id });
+    const invitation = await rowsOf(this.db, TenantInvitation).one({ tenant_id: tenantId, id });
     if (!invitation) throw AccessErrors.invitationNotFound.with();
     return { ...envelope(invitation), mail: await this.mails.stateOf(invitation) };
   }
@@ -122,17 +122,17 @@ export class InvitationsService implements OnModuleInit {
       const held = await this.authority.begin(tx, ctx, 'users.invite');
       const before = await this.pending(tx, tenantId, id);
       if (before.sent >= MAX_SENT) throw AccessErrors.invitationEnded.with();
-      assertHolds(held, await this.groups.permissionsOf(tx, tenantId, before.role, before.groupIds));
-      const lifetime = before.expiresAt.getTime() - (before.resentAt ?? before.createdAt).getTime();
+      assertHolds(held, await this.groups.permissionsOf(tx, tenantId, before.role, before.group_ids));
+      const lifetime = before.expires_at.getTime() - (before.resent_at ?? before.created_at).getTime();
       const { token, hash } = newToken(tenantId);
       const [invitation] = await rowsOf(tx, TenantInvitation).update(
-        { tenantId, id },
+        { tenant_id: tenantId, id },
         {
-          tokenHash: hash,
+          token_hash: hash,
           sent: before.sent + 1,
-          resentAt: () => 'now()',
-          invitedBy: ctx.userId,
-          expiresAt: new Date(Date.now() + Math.min(lifetime, 60 * DAY_MS)),
+          resent_at: () => 'now()',
+          invited_by: ctx.userId,
+          expires_at: new Date(Date.now() + Math.min(lifetime, 60 * DAY_MS)),
         },
       );
       await this.mails.send(tx, invitation as TenantInvitation, { ...names, token });
@@ -176,23 +176,23 @@ export class InvitationsService implements OnModuleInit {
         return null;
       const expiresAt = new Date(Date.now() + DAY_MS);
       // Different addresses can have the same key. The invitation has the address of the mailbox that gets its link.
-      const values = { email, tokenHash, language, expiresAt };
+      const values = { email, token_hash: tokenHash, language, expires_at: expiresAt };
       const key = emailKey(email);
       const rows = rowsOf(tx, TenantInvitation);
-      const own = { tenantId, id: uuidv7(), emailKey: key, role: 'member' as const };
+      const own = { tenant_id: tenantId, id: uuidv7(), email_key: key, role: 'member' as const };
       const inserted = await rows.insert({ ...own, ...values });
       if (inserted) return inserted;
       const replaced = await rows.update(
-        { tenantId, emailKey: key, state: 'pending', invitedBy: IsNull() },
+        { tenant_id: tenantId, email_key: key, state: 'pending', invited_by: IsNull() },
         // `resend` repeats the lifetime, which begins with the newest link.
-        { ...values, resentAt: () => 'now()' },
+        { ...values, resent_at: () => 'now()' },
       );
       return replaced[0] ?? null;
     });
   }
 
   private async pending(tx: Tx, tenantId: string, id: string): Promise<TenantInvitation> {
-    const invitation = await rowsOf(tx, TenantInvitation).lock({ tenantId, id });
+    const invitation = await rowsOf(tx, TenantInvitation).lock({ tenant_id: tenantId, id });
     if (!invitation) throw AccessErrors.invitationNotFound.with();
     if (stateOf(invitation) !== 'pending') throw AccessErrors.invitationEnded.with();
     return invitation;
@@ -210,8 +210,8 @@ export class InvitationsService implements OnModuleInit {
     action: string,
     invitation: TenantInvitation,
   ): Promise<void> {
-    const { id, email, role, groupIds } = invitation;
-    const data = { email, role, groups: groupIds };
+    const { id, email, role, group_ids } = invitation;
+    const data = { email, role, groups: group_ids };
     await this.audit.record(tx, ctx, { action, objectKind: 'invitation', objectId: id, data });
   }
 }
@@ -221,23 +221,23 @@ const envelope = (invitation: TenantInvitation): InvitationEnvelope => ({
 });
 
 /** A pending invitation is expired after its expiry, before the hourly job has ended it. */
-const stateOf = ({ state, expiresAt }: TenantInvitation): TenantInvitation['state'] =>
-  state === 'pending' && expiresAt.getTime() <= Date.now() ? 'expired' : state;
+const stateOf = ({ state, expires_at }: TenantInvitation): TenantInvitation['state'] =>
+  state === 'pending' && expires_at.getTime() <= Date.now() ? 'expired' : state;
 
 function presentInvitation(invitation: TenantInvitation): InvitationResponse {
-  const { id, email, role, groupIds, message, invitedBy, acceptedBy, sent, createdAt, expiresAt } =
+  const { id, email, role, group_ids, message, invited_by, accepted_by, sent, created_at, expires_at } =
     invitation;
   return {
     id,
     email,
     role,
-    groups: groupIds,
+    groups: group_ids,
     message,
     state: stateOf(invitation),
-    invited_by: invitedBy,
-    accepted_by: acceptedBy,
+    invited_by,
+    accepted_by,
     sent,
-    created_at: createdAt.toISOString(),
-    expires_at: expiresAt.toISOString(),
+    created_at: created_at.toISOString(),
+    expires_at: expires_at.toISOString(),
   };
 }

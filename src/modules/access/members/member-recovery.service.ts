@@ -87,7 +87,7 @@ export class MemberRecoveryService {
       if (account?.second_factor_since == null) throw SecurityErrors.notEnabled.with();
       const first = isOwner ? await this.firstRequest(tx, ctx, userId) : null;
       if (first) return { state: 'approval_required' as const, ...first };
-      await rowsOf(tx, SecondFactorReset).delete({ tenantId: ctx.tenantId, userId });
+      await rowsOf(tx, SecondFactorReset).delete({ tenant_id: ctx.tenantId, user_id: userId });
       await this.accounts.removeSecondFactorBy(tx, userId, ctx);
       return { state: 'removed' as const, requested_by: null, expires_at: null };
     });
@@ -99,19 +99,24 @@ export class MemberRecoveryService {
   private async firstRequest(tx: Tx, ctx: RequestContext, userId: string) {
     const { tenantId } = ctx;
     const rows = rowsOf(tx, SecondFactorReset);
-    const pending = await rows.lock({ tenantId, userId });
-    const isPending = pending !== null && pending.expiresAt.getTime() > Date.now();
-    if (isPending && pending.requestedBy !== ctx.userId) {
-      const { requestedBy } = pending;
+    const pending = await rows.lock({ tenant_id: tenantId, user_id: userId });
+    const isPending = pending !== null && pending.expires_at.getTime() > Date.now();
+    if (isPending && pending.requested_by !== ctx.userId) {
+      const { requested_by } = pending;
       // Read from the database, since the role of the token may be five seconds old.
       const caller = await this.members.read(tenantId, ctx.userId, tx);
-      const requester = await this.members.read(tenantId, requestedBy, tx);
-      const mayRequest = (await this.authority.inTx(tx, tenantId, requestedBy)).has('users.recover');
+      const requester = await this.members.read(tenantId, requested_by, tx);
+      const mayRequest = (await this.authority.inTx(tx, tenantId, requested_by)).has('users.recover');
       if (mayRequest && (caller?.role === 'owner' || requester?.role === 'owner')) return null;
       if (mayRequest) throw AccessErrors.cannotGrantUnheld.with({ body: { permissions: ['owners.manage'] } });
     }
     const expiresAt = new Date(Date.now() + APPROVAL_MS);
-    await rows.store(['tenantId', 'userId'], { tenantId, userId, requestedBy: ctx.userId, expiresAt });
+    await rows.store(['tenant_id', 'user_id'], {
+      tenant_id: tenantId,
+      user_id: userId,
+      requested_by: ctx.userId,
+      expires_at: expiresAt,
+    });
     await this.audit.record(tx, ctx, {
       action: 'user.second_factor_reset.requested',
       objectKind: 'user',

@@ -1,10 +1,10 @@
 import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 
 @Entity('second_factor_resets')
-@ForeignKey('TenantMember', ['tenantId', 'userId'], ['tenantId', 'userId'])
+@ForeignKey('TenantMember', ['tenant_id', 'user_id'], ['tenant_id', 'user_id'])
 export class SecondFactorReset {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'user_id' }) userId!: string;
-  @Column('uuid', { name: 'requested_by' }) requestedBy!: string;
-  @Column('timestamptz', { name: 'expires_at' }) expiresAt!: Date;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') user_id!: string;
+  @Column('uuid') requested_by!: string;
+  @Column('timestamptz') expires_at!: Date;
 }

@@ -48,10 +48,10 @@ export class ApplicationPasswordRemoval implements OnModuleInit {
   private async handle({ tenantId, payload }: DomainEvent): Promise<void> {
     const { id, user_id, provider_id = null } = payload as unknown as RemovingPayload;
     const row = await this.repository.removing(tenantId, id);
-    const userId = user_id ?? row?.userId;
+    const userId = user_id ?? row?.user_id;
     if (userId === undefined) return;
     const { provider } = this.providers;
-    await provider?.remove({ tenantId, userId, id, providerId: provider_id ?? row?.providerId ?? null });
+    await provider?.remove({ tenantId, userId, id, providerId: provider_id ?? row?.provider_id ?? null });
     await this.db.tx((tx) => this.repository.forget(tx, tenantId, id));
   }
 }

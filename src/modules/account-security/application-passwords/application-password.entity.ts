@@ -1,26 +1,26 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('application_passwords')
-@Index('application_passwords_tenant_id_user_id_slot_key', ['tenantId', 'userId', 'slot'], { unique: true })
-@Index('application_passwords_selector', ['tenantId', 'userId', 'selector'])
-@Index('application_passwords_user', ['userId'])
-@Index('application_passwords_expiry', ['expiresAt'], {
+@Index('application_passwords_tenant_id_user_id_slot_key', ['tenant_id', 'user_id', 'slot'], { unique: true })
+@Index('application_passwords_selector', ['tenant_id', 'user_id', 'selector'])
+@Index('application_passwords_user', ['user_id'])
+@Index('application_passwords_expiry', ['expires_at'], {
   where: "(state = 'active'::text) AND (expires_at IS NOT NULL)",
 })
-@Index('application_passwords_unfinished', ['createdAt'], { where: "state = 'creating'::text" })
+@Index('application_passwords_unfinished', ['created_at'], { where: "state = 'creating'::text" })
 export class ApplicationPassword {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
   @PrimaryColumn('uuid') id!: string;
-  @Column('uuid', { name: 'user_id' }) userId!: string;
+  @Column('uuid') user_id!: string;
   @Column('smallint', { nullable: true }) slot!: number | null;
   @Column('text') state!: 'creating' | 'active' | 'removing';
   @Column('text') description!: string;
   @Column('text', { array: true }) scopes!: string[];
   @Column('text') selector!: string;
   @Column('text') hash!: string;
-  @Column('text', { name: 'provider_id', nullable: true }) providerId!: string | null;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'expires_at', nullable: true }) expiresAt!: Date | null;
-  @Column('timestamptz', { name: 'last_used_at', nullable: true }) lastUsedAt!: Date | null;
-  @Column('text', { name: 'last_used_ip', nullable: true }) lastUsedIp!: string | null;
+  @Column('text', { nullable: true }) provider_id!: string | null;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz', { nullable: true }) expires_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) last_used_at!: Date | null;
+  @Column('text', { nullable: true }) last_used_ip!: string | null;
 }

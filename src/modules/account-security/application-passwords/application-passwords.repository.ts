@@ -132,7 +132,11 @@ export class ApplicationPasswordsRepository {
   }
 
   async isFull(tx: Tx, tenantId: string, userId: string): Promise<boolean> {
-    const taken = await rowsOf(tx, ApplicationPassword).count({ tenantId, userId, slot: Not(IsNull()) });
+    const taken = await rowsOf(tx, ApplicationPassword).count({
+      tenant_id: tenantId,
+      user_id: userId,
+      slot: Not(IsNull()),
+    });
     return taken >= QUOTAS.account.application_passwords;
   }
 
@@ -148,8 +152,11 @@ export class ApplicationPasswordsRepository {
     id: string,
     providerId: string | null,
   ): Promise<boolean> {
-    const creating = { tenantId, userId, id, state: 'creating' as const };
-    const active = await rowsOf(tx, ApplicationPassword).update(creating, { state: 'active', providerId });
+    const creating = { tenant_id: tenantId, user_id: userId, id, state: 'creating' as const };
+    const active = await rowsOf(tx, ApplicationPassword).update(creating, {
+      state: 'active',
+      provider_id: providerId,
+    });
     return active.length > 0;
   }
 
@@ -197,11 +204,11 @@ export class ApplicationPasswordsRepository {
 
   /** The key of a password in removal. */
   async removing(tenantId: string, id: string): Promise<ApplicationPassword | null> {
-    return rowsOf(this.db, ApplicationPassword).one({ tenantId, id, state: 'removing' });
+    return rowsOf(this.db, ApplicationPassword).one({ tenant_id: tenantId, id, state: 'removing' });
   }
 
   async forget(tx: Tx, tenantId: string, id: string): Promise<void> {
-    await rowsOf(tx, ApplicationPassword).delete({ tenantId, id, state: Not('active') });
+    await rowsOf(tx, ApplicationPassword).delete({ tenant_id: tenantId, id, state: Not('active') });
   }
 
   async bySelector(

@@ -50,7 +50,7 @@ export class PasswordPolicy {
       ...(tenantId === undefined ? [] : [tenantId]),
     ];
     const policies = await Promise.all(ids.map((workspace) => this.policies.of(workspace)));
-    return Math.max(MIN_PASSWORD, ...policies.map(({ passwordMinLength }) => passwordMinLength ?? 0));
+    return Math.max(MIN_PASSWORD, ...policies.map(({ password_min_length }) => password_min_length ?? 0));
   }
 }
 

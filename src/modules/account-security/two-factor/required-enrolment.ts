@@ -102,7 +102,7 @@ export class RequiredEnrolment {
   }
 
   private async isOverdue(tenantId: string, accountId: string): Promise<boolean> {
-    if (!(await this.policies.of(tenantId)).secondFactorRequired) return false;
+    if (!(await this.policies.of(tenantId)).second_factor_required) return false;
     const member = await this.tenants.membership(tenantId, accountId);
     const deadline = member && (await this.policies.secondFactorDeadline(tenantId, member.since));
     return deadline !== null && deadline.getTime() <= Date.now();

@@ -102,7 +102,7 @@ export class TwoFactorService {
   async isRequired(accountId: string): Promise<boolean> {
     const workspaces = await this.tenants.workspacesOf(accountId);
     const policies = await Promise.all(workspaces.map(({ id }) => this.policies.of(id)));
-    return policies.some((policy) => policy.secondFactorRequired);
+    return policies.some((policy) => policy.second_factor_required);
   }
 
   /** Replaces all recovery codes. */

@@ -23,7 +23,8 @@ export class CalendarsOfMembers extends RegisteredContent {
     super(contents, {
       kind: 'calendars',
       order: 60,
-      count: (reader, { tenantId, userId }) => rowsOf(reader, Calendar).count({ tenantId, ownerId: userId }),
+      count: (reader, { tenantId, userId }) =>
+        rowsOf(reader, Calendar).count({ tenant_id: tenantId, owner_id: userId }),
     });
   }
 

@@ -102,7 +102,7 @@ const lock = workspace.statement<never>(
     ORDER BY id FOR NO KEY UPDATE`,
 );
 
-export type Grantee = Pick<CalendarShare, 'granteeKind' | 'granteeId' | 'role'>;
+export type Grantee = Pick<CalendarShare, 'grantee_kind' | 'grantee_id' | 'role'>;
 
 const rescheduleReminders = workspace.statement<never>(
   'calendar.reschedule_reminders',
@@ -134,7 +134,7 @@ export class CalendarsRepository {
   /** The number of the caller's own calendars. Serialises their creation until the end of the transaction. */
   async count(tx: Tx, ctx: RequestContext): Promise<number> {
     await tx.query(lockOwned, [ctx.tenantId, ctx.userId]);
-    return rowsOf(tx, Calendar).count({ tenantId: ctx.tenantId, ownerId: ctx.userId });
+    return rowsOf(tx, Calendar).count({ tenant_id: ctx.tenantId, owner_id: ctx.userId });
   }
 
   /** Ids of the active members and groups of the workspace among these. */
@@ -159,13 +159,16 @@ export class CalendarsRepository {
 
   /** Changes a calendar and raises its revision. */
   async update(tx: Tx, tenantId: string, id: string, values: ColumnValues<Calendar>): Promise<void> {
-    const managed = { revision: () => 'revision + 1', updatedAt: () => 'clock_timestamp()' };
-    await rowsOf(tx, Calendar).update({ tenantId, id }, { ...values, ...managed });
+    const managed = { revision: () => 'revision + 1', updated_at: () => 'clock_timestamp()' };
+    await rowsOf(tx, Calendar).update({ tenant_id: tenantId, id }, { ...values, ...managed });
   }
 
   /** Afterwards no calendar of the owner is the default one. */
   async clearDefault(tx: Tx, tenantId: string, ownerId: string): Promise<void> {
-    await rowsOf(tx, Calendar).update({ tenantId, ownerId, isDefault: true }, { isDefault: false });
+    await rowsOf(tx, Calendar).update(
+      { tenant_id: tenantId, owner_id: ownerId, is_default: true },
+      { is_default: false },
+    );
   }
 
   /** Makes the reminder clock check all events of the calendar that are not over. */
@@ -180,13 +183,18 @@ export class CalendarsRepository {
     shares: readonly Grantee[],
   ): Promise<void> {
     const rows = rowsOf(tx, CalendarShare);
-    await rows.delete({ tenantId, calendarId });
+    await rows.delete({ tenant_id: tenantId, calendar_id: calendarId });
     for (const share of shares)
-      await rows.insert({ ...share, tenantId, calendarId, createdAt: () => 'clock_timestamp()' });
+      await rows.insert({
+        ...share,
+        tenant_id: tenantId,
+        calendar_id: calendarId,
+        created_at: () => 'clock_timestamp()',
+      });
   }
 
   async prefer(tx: Tx, settings: CalendarPreference): Promise<void> {
-    await rowsOf(tx, CalendarPreference).store(['tenantId', 'userId', 'calendarId'], { ...settings });
+    await rowsOf(tx, CalendarPreference).store(['tenant_id', 'user_id', 'calendar_id'], { ...settings });
   }
 
   /** Locks the rows that {@link delete} changes. */

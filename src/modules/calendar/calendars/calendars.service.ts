@@ -36,9 +36,9 @@ import {
 const DEFAULTS = {
   description: '',
   color: '#2f80ed',
-  isDefault: false,
-  affectsFreeBusy: true,
-  defaultReminders: [{ method: 'popup' as const, minutes: 10 }],
+  is_default: false,
+  affects_free_busy: true,
+  default_reminders: [{ method: 'popup' as const, minutes: 10 }],
 };
 
 /** Calendars, their sharing, and how each user sees them. */
@@ -92,12 +92,12 @@ export class CalendarsService {
       const made = await this.calendars.insert(tx, {
         ...DEFAULTS,
         ...columnsOf({ ...input, time_zone }),
-        tenantId,
+        tenant_id: tenantId,
         id,
-        ownerId: userId,
+        owner_id: userId,
         revision: 1,
-        createdAt: now,
-        updatedAt: now,
+        created_at: now,
+        updated_at: now,
       });
       if (!made) throw CalendarErrors.calendarExists.with();
       if (shares.length > 0) await this.share(tx, ctx, id, shares);
@@ -125,9 +125,9 @@ export class CalendarsService {
         await this.change(tx, ctx, before, common);
       }
       await this.calendars.prefer(tx, {
-        tenantId: ctx.tenantId,
-        userId: ctx.userId,
-        calendarId: id,
+        tenant_id: ctx.tenantId,
+        user_id: ctx.userId,
+        calendar_id: id,
         color: isOwner || color === undefined ? before.own_color : (color?.toLowerCase() ?? null),
         hidden: hidden ?? before.hidden,
         position: order === undefined ? before.order : order,
@@ -175,7 +175,7 @@ export class CalendarsService {
     const { tenantId } = ctx;
     if (input.is_default) await this.calendars.clearDefault(tx, tenantId, before.owner.id);
     // A role decides what its user sees of each event: devices that follow the head of the calendar read it again.
-    const grown = input.shares && { changeSeq: () => 'change_seq + 1' };
+    const grown = input.shares && { change_seq: () => 'change_seq + 1' };
     await this.calendars.update(tx, tenantId, before.id, { ...columnsOf(input), ...grown });
     if (input.default_reminders || input.time_zone)
       await this.calendars.rescheduleReminders(tx, tenantId, before.id);
@@ -191,7 +191,7 @@ export class CalendarsService {
   private async share(tx: Tx, ctx: RequestContext, id: string, shares: Grantee[]): Promise<void> {
     await this.calendars.replaceShares(tx, ctx.tenantId, id, shares);
     const data = {
-      shares: shares.map(({ granteeKind, granteeId, role }) => `${granteeKind} ${granteeId} ${role}`),
+      shares: shares.map(({ grantee_kind, grantee_id, role }) => `${grantee_kind} ${grantee_id} ${role}`),
     };
     await this.audit.record(tx, ctx, {
       action: 'calendar.shares.changed',
@@ -216,10 +216,11 @@ export class CalendarsService {
     for (const { user_id, group_id, role } of shares) {
       const granteeKind = user_id ? 'user' : 'group';
       const granteeId = ((user_id ?? group_id) as string).toLowerCase();
-      if (granteeId !== ownerId) wanted.set(granteeId, { granteeKind, granteeId, role });
+      if (granteeId !== ownerId)
+        wanted.set(granteeId, { grantee_kind: granteeKind, grantee_id: granteeId, role });
     }
-    const named = Map.groupBy(wanted.values(), ({ granteeKind }) => granteeKind);
-    const ids = (kind: 'user' | 'group') => (named.get(kind) ?? []).map(({ granteeId }) => granteeId);
+    const named = Map.groupBy(wanted.values(), ({ grantee_kind }) => grantee_kind);
+    const ids = (kind: 'user' | 'group') => (named.get(kind) ?? []).map(({ grantee_id }) => grantee_id);
     const known = await this.calendars.knownGrantees(reader, ctx.tenantId, ids('user'), ids('group'));
     for (const { user_id, group_id } of present) known.add((user_id ?? group_id) as string);
     const unknown = [...wanted.keys()].filter((granteeId) => !known.has(granteeId));
@@ -260,10 +261,10 @@ function columnsOf(input: Partial<CreateCalendar>): ColumnValues<Calendar> {
     name: input.name,
     description: input.description,
     color: input.color?.toLowerCase(),
-    timeZone: input.time_zone === undefined ? undefined : (zoneNamed(input.time_zone) ?? 'UTC'),
-    isDefault: input.is_default || undefined,
-    affectsFreeBusy: input.affects_free_busy,
-    defaultReminders: input.default_reminders?.map((reminder) => ({ ...reminder })),
+    time_zone: input.time_zone === undefined ? undefined : (zoneNamed(input.time_zone) ?? 'UTC'),
+    is_default: input.is_default || undefined,
+    affects_free_busy: input.affects_free_busy,
+    default_reminders: input.default_reminders?.map((reminder) => ({ ...reminder })),
   };
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }

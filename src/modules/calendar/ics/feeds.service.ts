@@ -44,7 +44,7 @@ export class FeedsService {
   async list(ctx: RequestContext, calendarId: string): Promise<FeedListEnvelope> {
     const { tenantId, userId } = ctx;
     await this.calendars.calendar(this.db, ctx, calendarId);
-    const own = { tenantId, userId, calendarId };
+    const own = { tenant_id: tenantId, user_id: userId, calendar_id: calendarId };
     const feeds = await rowsOf(this.db, CalendarFeed).page(
       own,
       ['id'],
@@ -61,13 +61,13 @@ export class FeedsService {
     const { token, hash: tokenHash } = newToken(tenantId, SECRET_BYTES);
     const { details = 'full' } = input;
     return this.db.tx(async (tx) => {
-      const own = { tenantId, userId, calendarId };
+      const own = { tenant_id: tenantId, user_id: userId, calendar_id: calendarId };
       const feeds = rowsOf(tx, CalendarFeed);
       // Serialises the creation of feeds, and the deletion of the calendar.
-      if (!(await rowsOf(tx, Calendar).lock({ tenantId, id: calendarId })))
+      if (!(await rowsOf(tx, Calendar).lock({ tenant_id: tenantId, id: calendarId })))
         throw CalendarErrors.calendarNotFound.with();
       if ((await feeds.count(own)) >= QUOTAS.item.feeds_of_calendar) throw FeedErrors.tooManyFeeds.with();
-      const values = { ...own, id: uuidv7(), tokenHash, details, createdAt: () => 'now()' };
+      const values = { ...own, id: uuidv7(), token_hash: tokenHash, details, created_at: () => 'now()' };
       const feed = (await feeds.insert(values)) as CalendarFeed;
       await this.log(tx, ctx, 'calendar.feed.created', feed);
       return { feed: { ...present(feed), url: `/apis/v1/calendar/feeds/${token}.ics` } };
@@ -78,7 +78,12 @@ export class FeedsService {
   async delete(ctx: RequestContext, calendarId: string, id: string): Promise<FeedEnvelope> {
     const { tenantId, userId } = ctx;
     return this.db.tx(async (tx) => {
-      const [feed] = await rowsOf(tx, CalendarFeed).delete({ tenantId, userId, calendarId, id });
+      const [feed] = await rowsOf(tx, CalendarFeed).delete({
+        tenant_id: tenantId,
+        user_id: userId,
+        calendar_id: calendarId,
+        id,
+      });
       if (!feed) throw FeedErrors.feedNotFound.with();
       await this.log(tx, ctx, 'calendar.feed.deleted', feed);
       return { feed: present(feed), deleted: true };
@@ -103,7 +108,7 @@ export class FeedsService {
     const headers = { ETag: etag, 'Cache-Control': 'private, no-cache' };
     if (ifNoneMatch?.split(',').some((each) => each.trim() === etag))
       return new BodyReply(null, { status: 304, contentType: ICS_TYPE, headers });
-    return this.reply(tenantId, feed.userId, calendar, feed.details, headers);
+    return this.reply(tenantId, feed.user_id, calendar, feed.details, headers);
   }
 
   private reply(
@@ -127,14 +132,14 @@ export class FeedsService {
     action: string,
     feed: CalendarFeed,
   ) {
-    const data = { calendar_id: feed.calendarId, details: feed.details };
+    const data = { calendar_id: feed.calendar_id, details: feed.details };
     await this.audit.record(tx, ctx, { action, objectKind: 'calendar_feed', objectId: feed.id, data });
   }
 }
 
-const present = ({ id, calendarId, details, createdAt }: CalendarFeed): FeedResponse => ({
+const present = ({ id, calendar_id, details, created_at }: CalendarFeed): FeedResponse => ({
   id,
-  calendar_id: calendarId,
+  calendar_id,
   details,
-  created_at: createdAt.toISOString(),
+  created_at: created_at.toISOString(),
 });

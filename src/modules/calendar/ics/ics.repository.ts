@@ -19,7 +19,7 @@ export interface PlacedEvent {
 
 /** A feed with its calendar, as its creator may read it now. */
 export interface OpenFeed {
-  feed: Pick<CalendarFeed, 'id' | 'userId' | 'details'>;
+  feed: Pick<CalendarFeed, 'id' | 'user_id' | 'details'>;
   calendar: CalendarContext;
 }
 
@@ -60,7 +60,7 @@ const readZones = workspace.statement<{ zone: string; first_year: number }>(
 
 const openFeed = workspace.statement<ContextRow & { feed: OpenFeed['feed'] }>(
   'calendar.open_feed',
-  `SELECT json_build_object('id', feed.id, 'userId', feed.user_id, 'details', feed.details) AS feed,
+  `SELECT json_build_object('id', feed.id, 'user_id', feed.user_id, 'details', feed.details) AS feed,
           row_to_json(calendar) AS calendar, calendar_role_of($1, calendar.id, calendar.owner_id, feed.user_id) AS role,
           NULL AS locale
      FROM calendar_feeds feed

@@ -83,11 +83,11 @@ export class PollFinalization {
   ): Promise<CalendarEventResponse> {
     const calendar = await this.holds.calendar(tx, ctx, input.calendar_id?.toLowerCase() ?? poll.calendar_id);
     await this.holds.release(tx, ctx, poll.options);
-    const ids = poll.participants.flatMap(({ user_id: userId }) => userId ?? []);
+    const ids = poll.participants.flatMap(({ user_id }) => user_id ?? []);
     const members = await this.events.members(tx, ctx.tenantId, ids, []);
-    const fields = eventOf(poll, option, input, new Set(members.map(({ user_id: userId }) => userId)));
+    const fields = eventOf(poll, option, input, new Set(members.map(({ user_id }) => user_id)));
     const { record, entry } = await this.operations.create(tx, ctx, calendar, fields);
-    const chosen = { optionId: option.id, eventId: record.id, calendarId: calendar.id };
+    const chosen = { option_id: option.id, event_id: record.id, calendar_id: calendar.id };
     await this.polls.finalize(tx, ctx.tenantId, poll.id, chosen);
     return eventResponse(record, entry, viewerOf(ctx, calendar));
   }
@@ -124,7 +124,7 @@ function eventOf(
       .map(({ participant_id: id }) => id),
   );
   const others = poll.participants.filter(
-    ({ user_id: userId }) => userId !== poll.owner_id && (userId === null || members.has(userId)),
+    ({ user_id }) => user_id !== poll.owner_id && (user_id === null || members.has(user_id)),
   );
   const attendees = others
     .filter(({ id }) => invite === 'all' || canCome.has(id))

@@ -2,62 +2,62 @@ import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { TimedItem } from '../../../platform/database/schema/item.entity.js';
 
 @Entity('polls')
-@Index('polls_open', ['tenantId', 'ownerId'], { where: 'option_id IS NULL AND cancelled_at IS NULL' })
+@Index('polls_open', ['tenant_id', 'owner_id'], { where: 'option_id IS NULL AND cancelled_at IS NULL' })
 export class Poll extends TimedItem {
-  @Column('uuid', { name: 'owner_id' }) ownerId!: string;
-  @Column('uuid', { name: 'calendar_id', nullable: true }) calendarId!: string | null;
+  @Column('uuid') owner_id!: string;
+  @Column('uuid', { nullable: true }) calendar_id!: string | null;
   @Column('text') title!: string;
   @Column('text') description!: string;
   @Column('text') location!: string;
-  @Column('text', { name: 'time_zone' }) timeZone!: string;
+  @Column('text') time_zone!: string;
   @Column('text') kind!: 'time' | 'date';
   @Column('timestamptz', { nullable: true }) deadline!: Date | null;
-  @Column('boolean', { name: 'allow_if_needed' }) allowIfNeeded!: boolean;
+  @Column('boolean') allow_if_needed!: boolean;
   @Column('boolean') anonymous!: boolean;
-  @Column('uuid', { name: 'option_id', nullable: true }) optionId!: string | null;
-  @Column('uuid', { name: 'event_id', nullable: true }) eventId!: string | null;
-  @Column('timestamptz', { name: 'cancelled_at', nullable: true }) cancelledAt!: Date | null;
+  @Column('uuid', { nullable: true }) option_id!: string | null;
+  @Column('uuid', { nullable: true }) event_id!: string | null;
+  @Column('timestamptz', { nullable: true }) cancelled_at!: Date | null;
   @Column('int') revision!: number;
 }
 
 @Entity('poll_options')
-@ForeignKey('Poll', ['tenantId', 'pollId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@ForeignKey('Poll', ['tenant_id', 'poll_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 export class PollOption {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'poll_id' }) pollId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') poll_id!: string;
   @PrimaryColumn('uuid') id!: string;
   @Column('int') position!: number;
   @Column('text') starts!: string;
   @Column('text') ends!: string;
-  @Column('uuid', { name: 'hold_event_id', nullable: true }) holdEventId!: string | null;
+  @Column('uuid', { nullable: true }) hold_event_id!: string | null;
 }
 
 @Entity('poll_participants')
-@Index('poll_participants_tenant_id_poll_id_email_key', ['tenantId', 'pollId', 'email'], { unique: true })
-@ForeignKey('Poll', ['tenantId', 'pollId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@Index('poll_participants_tenant_id_poll_id_email_key', ['tenant_id', 'poll_id', 'email'], { unique: true })
+@ForeignKey('Poll', ['tenant_id', 'poll_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 export class PollParticipant {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'poll_id' }) pollId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') poll_id!: string;
   @PrimaryColumn('uuid') id!: string;
   @Column('text') email!: string;
-  @Column('uuid', { name: 'user_id', nullable: true }) userId!: string | null;
+  @Column('uuid', { nullable: true }) user_id!: string | null;
   @Column('text') name!: string;
   @Column('boolean') required!: boolean;
   @Column('text') comment!: string;
-  @Column('timestamptz', { name: 'responded_at', nullable: true }) respondedAt!: Date | null;
+  @Column('timestamptz', { nullable: true }) responded_at!: Date | null;
 }
 
 @Entity('poll_votes')
-@ForeignKey('PollOption', ['tenantId', 'pollId', 'optionId'], ['tenantId', 'pollId', 'id'], {
+@ForeignKey('PollOption', ['tenant_id', 'poll_id', 'option_id'], ['tenant_id', 'poll_id', 'id'], {
   onDelete: 'CASCADE',
 })
-@ForeignKey('PollParticipant', ['tenantId', 'pollId', 'participantId'], ['tenantId', 'pollId', 'id'], {
+@ForeignKey('PollParticipant', ['tenant_id', 'poll_id', 'participant_id'], ['tenant_id', 'poll_id', 'id'], {
   onDelete: 'CASCADE',
 })
 export class PollVote {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'poll_id' }) pollId!: string;
-  @PrimaryColumn('uuid', { name: 'option_id' }) optionId!: string;
-  @PrimaryColumn('uuid', { name: 'participant_id' }) participantId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') poll_id!: string;
+  @PrimaryColumn('uuid') option_id!: string;
+  @PrimaryColumn('uuid') participant_id!: string;
   @Column('text') answer!: string;
 }

@@ -32,7 +32,8 @@ export class PollsOfMembers extends RegisteredContent {
     super(contents, {
       kind: 'polls',
       order: 55,
-      count: (reader, { tenantId, userId }) => rowsOf(reader, Poll).count({ tenantId, ownerId: userId }),
+      count: (reader, { tenantId, userId }) =>
+        rowsOf(reader, Poll).count({ tenant_id: tenantId, owner_id: userId }),
     });
   }
 

@@ -92,7 +92,7 @@ const replaceVotes = workspace.statement<never>(
 );
 
 /** Columns that each change of a poll writes. */
-const CHANGED = { revision: () => 'revision + 1', updatedAt: () => 'now()' };
+const CHANGED = { revision: () => 'revision + 1', updated_at: () => 'now()' };
 
 /** Polls with their options, participants and votes. */
 @Injectable()
@@ -138,17 +138,17 @@ export class PollsRepository {
   }
 
   async cancel(tx: Tx, tenantId: string, pollId: string): Promise<void> {
-    const values = { cancelledAt: () => 'now()', ...CHANGED };
-    await rowsOf(tx, Poll).update({ tenantId, id: pollId }, values);
+    const values = { cancelled_at: () => 'now()', ...CHANGED };
+    await rowsOf(tx, Poll).update({ tenant_id: tenantId, id: pollId }, values);
   }
 
   async finalize(
     tx: Tx,
     tenantId: string,
     pollId: string,
-    chosen: { optionId: string; eventId: string; calendarId: string },
+    chosen: Pick<Poll, 'option_id' | 'event_id' | 'calendar_id'>,
   ): Promise<void> {
-    await rowsOf(tx, Poll).update({ tenantId, id: pollId }, { ...chosen, ...CHANGED });
+    await rowsOf(tx, Poll).update({ tenant_id: tenantId, id: pollId }, { ...chosen, ...CHANGED });
   }
 }
 

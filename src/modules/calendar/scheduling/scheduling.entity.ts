@@ -28,18 +28,18 @@ export type SchedulingResult = (typeof RESULTS)[number];
 
 /** A scheduling message that was sent or received. */
 @Entity('scheduling_messages')
-@Index('scheduling_messages_once', ['tenantId', 'dedupeKey'], { unique: true })
-@Index('scheduling_messages_list', ['tenantId', 'calendarId', 'id'])
-@Index('scheduling_messages_age', ['createdAt'])
-@Index('scheduling_messages_event', ['tenantId', 'eventId'], { where: 'event_id IS NOT NULL' })
+@Index('scheduling_messages_once', ['tenant_id', 'dedupe_key'], { unique: true })
+@Index('scheduling_messages_list', ['tenant_id', 'calendar_id', 'id'])
+@Index('scheduling_messages_age', ['created_at'])
+@Index('scheduling_messages_event', ['tenant_id', 'event_id'], { where: 'event_id IS NOT NULL' })
 export class SchedulingMessage extends WorkspaceItem {
-  @Column('uuid', { name: 'calendar_id' }) calendarId!: string;
-  @Column('uuid', { name: 'user_id' }) userId!: string;
-  @Column('uuid', { name: 'event_id', nullable: true }) eventId!: string | null;
+  @Column('uuid') calendar_id!: string;
+  @Column('uuid') user_id!: string;
+  @Column('uuid', { nullable: true }) event_id!: string | null;
   @Column('text') direction!: Direction;
   @Column('text', { nullable: true }) method!: string | null;
   @Column('text') uid!: string;
-  @Column('text', { name: 'recurrence_key' }) recurrenceKey!: string;
+  @Column('text') recurrence_key!: string;
   @Column('int') sequence!: number;
   @Column('timestamptz', { nullable: true }) dtstamp!: Date | null;
   @Column('text') sender!: string;
@@ -48,20 +48,20 @@ export class SchedulingMessage extends WorkspaceItem {
   @Column('jsonb', { nullable: true }) parsed!: unknown;
   @Column('text', { nullable: true }) ics!: string | null;
   @Column('jsonb', { nullable: true }) mail!: unknown;
-  @Column('text', { name: 'dedupe_key' }) dedupeKey!: string;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('text') dedupe_key!: string;
+  @Column('timestamptz') created_at!: Date;
 }
 
 @Entity('scheduling_deliveries')
-@Index('scheduling_deliveries_due', ['dueAt'], { where: "status = 'queued'::text" })
-@ForeignKey('SchedulingMessage', ['tenantId', 'messageId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@Index('scheduling_deliveries_due', ['due_at'], { where: "status = 'queued'::text" })
+@ForeignKey('SchedulingMessage', ['tenant_id', 'message_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 export class SchedulingDelivery {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'message_id' }) messageId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') message_id!: string;
   @PrimaryColumn('text') recipient!: string;
   @Column('text') status!: DeliveryStatus;
   @Column('text', { nullable: true }) error!: string | null;
   @Column('int') attempts!: number;
-  @Column('timestamptz', { name: 'due_at' }) dueAt!: Date;
-  @Column('timestamptz', { name: 'sent_at', nullable: true }) sentAt!: Date | null;
+  @Column('timestamptz') due_at!: Date;
+  @Column('timestamptz', { nullable: true }) sent_at!: Date | null;
 }

@@ -57,22 +57,22 @@ export class CallEnding implements OnModuleInit {
     const { tenantId, callId } = key;
     const found = await this.calls.find(key, tx);
     if (!found) return false;
-    const { roomId } = found;
-    const reporter = actor ?? { tenantId, userId: found.hostId };
-    if (roomId !== null) await this.chat.lock(tx, reporter, roomId);
+    const { room_id } = found;
+    const reporter = actor ?? { tenantId, userId: found.host_id };
+    if (room_id !== null) await this.chat.lock(tx, reporter, room_id);
     const call = await this.calls.lock(tx, key);
     if (!call || call.state === 'ended' || !only(call)) return false;
     const startsAgain = call.reusable && !isFinal;
     if (startsAgain && call.state === 'scheduled') return false;
     const endedAt = new Date();
     const ended = startsAgain
-      ? ({ state: 'scheduled', startedAt: null } as const)
-      : ({ state: 'ended', endedAt } as const);
-    await this.calls.update(tx, key, { ...ended, emptySince: null });
-    const participants = await this.participants.total(tx, key, call.startedAt);
+      ? ({ state: 'scheduled', started_at: null } as const)
+      : ({ state: 'ended', ended_at: endedAt } as const);
+    await this.calls.update(tx, key, { ...ended, empty_since: null });
+    const participants = await this.participants.total(tx, key, call.started_at);
     await this.participants.leaveAll(tx, key);
-    if (roomId !== null && call.startedAt !== null) {
-      const duration_ms = Math.max(0, endedAt.getTime() - call.startedAt.getTime());
+    if (room_id !== null && call.started_at !== null) {
+      const duration_ms = Math.max(0, endedAt.getTime() - call.started_at.getTime());
       const event = {
         type: 'call_ended' as const,
         call_id: callId,
@@ -80,11 +80,11 @@ export class CallEnding implements OnModuleInit {
         duration_ms,
         participants,
       };
-      await this.chat.reportCall(tx, reporter, roomId, event);
+      await this.chat.reportCall(tx, reporter, room_id, event);
     }
     const entry = { action: 'call.ended', objectKind: 'call', objectId: callId, data: { participants } };
     await this.audit.record(tx, actor ?? { tenantId, userId: null, origin: 'job' }, entry);
-    const payload = { call_id: callId, started_at: call.startedAt, user_id: actor?.userId ?? null };
+    const payload = { call_id: callId, started_at: call.started_at, user_id: actor?.userId ?? null };
     await this.outbox.append(tx, { tenantId, type: CALL_ENDED, payload });
     await this.outbox.append(tx, { tenantId, type: CALL_ROOM_UNUSED, payload: { call_id: callId } });
     this.changes.report(tx, key, 'ended');

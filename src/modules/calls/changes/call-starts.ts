@@ -30,7 +30,7 @@ export class CallStarts {
   /** The same in a transaction. */
   async startIn(tx: Tx, ctx: MemberKey, key: CallKey): Promise<void> {
     const { tenantId, callId } = key;
-    const roomId = (await this.calls.find(key, tx))?.roomId ?? null;
+    const roomId = (await this.calls.find(key, tx))?.room_id ?? null;
     if (roomId !== null) await this.chat.lock(tx, ctx, roomId);
     const call = (await this.calls.lock(tx, key)) as Call;
     if (call.state === 'live') return;
@@ -40,7 +40,7 @@ export class CallStarts {
     const active = roomId === null ? undefined : await this.calls.activeIn(tx, ctx, roomId);
     if (active) throw CallErrors.callInProgress.with({ body: { call_id: active.id } });
     const now = new Date();
-    await this.calls.update(tx, key, { state: 'live', startedAt: now, emptySince: now });
+    await this.calls.update(tx, key, { state: 'live', started_at: now, empty_since: now });
     if (roomId !== null)
       await this.chat.reportCall(tx, ctx, roomId, {
         type: 'call_started',

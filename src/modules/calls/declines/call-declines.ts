@@ -74,7 +74,7 @@ export class CallDeclines implements OnModuleInit {
     const key = { tenantId, callId };
     const call = await this.calls.find(key);
     if (!call) return;
-    const recipients = new Set([call.hostId, userId]);
+    const recipients = new Set([call.host_id, userId]);
     const users = (await this.calls.audience(key)).filter((id) => recipients.has(id));
     const declined = { call_id: callId, user_id: userId };
     Connection.sendAll(this.connections.ofUsers(tenantId, users), DECLINED, declined);

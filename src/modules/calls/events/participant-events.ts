@@ -50,11 +50,11 @@ export class ParticipantEvents implements OnModuleInit {
       );
       if (!isNew) return undefined;
       this.changes.report(tx, key, 'updated');
-      if (isConnected && call.autoRecord)
+      if (isConnected && call.auto_record)
         await this.outbox.append(tx, {
           tenantId: key.tenantId,
           type: CALL_JOINED,
-          payload: { call_id: key.callId, host_id: call.hostId },
+          payload: { call_id: key.callId, host_id: call.host_id },
         });
       return isConnected ? 'recorded' : undefined;
     });

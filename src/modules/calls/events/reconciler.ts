@@ -5,6 +5,7 @@ import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { CallChanges } from '../changes/call-changes.js';
 import { CallEnding } from '../changes/call-ending.js';
 import { type CallKey, roomNameOf } from '../model/call-identity.js';
+import type { Call } from '../calls.entity.js';
 import { CallServer } from '../call-server.js';
 import { CallsRepository } from '../calls.repository.js';
 import { Kicks } from '../changes/kicks.js';
@@ -84,5 +85,7 @@ export class Reconciler implements OnModuleInit {
   }
 }
 
-const isEmptyFor = (call: { emptySince: Date | null } | null): boolean =>
-  call !== null && call.emptySince !== null && Date.now() - call.emptySince.getTime() > EMPTY_SECONDS * 1000;
+const isEmptyFor = (call: Pick<Call, 'empty_since'> | null): boolean =>
+  call !== null &&
+  call.empty_since !== null &&
+  Date.now() - call.empty_since.getTime() > EMPTY_SECONDS * 1000;

@@ -111,7 +111,7 @@ export class GuestCodesRepository {
     wanted: readonly WindowLimit[],
   ): Promise<{ counted: Date[][]; now: Date }> {
     const rows = rowsOf(tx, GuestLimitRow);
-    for (const { scope, subject } of wanted) await rows.insert({ tenantId, scope, subject });
+    for (const { scope, subject } of wanted) await rows.insert({ tenant_id: tenantId, scope, subject });
     const values = [tenantId, wanted.map(({ scope }) => scope), wanted.map(({ subject }) => subject)];
     await tx.query(lockLimits, values);
     const locked = await tx.query(limits, values);
@@ -127,6 +127,9 @@ export class GuestCodesRepository {
     now: Date,
   ): Promise<void> {
     for (const [n, { scope, subject }] of limits.entries())
-      await rowsOf(tx, GuestLimitRow).update({ tenantId, scope, subject }, { times: times[n]!, usedAt: now });
+      await rowsOf(tx, GuestLimitRow).update(
+        { tenant_id: tenantId, scope, subject },
+        { times: times[n]!, used_at: now },
+      );
   }
 }

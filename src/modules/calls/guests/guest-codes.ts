@@ -32,8 +32,8 @@ export interface NewGuest {
   email: string | null;
   /** Hashes of the code by each key; null without a code. */
   codes: Buffer[] | null;
-  tokenHash: Buffer;
-  sessionHash: Buffer;
+  token_hash: Buffer;
+  session_hash: Buffer;
   addressHash: Buffer;
   userAgent: string | null;
 }
@@ -102,8 +102,8 @@ export class GuestCodes {
       name,
       email: email ?? null,
       codes,
-      tokenHash: token.hash,
-      sessionHash: session.hash,
+      token_hash: token.hash,
+      session_hash: session.hash,
       addressHash: this.limits.addressHash(visitor),
       userAgent: visitor.userAgent,
     };

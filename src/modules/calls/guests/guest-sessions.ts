@@ -105,7 +105,7 @@ export class GuestSessions {
       if (guest?.state === 'removed') return GuestErrors.guestRemoved.with();
       if (guest) {
         await this.guests.spendToken(tx, guest);
-        const hashes = { tokenHash: next.token, sessionHash: next.session };
+        const hashes = { token_hash: next.token, session_hash: next.session };
         return this.guests.update(tx, guest, renewSession(hashes, invite.now, seconds));
       }
       const former = await this.guests.lockSpentToken(tx, invite, guestToken);
@@ -133,7 +133,7 @@ export class GuestSessions {
       const queued = joinQueue(guest, invite.now);
       if (queued instanceof ApiError) return queued;
       await this.guests.update(tx, guest, queued);
-      if (queued.waitingSince) await this.approvals.waiting(tx, visitor.tenantId, guest.id);
+      if (queued.waiting_since) await this.approvals.waiting(tx, visitor.tenantId, guest.id);
       return new WaitingGuest();
     });
   }
@@ -169,7 +169,7 @@ export class GuestSessions {
         role: guest.role,
         state: guest.state,
         isBanned,
-        isAdmitted: guest.admittedSeq !== null,
+        isAdmitted: guest.admitted_seq !== null,
       },
     });
     if (rejection || !guest) throw rejection ?? GuestErrors.noSession.with();
@@ -193,11 +193,11 @@ export class GuestSessions {
       const emailVerifiedAt = invite.now;
       if (viewer) {
         await this.guests.spendToken(tx, viewer);
-        const change = { ...renewSession(values, invite.now, seconds), emailVerifiedAt };
+        const change = { ...renewSession(values, invite.now, seconds), email_verified_at: emailVerifiedAt };
         return this.guests.update(tx, viewer, change);
       }
       if (invite.uses >= invite.max_uses) return GuestErrors.inviteExhausted.with();
-      return this.create(tx, invite, values, seconds, 'admitted', { emailVerifiedAt });
+      return this.create(tx, invite, values, seconds, 'admitted', { email_verified_at: emailVerifiedAt });
     });
   }
 
@@ -231,28 +231,28 @@ export class GuestSessions {
   private async create(
     tx: Tx,
     invite: InviteState,
-    { id, name, email, tokenHash, sessionHash, addressHash, userAgent }: NewGuest,
+    { id, name, email, addressHash, userAgent, ...hashes }: NewGuest,
     seconds: number,
     state: GuestState,
     change: GuestChange = {},
   ): Promise<Guest> {
     await this.guests.countUse(tx, invite);
     return this.guests.insert(tx, {
-      tenantId: invite.tenant_id,
+      tenant_id: invite.tenant_id,
       id,
-      inviteId: invite.id,
-      callId: invite.call_id,
-      roomId: invite.room_id,
+      invite_id: invite.id,
+      call_id: invite.call_id,
+      room_id: invite.room_id,
       role: invite.role,
-      displayName: name,
+      display_name: name,
       email,
-      emailVerifiedAt: invite.require_otp ? invite.now : null,
-      ...renewSession({ tokenHash, sessionHash }, invite.now, seconds),
-      waitingSince: state === 'waiting' ? invite.now : null,
+      email_verified_at: invite.require_otp ? invite.now : null,
+      ...renewSession(hashes, invite.now, seconds),
+      waiting_since: state === 'waiting' ? invite.now : null,
       // Messages before the admission stay hidden.
-      admittedSeq: state === 'waiting' ? null : invite.last_seq,
-      addressHash,
-      userAgent,
+      admitted_seq: state === 'waiting' ? null : invite.last_seq,
+      address_hash: addressHash,
+      user_agent: userAgent,
       ...change,
       state,
     });

@@ -132,29 +132,34 @@ export class GuestsRepository {
 
   /** The guest of a session, locked. */
   async lockSession(tx: Tx, { tenantId, session }: Visitor, { id }: InviteState): Promise<Guest | null> {
-    return session && rowsOf(tx, Guest).lock({ tenantId, sessionHash: session, inviteId: id });
+    return session && rowsOf(tx, Guest).lock({ tenant_id: tenantId, session_hash: session, invite_id: id });
   }
 
   /** The guest of a token, locked. */
   async lockToken(tx: Tx, { tenant_id, id }: InviteState, tokenHash: Buffer): Promise<Guest | null> {
-    return rowsOf(tx, Guest).lock({ tenantId: tenant_id, tokenHash, inviteId: id, role: 'guest' });
+    return rowsOf(tx, Guest).lock({
+      tenant_id,
+      token_hash: tokenHash,
+      invite_id: id,
+      role: 'guest',
+    });
   }
 
   /** The guest whose earlier token this is, locked. */
   async lockSpentToken(tx: Tx, { tenant_id, id }: InviteState, tokenHash: Buffer): Promise<Guest | null> {
-    const spent = await rowsOf(tx, GuestSpentToken).one({ tenantId: tenant_id, tokenHash });
-    return spent && rowsOf(tx, Guest).lock({ tenantId: tenant_id, id: spent.guestId, inviteId: id });
+    const spent = await rowsOf(tx, GuestSpentToken).one({ tenant_id, token_hash: tokenHash });
+    return spent && rowsOf(tx, Guest).lock({ tenant_id, id: spent.guest_id, invite_id: id });
   }
 
   /** The guest that a claim continues, locked. @param email verified; null: any of a personal invite */
   async lockKnown(
     tx: Tx,
-    { tenant_id: tenantId, id }: InviteState,
+    { tenant_id, id }: InviteState,
     email: string | null,
     isAny = false,
   ): Promise<Guest | null> {
-    const [row] = await tx.query(known, [tenantId, id, isAny, email]);
-    return row ? rowsOf(tx, Guest).one({ tenantId, id: row.id }) : null;
+    const [row] = await tx.query(known, [tenant_id, id, isAny, email]);
+    return row ? rowsOf(tx, Guest).one({ tenant_id, id: row.id }) : null;
   }
 
   async insert(tx: Tx, values: ColumnValues<Guest>): Promise<Guest> {
@@ -163,14 +168,14 @@ export class GuestsRepository {
     return guest;
   }
 
-  async update(tx: Tx, { tenantId, id }: Guest, change: GuestChange): Promise<Guest> {
-    const [guest] = await rowsOf(tx, Guest).update({ tenantId, id }, change);
+  async update(tx: Tx, { tenant_id, id }: Guest, change: GuestChange): Promise<Guest> {
+    const [guest] = await rowsOf(tx, Guest).update({ tenant_id, id }, change);
     return guest!;
   }
 
   /** From now on the current token of a guest is an earlier one. */
-  async spendToken(tx: Tx, { tenantId, id, tokenHash }: Guest): Promise<void> {
-    await rowsOf(tx, GuestSpentToken).insert({ tenantId, tokenHash, guestId: id });
+  async spendToken(tx: Tx, { tenant_id, id, token_hash }: Guest): Promise<void> {
+    await rowsOf(tx, GuestSpentToken).insert({ tenant_id, token_hash, guest_id: id });
   }
 
   private async isBanned(
@@ -196,7 +201,7 @@ export class GuestsRepository {
   /** What decides whether an address may use an invite. */
   async addressFacts(tx: Tx, invite: InviteState, email: string) {
     const domain = email.slice(email.indexOf('@') + 1);
-    const known = await rowsOf(tx, GuestDomain).one({ tenantId: invite.tenant_id, domain });
+    const known = await rowsOf(tx, GuestDomain).one({ tenant_id: invite.tenant_id, domain });
     return { domain: known?.state, isBanned: await this.isBanned(tx, invite, [`email:${email}`]) };
   }
 

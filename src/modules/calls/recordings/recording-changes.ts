@@ -37,7 +37,7 @@ export class RecordingChanges {
     const isUnwanted = await this.db.tx(async (tx) => {
       if (!(await inTx(tx))) return false;
       const recording = await this.recordings.lock(tx, call.tenantId, id);
-      if (!recording || recording.callId !== call.callId) return false;
+      if (!recording || recording.call_id !== call.callId) return false;
       await this.update(tx, call, recording, report);
       return mustStop(recording.state, report);
     });
@@ -65,18 +65,18 @@ export class RecordingChanges {
 
   private async update(tx: Tx, call: CallKey, recording: Recording, report: ServerRecording): Promise<void> {
     const state = nextState(recording.state, report.state);
-    const isNew = state !== recording.state || recording.egressId === null;
+    const isNew = state !== recording.state || recording.egress_id === null;
     if (!isNew) return;
     const { egressId, startedAt, endedAt, durationMs, error } = report;
     await this.write(tx, call, recording.id, {
       state,
-      egressId,
-      startedAt: recording.startedAt ?? startedAt,
-      endedAt: endedAt ?? recording.endedAt,
-      ...(durationMs !== null && { durationMs: String(durationMs) }),
-      ...(report.state === 'limit_reached' && { limitReached: true }),
+      egress_id: egressId,
+      started_at: recording.started_at ?? startedAt,
+      ended_at: endedAt ?? recording.ended_at,
+      ...(durationMs !== null && { duration_ms: String(durationMs) }),
+      ...(report.state === 'limit_reached' && { limit_reached: true }),
       ...(state === 'processing'
-        ? { error: null, expiresAt: null }
+        ? { error: null, expires_at: null }
         : error !== null && { error: cutText(error, 500) }),
     });
     if (state === 'processing' && recording.state !== 'processing')
@@ -87,7 +87,7 @@ export class RecordingChanges {
     const isFailure = values.state === 'failed' || values.state === 'aborted';
     await this.recordings.update(tx, call.tenantId, id, {
       ...values,
-      ...(isFailure && { expiresAt: expiry() }),
+      ...(isFailure && { expires_at: expiry() }),
     });
     if (isFailure) await this.append(tx, call, RECORDING_FAILED, id);
     this.changes.report(tx, call, 'updated', id);

@@ -37,7 +37,7 @@ export class RecordingDeletion {
     const key = { tenantId, callId };
     const { file, shown } = await this.db.tx(async (tx) => {
       const recording = await this.recordings.lock(tx, tenantId, id);
-      if (recording?.callId !== callId) throw CallErrors.recordingNotFound.with();
+      if (recording?.call_id !== callId) throw CallErrors.recordingNotFound.with();
       await this.assertRight(ctx, call, recording);
       if (!isFinished(recording.state)) throw CallErrors.recordingNotFinished.with();
       const before = await this.service.shown(key, id, tx);
@@ -51,8 +51,8 @@ export class RecordingDeletion {
     return { ...shown, url: null, url_expires_at: null };
   }
 
-  private async assertRight(ctx: RequestContext, { role }: AccessibleCall, { requestedBy }: Recording) {
-    if (role === 'member' && requestedBy !== ctx.userId)
+  private async assertRight(ctx: RequestContext, { role }: AccessibleCall, { requested_by }: Recording) {
+    if (role === 'member' && requested_by !== ctx.userId)
       await this.access.assertPermission(ctx, 'calls.moderate');
   }
 }

@@ -100,24 +100,24 @@ export class RecordingFiles implements OnModuleInit {
 
   /** @returns false when another process stored the file, or the recording is no longer processed */
   private async keep(tenantId: string, id: string, blob: StoredBlob): Promise<boolean> {
-    const { callId } = (await this.recordings.find(tenantId, id)) ?? {};
+    const { call_id: callId } = (await this.recordings.find(tenantId, id)) ?? {};
     const call = callId === undefined ? null : await this.calls.find({ tenantId, callId });
     return this.db.tx(async (tx) => {
-      if (call && call.roomId !== null)
-        await this.chat.lock(tx, { tenantId, userId: call.hostId }, call.roomId);
+      if (call && call.room_id !== null)
+        await this.chat.lock(tx, { tenantId, userId: call.host_id }, call.room_id);
       const recording = await this.recordings.lock(tx, tenantId, id);
       if (!call || recording?.state !== 'processing') return false;
       await this.blobs.keep(tx, tenantId, blob, CONTENT_TYPE);
       const { size, sha256 } = blob;
-      const stored = { state: 'ready', blobId: blob.id, size: String(size), sha256 } as const;
-      await this.recordings.update(tx, tenantId, id, { ...stored, expiresAt: expiry() });
-      if (call.roomId !== null)
-        await this.chat.reportCall(tx, { tenantId, userId: recording.requestedBy }, call.roomId, {
+      const stored = { state: 'ready', blob_id: blob.id, size: String(size), sha256 } as const;
+      await this.recordings.update(tx, tenantId, id, { ...stored, expires_at: expiry() });
+      if (call.room_id !== null)
+        await this.chat.reportCall(tx, { tenantId, userId: recording.requested_by }, call.room_id, {
           type: 'recording_ready',
           call_id: call.id,
           title: call.title,
           recording_id: id,
-          ...(recording.durationMs !== null && { duration_ms: Number(recording.durationMs) }),
+          ...(recording.duration_ms !== null && { duration_ms: Number(recording.duration_ms) }),
         });
       await this.outbox.append(tx, {
         tenantId,

@@ -128,28 +128,28 @@ export class RecordingsRepository {
   }
 
   async find(tenantId: string, id: string): Promise<Recording | null> {
-    return rowsOf(this.db, Recording).one({ tenantId, id });
+    return rowsOf(this.db, Recording).one({ tenant_id: tenantId, id });
   }
 
   async lock(tx: Tx, tenantId: string, id: string): Promise<Recording | null> {
-    return rowsOf(tx, Recording).lock({ tenantId, id });
+    return rowsOf(tx, Recording).lock({ tenant_id: tenantId, id });
   }
 
   /** @returns false when the call has an active recording */
   async insert(
     tx: Tx,
-    values: Pick<Recording, 'tenantId' | 'id' | 'callId' | 'roomId' | 'requestedBy' | 'file'>,
+    values: Pick<Recording, 'tenant_id' | 'id' | 'call_id' | 'room_id' | 'requested_by' | 'file'>,
   ): Promise<boolean> {
     return (await rowsOf(tx, Recording).insert({ ...values, state: 'starting' })) !== null;
   }
 
   async update(tx: Tx, tenantId: string, id: string, values: Partial<Recording>): Promise<void> {
-    await rowsOf(tx, Recording).update({ tenantId, id }, { ...values, updatedAt: () => 'now()' });
+    await rowsOf(tx, Recording).update({ tenant_id: tenantId, id }, { ...values, updated_at: () => 'now()' });
   }
 
   /** A trigger releases the file. */
   async delete(tx: Tx, tenantId: string, id: string): Promise<void> {
-    await rowsOf(tx, Recording).delete({ tenantId, id });
+    await rowsOf(tx, Recording).delete({ tenant_id: tenantId, id });
   }
 
   /** Whether the call has a recording, in any state, that the media server may have started. */

@@ -88,12 +88,12 @@ export class RecordingsService {
     const key = { tenantId: ctx.tenantId, callId };
     const egressId = await this.db.tx(async (tx) => {
       const recording = await this.recordings.lock(tx, ctx.tenantId, id);
-      if (recording?.callId !== callId) throw CallErrors.recordingNotFound.with();
+      if (recording?.call_id !== callId) throw CallErrors.recordingNotFound.with();
       if (recording.state !== 'starting' && recording.state !== 'active') return null;
       await this.recordings.update(tx, ctx.tenantId, id, { state: 'stopping' });
       await this.record(tx, ctx, 'call.recording.stopped', id, callId);
       this.changes.report(tx, key, 'updated', id);
-      return recording.egressId;
+      return recording.egress_id;
     });
     const stopped = egressId === null ? null : await this.server.stopRecording(egressId);
     if (stopped) await this.recordingChanges.apply(stopped);
@@ -104,14 +104,14 @@ export class RecordingsService {
   async content(token: string): Promise<ContentReply> {
     const link = this.links.read(token);
     const recording = link && (await this.recordings.find(link.tenantId, link.id));
-    if (!recording?.blobId) throw CallErrors.recordingNotFound.with();
-    const { tenantId, blobId } = recording;
+    if (!recording?.blob_id) throw CallErrors.recordingNotFound.with();
+    const { tenant_id, blob_id } = recording;
     return new ContentReply({
       name: recording.file,
       contentType: 'video/mp4',
       size: Number(recording.size),
       sha256: (recording.sha256 as Buffer).toString('hex'),
-      open: (range) => this.blobs.open(tenantId, blobId, range),
+      open: (range) => this.blobs.open(tenant_id, blob_id, range),
     });
   }
 
@@ -131,8 +131,9 @@ export class RecordingsService {
     await this.db.tx(async (tx) => {
       const call = (await this.calls.lock(tx, key)) as Call;
       if (call.state !== 'live') throw CallErrors.callNotLive.with();
-      const { roomId } = call;
-      const values = { ...key, id, roomId, requestedBy: ctx.userId, file: fileOf(id) };
+      const { tenant_id, room_id } = call;
+      const identity = { tenant_id, call_id: key.callId, id };
+      const values = { ...identity, room_id, requested_by: ctx.userId, file: fileOf(id) };
       if (!(await this.recordings.insert(tx, values))) throw CallErrors.recordingActive.with();
       await this.record(tx, ctx, 'call.recording.started', id, key.callId);
       this.changes.report(tx, key, 'updated', id);

@@ -98,12 +98,13 @@ export class CallRoomsService {
   private async existing(
     tx: Tx,
     { tenantId, userId: hostId }: RequestContext,
-    { client_id: clientId, room_id: roomId, scheduled_at: scheduledAt }: CreateCallRoom,
+    { client_id, room_id, scheduled_at }: CreateCallRoom,
   ): Promise<string | undefined> {
-    const repeated = clientId && (await rowsOf(tx, Call).one({ tenantId, hostId, clientId }));
+    const repeated =
+      client_id && (await rowsOf(tx, Call).one({ tenant_id: tenantId, host_id: hostId, client_id }));
     if (repeated) return repeated.id;
-    if (roomId === undefined || isLater(scheduledAt)) return undefined;
-    return (await this.calls.activeIn(tx, { tenantId }, roomId))?.id;
+    if (room_id === undefined || isLater(scheduled_at)) return undefined;
+    return (await this.calls.activeIn(tx, { tenantId }, room_id))?.id;
   }
 
   private async insert(
@@ -114,27 +115,27 @@ export class CallRoomsService {
     const { title, kind } = input;
     const [roomId, clientId] = [input.room_id ?? null, input.client_id ?? null];
     const { tenantId, userId: hostId } = ctx;
-    const { lobby, otp, guest_chat: guestChat, auto_record: autoRecord } = input.settings ?? {};
+    const { lobby, otp, guest_chat, auto_record } = input.settings ?? {};
     const scheduled = isLater(input.scheduled_at);
     const made = await rowsOf(tx, Call).insert({
-      tenantId,
+      tenant_id: tenantId,
       id: uuidv7(),
       title,
       kind,
-      roomId,
-      clientId,
-      hostId,
+      room_id: roomId,
+      client_id: clientId,
+      host_id: hostId,
       state: 'scheduled',
-      scheduledAt: input.scheduled_at ?? null,
+      scheduled_at: input.scheduled_at ?? null,
       ...(lobby !== undefined && { lobby }),
       ...(otp !== undefined && { otp }),
-      ...(guestChat !== undefined && { guestChat }),
-      ...(autoRecord !== undefined && { autoRecord }),
+      ...(guest_chat !== undefined && { guest_chat }),
+      ...(auto_record !== undefined && { auto_record }),
     });
     if (!made) return null;
     const callId = made.id;
     for (const userId of input.member_ids ?? [])
-      await rowsOf(tx, CallMember).insert({ tenantId, callId, userId });
+      await rowsOf(tx, CallMember).insert({ tenant_id: tenantId, call_id: callId, user_id: userId });
     const data = { room_id: roomId, title, kind, scheduled };
     await this.audit.record(tx, ctx, { action: 'call.created', objectKind: 'call', objectId: callId, data });
     if (!scheduled) await this.starts.startIn(tx, ctx, { tenantId, callId });

@@ -56,7 +56,7 @@ const changeFacts = workspace.statement<
 
 const members = workspace.statement<MentionedMember>(
   'chat_messages.mentioned_members',
-  `SELECT user_id AS id, notify, muted_until AS "mutedUntil" FROM chat_members
+  `SELECT user_id AS id, notify, muted_until FROM chat_members
     WHERE tenant_id = $1 AND room_id = $2 AND user_id = ANY ($3::uuid[]) ORDER BY user_id`,
 );
 

@@ -114,7 +114,7 @@ export interface MessageChange {
 }
 
 /** A member whom an edit mentions. */
-export type MentionedMember = Pick<ChatMember, 'notify' | 'mutedUntil'> & { id: string };
+export type MentionedMember = Pick<ChatMember, 'notify' | 'muted_until'> & { id: string };
 
 export interface EditCommand {
   userId: string;
@@ -149,11 +149,11 @@ export function editMessage(
     return unwritten('unchanged', message);
   const before = new Set(message.mentions);
   const notified = members.filter(
-    ({ id, notify, mutedUntil }) =>
+    ({ id, notify, muted_until }) =>
       !before.has(id) &&
       id !== command.userId &&
       notify !== 'none' &&
-      (mutedUntil === null || mutedUntil <= facts.now),
+      (muted_until === null || muted_until <= facts.now),
   );
   return {
     message,

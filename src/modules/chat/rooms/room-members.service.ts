@@ -83,7 +83,7 @@ export class RoomMembersService {
       const present = await this.members.list(tx, ctx, roomId, { only: userIds, limit: userIds.length });
       const presentIds = new Set(present.map(({ id }) => id));
       const missing = userIds.filter((id) => !presentIds.has(id));
-      if (locked.room.membersCount + missing.length > QUOTAS.item.members_of_chat_room)
+      if (locked.room.members_count + missing.length > QUOTAS.item.members_of_chat_room)
         throw ChatErrors.tooManyMembers.with();
       const fieldOf = (id: string) => (id === single ? 'user_id' : 'user_ids');
       await this.users.assertAddable(tx, ctx, missing, [], fieldOf);
@@ -126,7 +126,7 @@ export class RoomMembersService {
     const isJoining = userIds.every((id) => id === ctx.userId);
     if (!mayAdd(room, role, isJoining)) throw Errors.forbidden.with();
     if (newRole !== undefined && !atLeast(role, 'owner')) throw Errors.forbidden.with();
-    if (room.archivedAt !== null) throw ChatErrors.roomArchived.with();
+    if (room.archived_at !== null) throw ChatErrors.roomArchived.with();
   }
 
   /** @returns whether anything changed */
@@ -156,7 +156,7 @@ export class RoomMembersService {
   private async locked(tx: Tx, ctx: RequestContext, roomId: string): Promise<LockedRoom> {
     const role = await this.rooms.lock(tx, ctx, roomId);
     const room = await this.rooms.find(tx, ctx, roomId);
-    if (!room || room.deletedAt !== null) throw ChatErrors.roomNotFound.with();
+    if (!room || room.deleted_at !== null) throw ChatErrors.roomNotFound.with();
     if (role === null && room.visibility !== 'tenant') throw ChatErrors.roomNotFound.with();
     if (role === null || role === 'owner') return { room, role };
     const moderates = (await this.permissions.of(ctx)).has('chat.rooms.moderate');

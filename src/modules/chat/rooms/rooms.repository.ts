@@ -198,24 +198,29 @@ export class RoomsRepository {
   }
 
   async find(tx: Tx, { tenantId }: RequestContext, id: string): Promise<ChatRoom | null> {
-    return rowsOf(tx, ChatRoom).one({ tenantId, id });
+    return rowsOf(tx, ChatRoom).one({ tenant_id: tenantId, id });
   }
 
   /** Adds a room without members. @returns null for a direct room that exists */
   async insert(
     tx: Tx,
     { tenantId, userId: createdBy }: RequestContext,
-    values: Pick<ChatRoom, 'type' | 'name' | 'topic' | 'visibility' | 'directKey'>,
+    values: Pick<ChatRoom, 'type' | 'name' | 'topic' | 'visibility' | 'direct_key'>,
   ): Promise<ChatRoom | null> {
-    return rowsOf(tx, ChatRoom).insert({ ...values, tenantId, id: uuidv7(), createdBy });
+    return rowsOf(tx, ChatRoom).insert({
+      ...values,
+      tenant_id: tenantId,
+      id: uuidv7(),
+      created_by: createdBy,
+    });
   }
 
   async direct(tx: Tx, { tenantId }: RequestContext, directKey: string): Promise<ChatRoom | null> {
-    return rowsOf(tx, ChatRoom).one({ tenantId, directKey });
+    return rowsOf(tx, ChatRoom).one({ tenant_id: tenantId, direct_key: directKey });
   }
 
   async update(tx: Tx, { tenantId }: RequestContext, id: string, values: Partial<ChatRoom>): Promise<void> {
-    await rowsOf(tx, ChatRoom).update({ tenantId, id }, { ...values, updatedAt: () => 'now()' });
+    await rowsOf(tx, ChatRoom).update({ tenant_id: tenantId, id }, { ...values, updated_at: () => 'now()' });
   }
 
   /** Adds the message of a change. The room is locked. @returns its `mod_seq`; 0 in a deleted room */

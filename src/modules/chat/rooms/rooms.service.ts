@@ -99,12 +99,15 @@ export class RoomsService {
   ): Promise<JsonReply<ChatRoomEnvelope>> {
     return this.db.tx(async (tx) => {
       const { room, role } = await this.locked(tx, ctx, id);
-      const { muted_until: mutedUntil, notify, ...shared } = body.value;
+      const { muted_until, notify, ...shared } = body.value;
       await this.changeRoom(tx, ctx, room, role, shared);
-      if (mutedUntil !== undefined || notify !== undefined) {
-        const own = { ...(mutedUntil !== undefined && { mutedUntil }), ...(notify && { notify }) };
+      if (muted_until !== undefined || notify !== undefined) {
+        const own = {
+          ...(muted_until !== undefined && { muted_until }),
+          ...(notify && { notify }),
+        };
         const { tenantId, userId } = ctx;
-        await rowsOf(tx, ChatMember).update({ tenantId, roomId: id, userId }, own);
+        await rowsOf(tx, ChatMember).update({ tenant_id: tenantId, room_id: id, user_id: userId }, own);
       }
       return roomReply((await this.rooms.read(ctx, id, tx)) as string);
     });
@@ -117,7 +120,7 @@ export class RoomsService {
       if (room.type === 'direct') throw ChatErrors.directRoom.with();
       await this.assertRole(ctx, role, 'owner');
       const shown = (await this.rooms.read(ctx, id, tx)) as string;
-      await this.rooms.update(tx, ctx, id, { deletedAt: new Date() });
+      await this.rooms.update(tx, ctx, id, { deleted_at: new Date() });
       await this.hooks.run(tx, ROOM_ACCESS_CHANGING, { ...ctx, roomId: id, removed: null });
       this.changes.deleted(tx, ctx, id);
       await this.record(tx, ctx, 'chat.room.deleted', id, { name: room.name });
@@ -133,7 +136,7 @@ export class RoomsService {
     pair: string | null,
   ): Promise<ChatRoom | null> {
     const { type, name = null, topic = '', visibility = 'private' } = input;
-    const made = await this.rooms.insert(tx, ctx, { type, name, topic, visibility, directKey: pair });
+    const made = await this.rooms.insert(tx, ctx, { type, name, topic, visibility, direct_key: pair });
     if (!made) return null;
     const isDirect = type === 'direct';
     await this.members.add(tx, ctx, made.id, isDirect ? [ctx.userId, ...others] : [ctx.userId], 'owner');
@@ -152,15 +155,15 @@ export class RoomsService {
     { name, topic, visibility, archived }: UpdateRoom,
   ): Promise<void> {
     const changes = changedFields<Partial<ChatRoom>>(room, { name, topic, visibility }) ?? {};
-    const isArchiving = archived !== undefined && archived !== (room.archivedAt !== null);
-    if (isArchiving) changes.archivedAt = archived ? new Date() : null;
+    const isArchiving = archived !== undefined && archived !== (room.archived_at !== null);
+    if (isArchiving) changes.archived_at = archived ? new Date() : null;
     if (Object.keys(changes).length === 0) return;
     if (room.type === 'direct') throw ChatErrors.directRoom.with();
     await this.assertRole(ctx, role, 'moderator');
     if (name === null) throw fieldError('name', 'required', 'name is required');
     checkVisibility(room.type, visibility);
     await this.rooms.update(tx, ctx, room.id, changes);
-    const { archivedAt: _, ...fields } = changes;
+    const { archived_at: _, ...fields } = changes;
     const reported = { ...fields, ...(isArchiving && { archived }) };
     const modSeq = await this.rooms.report(tx, ctx, room.id, { type: 'room_updated', changes: reported });
     this.changes.changed(tx, ctx, room.id, modSeq);

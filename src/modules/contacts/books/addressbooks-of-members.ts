@@ -35,7 +35,7 @@ export class AddressbooksOfMembers extends RegisteredContent {
       kind: 'addressbooks',
       order: 70,
       count: (reader, { tenantId, userId }) =>
-        rowsOf(reader, Addressbook).count({ tenantId, ownerId: userId }),
+        rowsOf(reader, Addressbook).count({ tenant_id: tenantId, owner_id: userId }),
     });
   }
 

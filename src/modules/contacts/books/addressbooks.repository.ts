@@ -132,7 +132,7 @@ export class AddressbooksRepository {
   }
 
   async count(tx: Tx, { tenantId, userId: ownerId }: RequestContext): Promise<number> {
-    return rowsOf(tx, Addressbook).count({ tenantId, ownerId });
+    return rowsOf(tx, Addressbook).count({ tenant_id: tenantId, owner_id: ownerId });
   }
 
   /** @returns its id */
@@ -143,17 +143,24 @@ export class AddressbooksRepository {
     id: string = uuidv7(),
   ): Promise<string> {
     const { tenantId, userId: ownerId } = ctx;
-    if (values.isDefault) await this.clearDefault(tx, ctx, id);
-    const times = { createdAt: NOW, updatedAt: NOW };
-    await rowsOf(tx, Addressbook).insert({ kind: 'personal', ...values, ...times, id, tenantId, ownerId });
+    if (values.is_default) await this.clearDefault(tx, ctx, id);
+    const times = { created_at: NOW, updated_at: NOW };
+    await rowsOf(tx, Addressbook).insert({
+      kind: 'personal',
+      ...values,
+      ...times,
+      id,
+      tenant_id: tenantId,
+      owner_id: ownerId,
+    });
     return id;
   }
 
   async update(tx: Tx, ctx: RequestContext, id: string, values: ColumnValues<Addressbook>): Promise<void> {
     const { tenantId } = ctx;
-    if (values.isDefault) await this.clearDefault(tx, ctx, id);
-    const changes = { ...values, revision: () => 'revision + 1', updatedAt: NOW };
-    await rowsOf(tx, Addressbook).update({ tenantId, id }, changes);
+    if (values.is_default) await this.clearDefault(tx, ctx, id);
+    const changes = { ...values, revision: () => 'revision + 1', updated_at: NOW };
+    await rowsOf(tx, Addressbook).update({ tenant_id: tenantId, id }, changes);
   }
 
   /** Replaces the shares of a book. */
@@ -165,19 +172,35 @@ export class AddressbooksRepository {
   ): Promise<void> {
     const rows = rowsOf(tx, AddressbookShare);
     const before = new Map(
-      (await rows.all({ tenantId, addressbookId })).map(({ userId, role }) => [userId, role]),
+      (await rows.all({ tenant_id: tenantId, addressbook_id: addressbookId })).map(({ user_id, role }) => [
+        user_id,
+        role,
+      ]),
     );
     for (const userId of before.keys())
-      if (!roles.has(userId)) await rows.delete({ tenantId, addressbookId, userId });
+      if (!roles.has(userId))
+        await rows.delete({ tenant_id: tenantId, addressbook_id: addressbookId, user_id: userId });
     for (const [userId, role] of roles) {
-      if (!before.has(userId)) await rows.insert({ tenantId, addressbookId, userId, role, createdAt: NOW });
-      else if (before.get(userId) !== role) await rows.update({ tenantId, addressbookId, userId }, { role });
+      if (!before.has(userId))
+        await rows.insert({
+          tenant_id: tenantId,
+          addressbook_id: addressbookId,
+          user_id: userId,
+          role,
+          created_at: NOW,
+        });
+      else if (before.get(userId) !== role)
+        await rows.update({ tenant_id: tenantId, addressbook_id: addressbookId, user_id: userId }, { role });
     }
   }
 
   /** Ends the access of one user. */
   async leave(tx: Tx, { tenantId, userId }: RequestContext, addressbookId: string): Promise<void> {
-    await rowsOf(tx, AddressbookShare).delete({ tenantId, addressbookId, userId });
+    await rowsOf(tx, AddressbookShare).delete({
+      tenant_id: tenantId,
+      addressbook_id: addressbookId,
+      user_id: userId,
+    });
   }
 
   /** Deletes a book with its contacts, shares and feed. Locks in the order of all writes: book, counter, contacts. */
@@ -191,7 +214,10 @@ export class AddressbooksRepository {
   private async clearDefault(tx: Tx, ctx: RequestContext, nextId: string): Promise<void> {
     const { tenantId, userId: ownerId } = ctx;
     await tx.query(lockDefault, [tenantId, ownerId, nextId]);
-    const values = { isDefault: false, revision: () => 'revision + 1', updatedAt: NOW };
-    await rowsOf(tx, Addressbook).update({ tenantId, ownerId, isDefault: true }, values);
+    const values = { is_default: false, revision: () => 'revision + 1', updated_at: NOW };
+    await rowsOf(tx, Addressbook).update(
+      { tenant_id: tenantId, owner_id: ownerId, is_default: true },
+      values,
+    );
   }
 }

@@ -34,7 +34,7 @@ import { ADDRESSBOOKS } from './addressbooks.resource.js';
 const ALL_BOOKS = 1_000;
 
 type BookValues = Partial<
-  Pick<Addressbook, 'name' | 'description' | 'color' | 'defaultCountry' | 'isDefault' | 'lockedFields'>
+  Pick<Addressbook, 'name' | 'description' | 'color' | 'default_country' | 'is_default' | 'locked_fields'>
 >;
 
 /** Address books: those of a user, those shared with them, and that of the workspace. */
@@ -105,8 +105,8 @@ export class AddressbooksService {
         name: input.name,
         description,
         color,
-        defaultCountry: default_country,
-        isDefault: is_default,
+        default_country,
+        is_default,
       };
       const id = await this.books.insert(tx, ctx, values, bookId);
       await this.books.share(tx, ctx.tenantId, id, roles);
@@ -266,13 +266,13 @@ const stored = ({
   name,
   description,
   color,
-  defaultCountry: default_country,
-  isDefault: is_default,
-  lockedFields: locked_fields,
+  default_country,
+  is_default,
+  locked_fields,
 });
 
 /** @throws ApiError 422 for a value that this book cannot have */
-function valuesOf(input: UpdateAddressbook, { kind, is_default: isDefault }: BookRow): BookValues {
+function valuesOf(input: UpdateAddressbook, { kind, is_default }: BookRow): BookValues {
   const isGlobal = kind === 'global';
   if (isGlobal && input.shares?.length)
     throw fieldError('shares', 'not_shared', 'cannot be set: all members see this address book');
@@ -282,7 +282,7 @@ function valuesOf(input: UpdateAddressbook, { kind, is_default: isDefault }: Boo
     throw fieldError('is_default', 'not_default', 'cannot be set in this address book');
   if (!isGlobal && input.locked_fields?.length)
     throw fieldError('locked_fields', 'not_global', 'can be set in the address book of the workspace only');
-  if (isDefault && input.is_default === false)
+  if (is_default && input.is_default === false)
     throw fieldError('is_default', 'not_cleared', 'is cleared by another default address book');
   return stored(input);
 }

@@ -51,7 +51,7 @@ export class ExtractedRepository {
   }
 
   async suppress(tx: Tx, { tenantId, userId }: MemberKey, key: string): Promise<void> {
-    await rowsOf(tx, SuppressedAddress).insert({ tenantId, userId, addressKey: key });
+    await rowsOf(tx, SuppressedAddress).insert({ tenant_id: tenantId, user_id: userId, address_key: key });
   }
 
   /** Serialises additions to the collected address book of a user with removals of addresses. */
@@ -61,7 +61,11 @@ export class ExtractedRepository {
 
   /** The id of the user's collected address book; null before its first address. */
   async findBook(tx: Tx, { tenantId, userId }: MemberKey): Promise<string | null> {
-    const book = await rowsOf(tx, Addressbook).one({ tenantId, ownerId: userId, kind: BOOK.kind });
+    const book = await rowsOf(tx, Addressbook).one({
+      tenant_id: tenantId,
+      owner_id: userId,
+      kind: BOOK.kind,
+    });
     return book?.id ?? null;
   }
 
@@ -71,7 +75,7 @@ export class ExtractedRepository {
     const found = await this.findBook(tx, owner);
     if (found !== null) return found;
     const id = uuidv7();
-    await rowsOf(tx, Addressbook).insert({ tenantId, ownerId: userId, id, ...BOOK });
+    await rowsOf(tx, Addressbook).insert({ tenant_id: tenantId, owner_id: userId, id, ...BOOK });
     return id;
   }
 

@@ -91,20 +91,27 @@ export class DuplicatesRepository implements OnModuleInit {
   async insert(
     tx: Tx,
     { tenantId, userId }: RequestContext,
-    merge: { addressbookId: string; contactId: string; revision: number; originals: Original[] },
+    merge: Pick<ContactMerge, 'addressbook_id' | 'contact_id' | 'revision'> & { originals: Original[] },
   ): Promise<string> {
     const id = uuidv7();
     const photoIds = merge.originals.flatMap(({ photo_id }) => photo_id ?? []);
-    const values = { ...merge, photoIds, id, tenantId, userId, createdAt: () => 'now()' };
+    const values = {
+      ...merge,
+      photo_ids: photoIds,
+      id,
+      tenant_id: tenantId,
+      user_id: userId,
+      created_at: () => 'now()',
+    };
     await rowsOf(tx, ContactMerge).insert(values);
     return id;
   }
 
   async find(reader: Reader, { tenantId, userId }: RequestContext, id: string): Promise<ContactMerge | null> {
-    return rowsOf(reader, ContactMerge).one({ tenantId, userId, id });
+    return rowsOf(reader, ContactMerge).one({ tenant_id: tenantId, user_id: userId, id });
   }
 
   async delete(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<boolean> {
-    return (await rowsOf(tx, ContactMerge).delete({ tenantId, userId, id })).length > 0;
+    return (await rowsOf(tx, ContactMerge).delete({ tenant_id: tenantId, user_id: userId, id })).length > 0;
   }
 }

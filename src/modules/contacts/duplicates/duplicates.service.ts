@@ -101,7 +101,7 @@ export class DuplicatesService {
         ...originalOf(row, places),
         ...(row === first && { relations }),
       }));
-      const merge = { addressbookId: bookId, contactId: merged.id, revision: merged.revision, originals };
+      const merge = { addressbook_id: bookId, contact_id: merged.id, revision: merged.revision, originals };
       const mergeId = await this.duplicates.insert(tx, ctx, merge);
       return shown(merged, role, { extra: { merge_id: mergeId } });
     });
@@ -111,13 +111,13 @@ export class DuplicatesService {
   async undo(ctx: RequestContext, mergeId: string): Promise<JsonReply<UnmergedContactsEnvelope>> {
     const found = await this.duplicates.find(this.db, ctx, mergeId);
     if (!found) throw ContactErrors.mergeNotFound.with();
-    const { addressbookId: bookId, contactId, revision } = found;
+    const { addressbook_id: bookId, contact_id, revision } = found;
     const { role } = await this.access.writable(ctx, bookId);
     const [original, ...others] = found.originals as Original[];
     return this.db.tx(async (tx) => {
       await this.contacts.lockBook(tx, ctx, bookId);
       if (!(await this.duplicates.delete(tx, ctx, mergeId))) throw ContactErrors.mergeNotFound.with();
-      const [row] = await this.contacts.find(tx, ctx, bookId, 'id', [contactId]);
+      const [row] = await this.contacts.find(tx, ctx, bookId, 'id', [contact_id]);
       if (!row || !original) throw CONTACTS.notFound.with();
       if (row.revision !== revision) throw ContactErrors.mergeBlocked.with();
       const changed = differences(cardOf(row), original.card);
@@ -154,7 +154,7 @@ export class DuplicatesService {
       const byUid = new Map(restored.map((each) => [each.uid, each]));
       const followed = [original, ...others].flatMap((former) => {
         const after = former === original ? first : byUid.get(former.uid);
-        const id = former === original ? contactId : former.id;
+        const id = former === original ? contact_id : former.id;
         if (!after || id === undefined || former.revision === undefined) return [];
         return [{ before: { id, revision: former.revision }, after }];
       });

@@ -59,14 +59,14 @@ export class ImportUndo {
    * @throws ApiError 404, 403
    */
   async undo(ctx: RequestContext, id: string): Promise<UndoEnvelope> {
-    const { addressbookId: bookId } = existing(await this.imports.read(ctx, id));
+    const { addressbook_id: bookId } = existing(await this.imports.read(ctx, id));
     await this.access.writable(ctx, bookId);
     const undo: UndoResponse = { removed: 0, restored: 0, kept: 0 };
     for (;;) {
       const step = await this.db.tx(async (tx) => {
         await this.contacts.lockBook(tx, ctx, bookId);
         const locked = existing(await this.imports.lock(tx, ctx, id));
-        if (locked.undoneAt) return { done: locked };
+        if (locked.undone_at) return { done: locked };
         const items = await this.imports.items(tx, locked, BATCH);
         if (items.length === 0) return { done: await this.imports.markUndone(tx, locked) };
         return { counts: await this.revert(tx, ctx, locked, items) };
@@ -84,17 +84,17 @@ export class ImportUndo {
     found: ContactImport,
     items: readonly ContactImportItem[],
   ): Promise<UndoResponse> {
-    const { addressbookId: bookId } = found;
-    const ids = items.map(({ contactId }) => contactId);
+    const { addressbook_id: bookId } = found;
+    const ids = items.map(({ contact_id }) => contact_id);
     await this.imports.settle(tx, found, ids);
     const rows = new Map((await this.contacts.find(tx, ctx, bookId, 'id', ids)).map((row) => [row.id, row]));
     const unchanged = items.flatMap((item) => {
-      const row = rows.get(item.contactId);
+      const row = rows.get(item.contact_id);
       return row?.revision === item.revision ? [{ item, row }] : [];
     });
     const created = unchanged.filter(({ item }) => item.action === 'created').map(({ row }) => row);
     const updates = unchanged.flatMap(({ item, row }) =>
-      item.original === null ? [] : [restored(row, item.original as ContactCard, item.originalPhotoId)],
+      item.original === null ? [] : [restored(row, item.original as ContactCard, item.original_photo_id)],
     );
     const removed = await this.contacts.remove(
       tx,
@@ -103,7 +103,9 @@ export class ImportUndo {
       created.map((row) => row.id),
     );
     const written = await this.contacts.update(tx, ctx, bookId, updates);
-    const before = new Map(items.map((item) => [item.contactId, item.originalRevision ?? item.revision - 1]));
+    const before = new Map(
+      items.map((item) => [item.contact_id, item.original_revision ?? item.revision - 1]),
+    );
     await this.former.follow(
       tx,
       ctx,
@@ -129,10 +131,10 @@ function existing(found: ContactImport | null): ContactImport {
 /** An import as clients see it. */
 export const importResponse = (row: ContactImport): ImportResponse => ({
   id: row.id,
-  addressbook_id: row.addressbookId,
-  device_id: row.deviceId,
+  addressbook_id: row.addressbook_id,
+  device_id: row.device_id,
   ...row.counts,
   errors: row.errors,
-  created_at: row.createdAt,
-  undone_at: row.undoneAt,
+  created_at: row.created_at,
+  undone_at: row.undone_at,
 });

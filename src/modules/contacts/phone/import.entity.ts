@@ -13,34 +13,34 @@ export type ImportCounts = Pick<
 
 /** An import of cards from a device. */
 @Entity('contact_imports')
-@Index('contact_imports_user', ['tenantId', 'userId', 'id'])
-@Index('contact_imports_created', ['createdAt'])
-@ForeignKey('Addressbook', ['tenantId', 'addressbookId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@Index('contact_imports_user', ['tenant_id', 'user_id', 'id'])
+@Index('contact_imports_created', ['created_at'])
+@ForeignKey('Addressbook', ['tenant_id', 'addressbook_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 export class ContactImport extends WorkspaceItem {
-  @Column('uuid', { name: 'addressbook_id' }) addressbookId!: string;
-  @Column('uuid', { name: 'user_id' }) userId!: string;
-  @Column('text', { name: 'device_id' }) deviceId!: string;
+  @Column('uuid') addressbook_id!: string;
+  @Column('uuid') user_id!: string;
+  @Column('text') device_id!: string;
   @Column('jsonb') counts!: ImportCounts;
   @Column('jsonb') errors!: ImportProblemResponse[];
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'undone_at', nullable: true }) undoneAt!: Date | null;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz', { nullable: true }) undone_at!: Date | null;
 }
 
 /** A contact that an import wrote or found unchanged. */
 @Entity('contact_import_items')
-@Index('contact_import_items_contact', ['tenantId', 'contactId'])
-@Index('contact_import_items_photo', ['tenantId', 'originalPhotoId'], {
+@Index('contact_import_items_contact', ['tenant_id', 'contact_id'])
+@Index('contact_import_items_photo', ['tenant_id', 'original_photo_id'], {
   where: 'original_photo_id IS NOT NULL',
 })
-@ForeignKey('ContactImport', ['tenantId', 'importId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
+@ForeignKey('ContactImport', ['tenant_id', 'import_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 export class ContactImportItem {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
-  @PrimaryColumn('uuid', { name: 'import_id' }) importId!: string;
-  @PrimaryColumn('uuid', { name: 'contact_id' }) contactId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') import_id!: string;
+  @PrimaryColumn('uuid') contact_id!: string;
   @Column('enum', { enum: IMPORT_ACTIONS, enumName: 'contact_import_action' }) action!: ImportAction;
   @Column('int') revision!: number;
-  @Column('bytea', { name: 'source_hash' }) sourceHash!: Buffer;
+  @Column('bytea') source_hash!: Buffer;
   @Column('json', { nullable: true }) original!: object | null;
-  @Column('int', { name: 'original_revision', nullable: true }) originalRevision!: number | null;
-  @Column('uuid', { name: 'original_photo_id', nullable: true }) originalPhotoId!: string | null;
+  @Column('int', { nullable: true }) original_revision!: number | null;
+  @Column('uuid', { nullable: true }) original_photo_id!: string | null;
 }

@@ -82,11 +82,11 @@ export class ImportsRepository {
   constructor(private readonly db: Db) {}
 
   async read({ tenantId, userId }: RequestContext, id: string): Promise<ContactImport | null> {
-    return rowsOf(this.db, ContactImport).one({ tenantId, userId, id });
+    return rowsOf(this.db, ContactImport).one({ tenant_id: tenantId, user_id: userId, id });
   }
 
   async lock(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<ContactImport | null> {
-    return rowsOf(tx, ContactImport).lock({ tenantId, userId, id });
+    return rowsOf(tx, ContactImport).lock({ tenant_id: tenantId, user_id: userId, id });
   }
 
   /** Newest first; imports beyond the bytes of the page have only their ids. */
@@ -97,7 +97,13 @@ export class ImportsRepository {
   ): Promise<(ContactImport & { fits: boolean })[]> {
     const size = `1024 + ${jsonBytes('item.errors')}`;
     const options = { size, order: 'DESC' } as const;
-    return rowsOf(this.db, ContactImport).boundedPage({ tenantId, userId }, ['id'], after, limit, options);
+    return rowsOf(this.db, ContactImport).boundedPage(
+      { tenant_id: tenantId, user_id: userId },
+      ['id'],
+      after,
+      limit,
+      options,
+    );
   }
 
   /** Creates the import or writes its counts. @returns false when the address book does not exist */
@@ -142,20 +148,23 @@ export class ImportsRepository {
   /** Contacts that an import wrote and that no undo has reverted or kept. */
   async items(
     tx: Tx,
-    { tenantId, id: importId }: ContactImport,
+    { tenant_id, id: importId }: ContactImport,
     limit: number,
   ): Promise<ContactImportItem[]> {
-    const where = { tenantId, importId, action: Not<ImportAction>('unchanged') };
-    return rowsOf(tx, ContactImportItem).page(where, ['contactId'], undefined, limit);
+    const where = { tenant_id, import_id: importId, action: Not<ImportAction>('unchanged') };
+    return rowsOf(tx, ContactImportItem).page(where, ['contact_id'], undefined, limit);
   }
 
   /** Records that an undo has reverted or kept these contacts. */
-  async settle(tx: Tx, { tenantId, id: importId }: ContactImport, contactIds: string[]): Promise<void> {
-    const values = { action: 'unchanged', original: null, originalPhotoId: null } as const;
-    await rowsOf(tx, ContactImportItem).update({ tenantId, importId, contactId: In(contactIds) }, values);
+  async settle(tx: Tx, { tenant_id, id: importId }: ContactImport, contactIds: string[]): Promise<void> {
+    const values = { action: 'unchanged', original: null, original_photo_id: null } as const;
+    await rowsOf(tx, ContactImportItem).update(
+      { tenant_id, import_id: importId, contact_id: In(contactIds) },
+      values,
+    );
   }
 
-  async markUndone(tx: Tx, { tenantId, id }: ContactImport): Promise<ContactImport> {
-    return (await rowsOf(tx, ContactImport).update({ tenantId, id }, { undoneAt: () => 'now()' }))[0]!;
+  async markUndone(tx: Tx, { tenant_id, id }: ContactImport): Promise<ContactImport> {
+    return (await rowsOf(tx, ContactImport).update({ tenant_id, id }, { undone_at: () => 'now()' }))[0]!;
   }
 }

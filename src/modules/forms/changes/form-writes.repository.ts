@@ -31,8 +31,8 @@ const formsOfUser = new RowQuota(
 export class FormWritesRepository {
   /** Locks the form against all other changes, and against submissions. Null: it is unknown or deleted. */
   async lock(tx: Tx, { tenantId }: RequestContext, id: string): Promise<Form | null> {
-    const form = await rowsOf(tx, Form).lock({ tenantId, id });
-    return form?.deletedAt ? null : form;
+    const form = await rowsOf(tx, Form).lock({ tenant_id: tenantId, id });
+    return form?.deleted_at ? null : form;
   }
 
   async insert(
@@ -41,14 +41,14 @@ export class FormWritesRepository {
     values: ColumnValues<Form> & { id: string },
   ): Promise<void> {
     await formsOfUser.take(tx, tenantId, userId);
-    const times = { createdAt: NOW, updatedAt: NOW };
-    await rowsOf(tx, Form).insert({ ...values, ...times, tenantId, ownerId: userId });
+    const times = { created_at: NOW, updated_at: NOW };
+    await rowsOf(tx, Form).insert({ ...values, ...times, tenant_id: tenantId, owner_id: userId });
     // Submissions to a form with a quota lock this row.
-    await rowsOf(tx, FormCounter).insert({ tenantId, formId: values.id, shard: 0, count: '0' });
+    await rowsOf(tx, FormCounter).insert({ tenant_id: tenantId, form_id: values.id, shard: 0, count: '0' });
   }
 
   async update(tx: Tx, { tenantId }: RequestContext, id: string, values: ColumnValues<Form>): Promise<void> {
-    await rowsOf(tx, Form).update({ tenantId, id }, { ...values, updatedAt: NOW });
+    await rowsOf(tx, Form).update({ tenant_id: tenantId, id }, { ...values, updated_at: NOW });
   }
 
   async addVersion(
@@ -58,7 +58,13 @@ export class FormWritesRepository {
     version: number,
     definition: Definition,
   ): Promise<void> {
-    const values = { tenantId, formId, version, definition: definition as object, publishedBy: userId };
-    await rowsOf(tx, FormVersion).insert({ ...values, publishedAt: NOW });
+    const values = {
+      tenant_id: tenantId,
+      form_id: formId,
+      version,
+      definition: definition as object,
+      published_by: userId,
+    };
+    await rowsOf(tx, FormVersion).insert({ ...values, published_at: NOW });
   }
 }

@@ -50,7 +50,7 @@ export class FormDrafts {
         description,
         draft,
         settings,
-        searchText,
+        search_text: searchText,
       });
       await this.events.record(tx, ctx, 'created', id, { title });
       const made = await this.access.reread(tx, ctx, { id, role: 'owner' } as OpenForm);

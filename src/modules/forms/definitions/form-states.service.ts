@@ -48,15 +48,15 @@ export class FormStatesService {
       assertRev(form, rev);
       await this.assertChanged(tx, form);
       assertComplete(form.draft);
-      const version = (form.currentVersion ?? 0) + 1;
+      const version = (form.current_version ?? 0) + 1;
       assertQuota('item.versions_of_form', version);
       await this.rows.addVersion(tx, ctx, id, version, form.draft);
       const values = {
         state: 'published' as const,
         accepting: accepting ?? (form.state === 'draft' ? true : form.accepting),
-        currentVersion: version,
-        unpublishedChanges: false,
-        publishedAt: () => 'now()',
+        current_version: version,
+        unpublished_changes: false,
+        published_at: () => 'now()',
       };
       return { values, change: 'published', data: { version } };
     });
@@ -66,16 +66,16 @@ export class FormStatesService {
   async archive(ctx: RequestContext, id: string): Promise<ReplyOf<typeof FORMS, 'item'>> {
     return this.run(ctx, id, async (_tx, { state }) => {
       if (state === 'archived') return null;
-      const values = { state: 'archived' as const, previousState: state, accepting: false };
+      const values = { state: 'archived' as const, previous_state: state, accepting: false };
       return { values, change: 'archived' };
     });
   }
 
   /** Returns to the previous state, without accepting responses. @throws ApiError 404, 403 */
   async unarchive(ctx: RequestContext, id: string): Promise<ReplyOf<typeof FORMS, 'item'>> {
-    return this.run(ctx, id, async (_tx, { state, previousState }) => {
+    return this.run(ctx, id, async (_tx, { state, previous_state }) => {
       if (state !== 'archived') return null;
-      const values = { state: previousState ?? 'draft', previousState: null, accepting: false };
+      const values = { state: previous_state ?? 'draft', previous_state: null, accepting: false };
       return { values, change: 'unarchived' };
     });
   }
@@ -91,7 +91,7 @@ export class FormStatesService {
       const { accepting, opens_at, closes_at, message } = body.value;
       const settings = mergedSettings(form.settings, { opens_at, closes_at, closed_message: message });
       if (accepting === form.accepting && isDeepStrictEqual(settings, form.settings)) return null;
-      const values = { accepting, settings, draftRev: form.draftRev + 1 };
+      const values = { accepting, settings, draft_rev: form.draft_rev + 1 };
       return { values, change: 'accepting_changed', data: { accepting } };
     });
   }
@@ -114,9 +114,9 @@ export class FormStatesService {
     });
   }
 
-  private async assertChanged(tx: Tx, { tenantId, id, currentVersion, draft }: Form): Promise<void> {
-    if (currentVersion === null) return;
-    const current = await this.forms.version(tenantId, id, currentVersion, tx);
+  private async assertChanged(tx: Tx, { tenant_id, id, current_version, draft }: Form): Promise<void> {
+    if (current_version === null) return;
+    const current = await this.forms.version(tenant_id, id, current_version, tx);
     if (isDeepStrictEqual(current?.definition, draft)) throw FormErrors.noChanges.with();
   }
 }

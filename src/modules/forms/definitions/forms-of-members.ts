@@ -28,7 +28,7 @@ export class FormsOfMembers extends RegisteredContent {
       kind: 'forms',
       order: 50,
       count: (reader, { tenantId, userId }) =>
-        rowsOf(reader, Form).count({ tenantId, ownerId: userId, deletedAt: IsNull() }),
+        rowsOf(reader, Form).count({ tenant_id: tenantId, owner_id: userId, deleted_at: IsNull() }),
     });
   }
 

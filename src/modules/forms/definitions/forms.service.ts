@@ -120,7 +120,7 @@ export class FormsService {
       await this.rows.lock(tx, ctx, id);
       const form = await this.access.reread(tx, ctx, opened);
       const definition = await this.forms.draft(ctx.tenantId, id, tx);
-      const values = { deletedAt: () => 'now()', accepting: false, shareTokenHash: null };
+      const values = { deleted_at: () => 'now()', accepting: false, share_token_hash: null };
       await this.rows.update(tx, ctx, id, values);
       await this.events.record(tx, ctx, 'deleted', id, { title: form.title });
       return FORMS.deleted(formResponse(form, definition));
@@ -164,10 +164,10 @@ export class FormsService {
     const unpublishedChanges = published !== undefined && !isDeepStrictEqual(published, after.draft);
     await this.rows.update(tx, ctx, before.id, {
       ...changes,
-      unpublishedChanges,
-      draftRev: before.draftRev + 1,
-      searchText: searchTextOf(after),
-      publishedSearchText: unpublishedChanges ? searchTextOf({ ...after, draft: published }) : null,
+      unpublished_changes: unpublishedChanges,
+      draft_rev: before.draft_rev + 1,
+      search_text: searchTextOf(after),
+      published_search_text: unpublishedChanges ? searchTextOf({ ...after, draft: published }) : null,
     });
     await this.events.record(tx, ctx, 'updated', before.id, { fields: Object.keys(changes) });
     if (isClosedByQuota(before, after.settings, count))
@@ -176,7 +176,7 @@ export class FormsService {
 
   /** The current version; undefined before the first publication. */
   private async published(tx: Tx, ctx: RequestContext, form: Form): Promise<Definition | undefined> {
-    const { id, currentVersion: current } = form;
+    const { id, current_version: current } = form;
     return current === null
       ? undefined
       : (await this.forms.version(ctx.tenantId, id, current, tx))?.definition;

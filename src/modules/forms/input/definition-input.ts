@@ -24,7 +24,6 @@ export function assertComplete(definition: Definition): void {
 }
 
 /** @throws ApiError 409 `conflict` */
-export function assertRev({ draftRev }: Pick<Form, 'draftRev'>, expected: number | undefined): void {
-  if (expected !== undefined && expected !== draftRev)
-    throw formConflict.with({ body: { draft_rev: draftRev } });
+export function assertRev({ draft_rev }: Pick<Form, 'draft_rev'>, expected: number | undefined): void {
+  if (expected !== undefined && expected !== draft_rev) throw formConflict.with({ body: { draft_rev } });
 }

@@ -42,8 +42,8 @@ export class ResponseFiles {
     userId: string | null,
   ): Promise<void> {
     if (uploads.length === 0) return;
-    const values = { responseId: id, userId, expiresAt: null };
-    await rowsOf(tx, FormUpload).update({ tenantId, formId, id: In(uploads) }, values);
+    const values = { response_id: id, user_id: userId, expires_at: null };
+    await rowsOf(tx, FormUpload).update({ tenant_id: tenantId, form_id: formId, id: In(uploads) }, values);
   }
 
   /** Deletes the files of a response except for some. @param kept their ids */

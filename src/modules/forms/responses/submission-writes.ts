@@ -70,7 +70,7 @@ export class SubmissionWrites {
       const payload = { form_id: id, response_id: response.id };
       await this.outbox.append(tx, { tenantId, type: 'form.response_changed', payload });
       const { version } = response;
-      return { id: response.id, version, submitted_at: stored!.submittedAt, isNew: false };
+      return { id: response.id, version, submitted_at: stored!.submitted_at, isNew: false };
     });
   }
 
@@ -87,13 +87,20 @@ export class SubmissionWrites {
     respondent: string | null,
   ): Promise<boolean> {
     await this.lockForm(tx, tenantId, formId);
-    const deleted = await rowsOf(tx, FormResponseRow).delete({ tenantId, formId, id });
+    const deleted = await rowsOf(tx, FormResponseRow).delete({ tenant_id: tenantId, form_id: formId, id });
     if (deleted.length === 0) return false;
     await this.files.deleteOthers(tx, tenantId, formId, id, []);
-    await rowsOf(tx, FormCounter).update({ tenantId, formId, shard: 0 }, { count: () => 'count - 1' });
+    await rowsOf(tx, FormCounter).update(
+      { tenant_id: tenantId, form_id: formId, shard: 0 },
+      { count: () => 'count - 1' },
+    );
     if (respondent !== null) {
       const respondentKey = this.respondents.key(tenantId, formId, respondent);
-      await rowsOf(tx, FormResponseOnce).delete({ tenantId, formId, respondentKey });
+      await rowsOf(tx, FormResponseOnce).delete({
+        tenant_id: tenantId,
+        form_id: formId,
+        respondent_key: respondentKey,
+      });
     }
     return true;
   }

@@ -156,15 +156,20 @@ export class SubmissionsRepository {
 
   /** Locks a response of a respondent. */
   async lockResponse(tx: Tx, tenantId: string, formId: string, { id, userId }: NewResponse) {
-    return rowsOf(tx, FormResponseRow).lock({ tenantId, formId, id, respondentId: userId });
+    return rowsOf(tx, FormResponseRow).lock({
+      tenant_id: tenantId,
+      form_id: formId,
+      id,
+      respondent_id: userId,
+    });
   }
 
   /** Replaces the answers of a response. */
-  async update(tx: Tx, { tenantId, formId, id }: FormResponseRow, response: NewResponse, updatedAt: Date) {
+  async update(tx: Tx, { tenant_id, form_id, id }: FormResponseRow, response: NewResponse, updatedAt: Date) {
     const { answers, searchText, version } = response;
     await rowsOf(tx, FormResponseRow).update(
-      { tenantId, formId, id },
-      { answers, searchText, version, updatedAt },
+      { tenant_id, form_id, id },
+      { answers, search_text: searchText, version, updated_at: updatedAt },
     );
   }
 

@@ -31,7 +31,7 @@ const access = workspace.statement<FormAccessResponse & Principal>(
     ORDER BY access.principal_kind, name, access.principal_id LIMIT 500`,
 );
 
-type Link = Pick<Form, 'shareTokenHash' | 'shareRole' | 'shareExpiresAt'>;
+type Link = Pick<Form, 'share_token_hash' | 'share_role' | 'share_expires_at'>;
 
 /** The share link of a form and the roles of members and groups. */
 @Injectable()
@@ -58,11 +58,11 @@ export class FormSharingService implements ShareLinks<ShareForm, EnvelopeOf<type
       const { role, expires_at: expires = null } = body.value;
       const shareRole = role === 'view' ? ('viewer' as const) : ('respondent' as const);
       const link: Link = {
-        shareTokenHash: form.shareTokenHash ?? hashOf(token),
-        shareRole,
-        shareExpiresAt: expires,
+        share_token_hash: form.share_token_hash ?? hashOf(token),
+        share_role: shareRole,
+        share_expires_at: expires,
       };
-      return { link, token: form.shareTokenHash === null ? token : undefined };
+      return { link, token: form.share_token_hash === null ? token : undefined };
     });
   }
 
@@ -73,9 +73,12 @@ export class FormSharingService implements ShareLinks<ShareForm, EnvelopeOf<type
     key: IdempotencyKey | null,
   ): Promise<ReplyOf<typeof FORMS, 'item'>> {
     const token = newToken();
-    return this.change(ctx, id, key, ({ shareTokenHash, shareRole, shareExpiresAt }) => {
-      if (shareTokenHash === null) throw SharingErrors.notShared.with();
-      return { link: { shareTokenHash: hashOf(token), shareRole, shareExpiresAt }, token };
+    return this.change(ctx, id, key, ({ share_token_hash, share_role, share_expires_at }) => {
+      if (share_token_hash === null) throw SharingErrors.notShared.with();
+      return {
+        link: { share_token_hash: hashOf(token), share_role, share_expires_at },
+        token,
+      };
     });
   }
 
@@ -85,7 +88,7 @@ export class FormSharingService implements ShareLinks<ShareForm, EnvelopeOf<type
     id: string,
     key: IdempotencyKey | null,
   ): Promise<ReplyOf<typeof FORMS, 'item'>> {
-    const link: Link = { shareTokenHash: null, shareRole: null, shareExpiresAt: null };
+    const link: Link = { share_token_hash: null, share_role: null, share_expires_at: null };
     return this.change(ctx, id, key, () => ({ link, token: undefined }));
   }
 
@@ -114,9 +117,15 @@ export class FormSharingService implements ShareLinks<ShareForm, EnvelopeOf<type
         SharingErrors.unknownUser,
         await tx.query(access, [tenantId, id]),
       );
-      await rowsOf(tx, FormAccessRow).delete({ tenantId, formId: id });
+      await rowsOf(tx, FormAccessRow).delete({ tenant_id: tenantId, form_id: id });
       for (const [n, { kind, id: principalId }] of principals.entries()) {
-        const values = { tenantId, formId: id, principalKind: kind, principalId, role: entries[n]!.role };
+        const values = {
+          tenant_id: tenantId,
+          form_id: id,
+          principal_kind: kind,
+          principal_id: principalId,
+          role: entries[n]!.role,
+        };
         await rowsOf(tx, FormAccessRow).insert(values);
       }
       await this.events.record(tx, ctx, 'access_changed', id, { count: principals.length });
@@ -145,11 +154,11 @@ export class FormSharingService implements ShareLinks<ShareForm, EnvelopeOf<type
       if (!before) throw FORMS.notFound.with();
       const { link, token } = wanted(before);
       // The link of an archived form still opens it, so it can be revoked.
-      if (before.state === 'archived' && link.shareTokenHash) throw FormErrors.archived.with();
+      if (before.state === 'archived' && link.share_token_hash) throw FormErrors.archived.with();
       if (changedFields<Link>(before, link)) {
         await this.rows.update(tx, ctx, id, link);
-        const change = link.shareTokenHash ? 'shared' : 'unshared';
-        await this.events.record(tx, ctx, change, id, { role: link.shareRole });
+        const change = link.share_token_hash ? 'shared' : 'unshared';
+        await this.events.record(tx, ctx, change, id, { role: link.share_role });
       }
       const form = await this.access.reread(tx, ctx, opened);
       const definition = await this.forms.draft(ctx.tenantId, id, tx);

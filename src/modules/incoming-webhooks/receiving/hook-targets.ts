@@ -42,8 +42,8 @@ export class HookTargets {
    * @throws ApiError 422 for an invalid payload; errors of the domain of the target
    */
   async make(ctx: RequestContext, hook: IncomingWebhook, body: unknown): Promise<Made> {
-    if (hook.targetType === 'room') return this.post(ctx, hook, validated(HookMessagePayload, body));
-    return hook.targetType === 'task_folder'
+    if (hook.target_type === 'room') return this.post(ctx, hook, validated(HookMessagePayload, body));
+    return hook.target_type === 'task_folder'
       ? this.createTask(ctx, hook, validated(HookTaskPayload, body))
       : this.createEvent(ctx, hook, validated(HookEventPayload, body));
   }
@@ -54,7 +54,7 @@ export class HookTargets {
     if (text.length > MAX_TEXT)
       throw fieldError('text', 'max_length', `the message must have at most ${MAX_TEXT} characters`);
     const via = { id: hook.id, name: hook.name };
-    return { kind: 'message', id: await this.chat.post(ctx, hook.targetId, { body: text, format, via }) };
+    return { kind: 'message', id: await this.chat.post(ctx, hook.target_id, { body: text, format, via }) };
   }
 
   private async createTask(
@@ -69,7 +69,7 @@ export class HookTargets {
       ...fields,
       title,
       description: html,
-      folder_id: hook.targetId,
+      folder_id: hook.target_id,
     });
     return { kind: 'task', id };
   }
@@ -82,7 +82,7 @@ export class HookTargets {
     const { text, description, ...fields } = payload;
     const { title, rest } = titleOf(fields.title, text);
     const plain = [description ?? '', rest, viaOf(hook)].filter(Boolean).join('\n\n');
-    const id = await this.events.create(ctx, hook.targetId, { ...fields, title, description: plain });
+    const id = await this.events.create(ctx, hook.target_id, { ...fields, title, description: plain });
     return { kind: 'event', id };
   }
 }

@@ -38,11 +38,11 @@ export class HooksService {
   ): Promise<JsonReply<HookReceiptResponse>> {
     const { tenantId, hash } = readToken(token);
     const hook = await this.hooks.ofToken(tenantId, hash);
-    const role = hook && (await this.tenants.activeRole(tenantId, hook.ownerId));
+    const role = hook && (await this.tenants.activeRole(tenantId, hook.owner_id));
     if (!hook || !role) throw IncomingWebhookErrors.addressNotFound.with();
     await this.limits.enforce({ limit: ADDRESS_LIMIT, subject: hook.id });
-    const ctx: RequestContext = { tenantId, userId: hook.ownerId, role, sessionId: null, requestId, ip };
-    if (!(await this.targets.isWritable(ctx, hook.targetType, hook.targetId)))
+    const ctx: RequestContext = { tenantId, userId: hook.owner_id, role, sessionId: null, requestId, ip };
+    if (!(await this.targets.isWritable(ctx, hook.target_type, hook.target_id)))
       throw IncomingWebhookErrors.addressNotFound.with();
     const reply = await this.once(ctx, hook, key, async () => {
       const receipt: HookReceiptResponse = { ok: true, ...(await this.targets.make(ctx, hook, body)) };

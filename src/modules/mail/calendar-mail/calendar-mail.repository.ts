@@ -64,6 +64,8 @@ export class CalendarMailRepository {
 
   /** The address of an account that the workspace created; null for others. */
   async address({ tenantId, userId }: MailOwner): Promise<string | null> {
-    return (await rowsOf(this.db, MailAccount).one({ tenantId, userId }))?.address ?? null;
+    return (
+      (await rowsOf(this.db, MailAccount).one({ tenant_id: tenantId, user_id: userId }))?.address ?? null
+    );
   }
 }

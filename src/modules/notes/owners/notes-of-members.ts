@@ -33,7 +33,8 @@ export class NotesOfMembers extends RegisteredContent {
     super(contents, {
       kind: 'notes',
       order: 40,
-      count: (reader, { tenantId, userId }) => rowsOf(reader, Note).count({ tenantId, ownerId: userId }),
+      count: (reader, { tenantId, userId }) =>
+        rowsOf(reader, Note).count({ tenant_id: tenantId, owner_id: userId }),
     });
   }
 

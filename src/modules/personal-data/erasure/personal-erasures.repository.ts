@@ -62,7 +62,7 @@ const AFTER_SECONDS = () => 'now() + make_interval(secs => :seconds)';
 
 /** The row of an erasure, while this process holds its lease. */
 const held = ({ tenantId, userId, leaseId }: ClaimedErasure) =>
-  ({ tenantId, userId, leaseId, state: 'running' }) as const;
+  ({ tenant_id: tenantId, user_id: userId, lease_id: leaseId, state: 'running' }) as const;
 
 /** SQL of erasures. */
 @Injectable()
@@ -76,13 +76,18 @@ export class PersonalErasuresRepository {
 
   /** Cancels an erasure that has not begun. */
   async cancel(tx: Tx, tenantId: string, userId: string): Promise<void> {
-    await rowsOf(tx, PersonalErasure).delete({ tenantId, userId, state: 'pending', attempts: 0 });
+    await rowsOf(tx, PersonalErasure).delete({
+      tenant_id: tenantId,
+      user_id: userId,
+      state: 'pending',
+      attempts: 0,
+    });
   }
 
   /** Deletes the record of a finished erasure, so that another one can follow. @returns false when the erasure is not finished */
   async forgetDone(tx: Tx, tenantId: string, userId: string): Promise<boolean> {
-    await rowsOf(tx, PersonalErasure).delete({ tenantId, userId, state: 'done' });
-    return (await rowsOf(tx, PersonalErasure).one({ tenantId, userId })) === null;
+    await rowsOf(tx, PersonalErasure).delete({ tenant_id: tenantId, user_id: userId, state: 'done' });
+    return (await rowsOf(tx, PersonalErasure).one({ tenant_id: tenantId, user_id: userId })) === null;
   }
 
   /** Takes an erasure that is due, for `leaseSeconds`. */
@@ -95,7 +100,7 @@ export class PersonalErasuresRepository {
 
   /** @returns false when this process has lost the erasure */
   async renew(run: ClaimedErasure, seconds: number): Promise<boolean> {
-    return this.db.tx((tx) => this.write(tx, run, { dueAt: AFTER_SECONDS }, { seconds }));
+    return this.db.tx((tx) => this.write(tx, run, { due_at: AFTER_SECONDS }, { seconds }));
   }
 
   async finishStep(run: ClaimedErasure, step: string): Promise<void> {
@@ -104,13 +109,13 @@ export class PersonalErasuresRepository {
 
   /** Releases the erasure. It continues after `seconds`. */
   async postpone(run: ClaimedErasure, seconds: number): Promise<void> {
-    const values = { state: 'pending', leaseId: null, dueAt: AFTER_SECONDS } as const;
+    const values = { state: 'pending', lease_id: null, due_at: AFTER_SECONDS } as const;
     await this.db.tx((tx) => this.write(tx, run, values, { seconds }));
   }
 
   /** @returns false when this process has lost the erasure */
   async finish(tx: Tx, run: ClaimedErasure): Promise<boolean> {
-    return this.write(tx, run, { state: 'done', leaseId: null, dueAt: null, finishedAt: () => 'now()' });
+    return this.write(tx, run, { state: 'done', lease_id: null, due_at: null, finished_at: () => 'now()' });
   }
 
   /** Removes the erasure of a member who is active again. */

@@ -78,7 +78,7 @@ export class PersonalErasures implements OnModuleInit {
   }
 
   private async endOfGrace(tenantId: string, ended: Date): Promise<Date> {
-    const { eraseAfterDays } = await this.policies.of(tenantId);
-    return new Date(ended.getTime() + (eraseAfterDays ?? DEFAULT_GRACE_DAYS) * DAY_MS);
+    const { erase_after_days } = await this.policies.of(tenantId);
+    return new Date(ended.getTime() + (erase_after_days ?? DEFAULT_GRACE_DAYS) * DAY_MS);
   }
 }

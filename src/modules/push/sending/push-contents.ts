@@ -70,8 +70,8 @@ export class PushContents {
       tenantId,
       pending.map(({ user_id: userId, subscription_id: id }) => ({ userId, id })),
     );
-    const signedIn = found.filter(({ sessionId }) => sessionId !== null);
-    const users = [...new Set(signedIn.map(({ userId }) => userId))];
+    const signedIn = found.filter(({ session_id }) => session_id !== null);
+    const users = [...new Set(signedIn.map(({ user_id }) => user_id))];
     const live = users.length === 0 ? [] : await this.sessions.liveOf(users);
     const shown = deliveries.filter(({ kind }) => kind === 'shown');
     const views = await this.notifications.current(
@@ -85,7 +85,7 @@ export class PushContents {
       connected: await this.presence.connected(
         { tenantId },
         users,
-        signedIn.flatMap(({ sessionId }) => sessionId ?? []),
+        signedIn.flatMap(({ session_id }) => session_id ?? []),
       ),
       views: new Map(
         shown.flatMap((each, n) => {
@@ -101,17 +101,17 @@ export class PushContents {
     if (!subscription) return { action: 'none' };
     const ttl = secondsUntil(delivery.expires_at);
     if (ttl <= 0) return DROP;
-    const { sessionId } = subscription;
-    if (sessionId !== null && !known.live.has(sessionId)) return { action: 'unsubscribe' };
+    const { session_id } = subscription;
+    if (session_id !== null && !known.live.has(session_id)) return { action: 'unsubscribe' };
     if (delivery.kind === 'dismissed')
-      return subscription.canDismiss
+      return subscription.can_dismiss
         ? { action: 'send', subscription, message: withdrawalOf(delivery, ttl) }
         : DROP;
     const view = known.views.get(delivery);
     if (!view) return DROP;
     const { settings, notification } = view;
     if (!settings.uses('push', notification.preference as NotificationPreference)) return DROP;
-    if (sessionId !== null && known.connected.has(sessionId)) return DROP;
+    if (session_id !== null && known.connected.has(session_id)) return DROP;
     const quietUntil = this.notifications.quietUntil(settings);
     if (quietUntil && quietUntil >= delivery.expires_at) return DROP;
     if (quietUntil) return { action: 'wait', seconds: secondsUntil(quietUntil) };

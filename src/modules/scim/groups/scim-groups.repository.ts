@@ -106,12 +106,17 @@ export class ScimGroupsRepository {
   ): Promise<boolean> {
     const rows = rowsOf(tx, ScimGroup);
     if (externalId === null) {
-      await rows.delete({ tenantId, groupId });
+      await rows.delete({ tenant_id: tenantId, group_id: groupId });
       return true;
     }
-    const holder = await rows.one({ tenantId, externalId });
-    if (holder) return holder.groupId === groupId;
-    await rows.store(['tenantId', 'groupId'], { tenantId, groupId, externalId, updatedAt: () => 'now()' });
+    const holder = await rows.one({ tenant_id: tenantId, external_id: externalId });
+    if (holder) return holder.group_id === groupId;
+    await rows.store(['tenant_id', 'group_id'], {
+      tenant_id: tenantId,
+      group_id: groupId,
+      external_id: externalId,
+      updated_at: () => 'now()',
+    });
     return true;
   }
 }

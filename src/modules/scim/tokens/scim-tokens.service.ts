@@ -45,9 +45,16 @@ export class ScimTokensService {
       await tx.query(lockTokens, [tenantId]);
       const rows = rowsOf(tx, ScimToken);
       const expiresAt = days ? new Date(Date.now() + days * DAY_MS) : null;
-      const values = { tenantId, id: uuidv7(), name, tokenHash: hash, createdBy: userId, expiresAt };
+      const values = {
+        tenant_id: tenantId,
+        id: uuidv7(),
+        name,
+        token_hash: hash,
+        created_by: userId,
+        expires_at: expiresAt,
+      };
       const inserted = (await rows.insert(values)) as ScimToken;
-      if ((await rows.count({ tenantId })) > QUOTAS.workspace.scim_tokens)
+      if ((await rows.count({ tenant_id: tenantId })) > QUOTAS.workspace.scim_tokens)
         throw ScimErrors.tooManyTokens.with();
       await this.log(tx, ctx, 'created', inserted);
       return inserted;
@@ -57,7 +64,7 @@ export class ScimTokensService {
 
   async list({ tenantId }: RequestContext): Promise<ScimTokenListEnvelope> {
     const rows = await rowsOf(this.db, ScimToken).page(
-      { tenantId },
+      { tenant_id: tenantId },
       ['id'],
       undefined,
       QUOTAS.workspace.scim_tokens,
@@ -72,13 +79,13 @@ export class ScimTokensService {
     const row = await this.db.tx(async (tx) => {
       await this.sessions.requireLive(tx, ctx.sessionId);
       const rows = rowsOf(tx, ScimToken);
-      const before = await rows.lock({ tenantId, id });
+      const before = await rows.lock({ tenant_id: tenantId, id });
       if (!before) throw ScimErrors.tokenNotFound.with();
-      const start = before.rotatedAt ?? before.createdAt;
-      const lifetime = before.expiresAt && before.expiresAt.getTime() - start.getTime();
+      const start = before.rotated_at ?? before.created_at;
+      const lifetime = before.expires_at && before.expires_at.getTime() - start.getTime();
       const expiresAt = lifetime === null ? null : new Date(Date.now() + lifetime);
-      const values = { tokenHash: hash, rotatedAt: () => 'now()', expiresAt };
-      const [after] = await rows.update({ tenantId, id }, values);
+      const values = { token_hash: hash, rotated_at: () => 'now()', expires_at: expiresAt };
+      const [after] = await rows.update({ tenant_id: tenantId, id }, values);
       await this.log(tx, ctx, 'rotated', before);
       return after as ScimToken;
     });
@@ -89,7 +96,7 @@ export class ScimTokensService {
   async revoke(ctx: RequestContext, id: string): Promise<ScimTokenEnvelope> {
     const { tenantId } = ctx;
     return this.db.tx(async (tx) => {
-      const [revoked] = await rowsOf(tx, ScimToken).delete({ tenantId, id });
+      const [revoked] = await rowsOf(tx, ScimToken).delete({ tenant_id: tenantId, id });
       if (!revoked) throw ScimErrors.tokenNotFound.with();
       await this.log(tx, ctx, 'revoked', revoked);
       return { scim_token: present(revoked) };
@@ -112,10 +119,10 @@ function present(row: ScimToken): ScimTokenResponse {
   return {
     id: row.id,
     name: row.name,
-    created_by: row.createdBy,
-    created_at: row.createdAt.toISOString(),
-    rotated_at: time(row.rotatedAt),
-    expires_at: time(row.expiresAt),
-    last_used_at: time(row.lastUsedAt),
+    created_by: row.created_by,
+    created_at: row.created_at.toISOString(),
+    rotated_at: time(row.rotated_at),
+    expires_at: time(row.expires_at),
+    last_used_at: time(row.last_used_at),
   };
 }

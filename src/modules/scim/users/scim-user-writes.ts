@@ -115,9 +115,9 @@ export class ScimUserWrites {
     values: UserValues,
     activation: Admission | null,
   ): Promise<boolean> {
-    const { user_id: userId, status } = row;
+    const { user_id, status } = row;
     const isFirst =
-      activation !== null && values.active && (await this.isUnused(tx, actor.tenantId, userId, activation));
+      activation !== null && values.active && (await this.isUnused(tx, actor.tenantId, user_id, activation));
     const isRenamed = values.email !== row.email;
     if (isRenamed) await this.rename(tx, actor, row, values.email);
     if (
@@ -126,18 +126,18 @@ export class ScimUserWrites {
     ) {
       const attributes = changedNames(row.attributes ?? {}, values.attributes);
       const data = { attributes, external_id: values.externalId };
-      const entry = { action: 'scim.user.updated', objectKind: 'user', objectId: userId, data };
+      const entry = { action: 'scim.user.updated', objectKind: 'user', objectId: user_id, data };
       await this.audit.record(tx, actor, entry);
     }
-    await this.write(tx, actor, userId, values, row.attributes ?? {});
+    await this.write(tx, actor, user_id, values, row.attributes ?? {});
     if (values.active !== undefined)
       await this.provisioning.setStatus(
         tx,
         actor,
-        { user_id: userId, status },
+        { user_id, status },
         values.active ? 'active' : 'deactivated',
       );
-    if (isFirst) await this.welcome(tx, actor.tenantId, userId, values, activation);
+    if (isFirst) await this.welcome(tx, actor.tenantId, user_id, values, activation);
     return isRenamed;
   }
 
@@ -163,14 +163,18 @@ export class ScimUserWrites {
   }
 
   /** @throws ApiError 409 for the last owner */
-  async delete(tx: Tx, actor: ScimActor, { user_id: userId, status, groups }: ScimUserRow): Promise<void> {
+  async delete(tx: Tx, actor: ScimActor, { user_id, status, groups }: ScimUserRow): Promise<void> {
     const { tenantId } = actor;
-    await this.provisioning.setStatus(tx, actor, { user_id: userId, status }, 'deactivated');
+    await this.provisioning.setStatus(tx, actor, { user_id, status }, 'deactivated');
     const groupIds = groups.map(({ value }) => value);
-    await this.provisioning.leaveGroups(tx, actor, userId, groupIds);
-    const values = { externalId: null, attributes: {}, deletedAt: new Date() };
-    await this.users.write(tx, tenantId, userId, values);
-    await this.audit.record(tx, actor, { action: 'scim.user.deleted', objectKind: 'user', objectId: userId });
+    await this.provisioning.leaveGroups(tx, actor, user_id, groupIds);
+    const values = { external_id: null, attributes: {}, deleted_at: new Date() };
+    await this.users.write(tx, tenantId, user_id, values);
+    await this.audit.record(tx, actor, {
+      action: 'scim.user.deleted',
+      objectKind: 'user',
+      objectId: user_id,
+    });
   }
 
   /** @param attributesBefore the attributes that the client wrote before */
@@ -194,7 +198,7 @@ export class ScimUserWrites {
     if ((await this.tenants.memberStatus(tx, tenantId, userId)) === null)
       throw TenantErrors.memberErased.with();
     await this.profiles.change(tx, member, before, fields, actor);
-    await this.users.write(tx, tenantId, userId, { externalId, attributes, deletedAt: null });
+    await this.users.write(tx, tenantId, userId, { external_id: externalId, attributes, deleted_at: null });
   }
 
   /** Creates the membership, and the account where there is none. */
@@ -207,8 +211,8 @@ export class ScimUserWrites {
     const { tenantId } = actor;
     // Different addresses can have the same key. The account must have exactly this address.
     if (account && !sameMailbox(account.email, email)) throw scimError(409, NAME_TAKEN, 'uniqueness');
-    const { display_name: displayName } = Checked.of(UpdateProfile, profile).value;
-    const name = displayName ?? email;
+    const { display_name } = Checked.of(UpdateProfile, profile).value;
+    const name = display_name ?? email;
     const userId = account?.id ?? (await this.identity.open(tx, { email, name }));
     // 503: `account` was read before the transaction. Only a repeated request finds it.
     if (userId === null) throw new ConcurrentChangeError('the account was opened meanwhile');

@@ -131,22 +131,24 @@ export class ScimUsersRepository {
 
   /** The user with an external id, also if clients do not see the user. */
   async holderOf(tx: Tx, tenantId: string, externalId: string): Promise<string | null> {
-    return (await rowsOf(tx, ScimUser).one({ tenantId, externalId }))?.userId ?? null;
+    return (
+      (await rowsOf(tx, ScimUser).one({ tenant_id: tenantId, external_id: externalId }))?.user_id ?? null
+    );
   }
 
   async write(
     tx: Tx,
     tenantId: string,
     userId: string,
-    values: Pick<ScimUser, 'externalId' | 'attributes' | 'deletedAt'>,
+    values: Pick<ScimUser, 'external_id' | 'attributes' | 'deleted_at'>,
   ): Promise<void> {
     const row: ColumnValues<ScimUser> = {
-      tenantId,
-      userId,
+      tenant_id: tenantId,
+      user_id: userId,
       ...values,
       attributes: values.attributes as ColumnValues<ScimUser>['attributes'],
-      updatedAt: () => 'now()',
+      updated_at: () => 'now()',
     };
-    await rowsOf(tx, ScimUser).store(['tenantId', 'userId'], row);
+    await rowsOf(tx, ScimUser).store(['tenant_id', 'user_id'], row);
   }
 }

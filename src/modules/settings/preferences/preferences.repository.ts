@@ -32,7 +32,7 @@ export class PreferencesRepository {
     kind: PreferenceKind,
     reader: Reader = this.db,
   ): Promise<PreferencesRow> {
-    return (await rowsOf(reader, Preferences).one({ tenantId, userId, kind })) ?? NONE;
+    return (await rowsOf(reader, Preferences).one({ tenant_id: tenantId, user_id: userId, kind })) ?? NONE;
   }
 
   /** Reads the preferences and locks the settings of the member until the end of the transaction. */
@@ -44,7 +44,14 @@ export class PreferencesRepository {
   async write(tx: Tx, ctx: RequestContext, kind: PreferenceKind, row: PreferencesRow): Promise<void> {
     const { tenantId, userId } = ctx;
     const { data, rev } = row;
-    const values = { tenantId, userId, kind, data: data as object, rev, updatedAt: () => 'now()' };
-    await rowsOf(tx, Preferences).store(['tenantId', 'userId', 'kind'], values);
+    const values = {
+      tenant_id: tenantId,
+      user_id: userId,
+      kind,
+      data: data as object,
+      rev,
+      updated_at: () => 'now()',
+    };
+    await rowsOf(tx, Preferences).store(['tenant_id', 'user_id', 'kind'], values);
   }
 }

@@ -60,14 +60,26 @@ export class ProfileRepository {
   }
 
   async write(tx: Tx, tenantId: string, userId: string, fields: ProfileFields): Promise<void> {
-    const { given_name: givenName, family_name: familyName, title, phone, timezone, locale } = fields;
-    const values = { givenName, familyName, title, phone, timezone, locale, updatedAt: () => 'now()' };
-    await rowsOf(tx, UserProfile).store(['tenantId', 'userId'], { tenantId, userId, ...values });
+    const { given_name, family_name, title, phone, timezone, locale } = fields;
+    const values = {
+      given_name,
+      family_name,
+      title,
+      phone,
+      timezone,
+      locale,
+      updated_at: () => 'now()',
+    };
+    await rowsOf(tx, UserProfile).store(['tenant_id', 'user_id'], {
+      tenant_id: tenantId,
+      user_id: userId,
+      ...values,
+    });
   }
 
   /** Sets the time of the last change, for a change of fields that the membership has. */
   async touch(tx: Tx, tenantId: string, userId: string): Promise<void> {
-    const values = { tenantId, userId, updatedAt: () => 'now()' };
-    await rowsOf(tx, UserProfile).store(['tenantId', 'userId'], values);
+    const values = { tenant_id: tenantId, user_id: userId, updated_at: () => 'now()' };
+    await rowsOf(tx, UserProfile).store(['tenant_id', 'user_id'], values);
   }
 }

@@ -24,7 +24,13 @@ export class SignaturesRepository {
     limit: number,
   ): Promise<(Signature & { fits: boolean })[]> {
     const size = `512 + ${textBytes('item.html', 'item.text')}`;
-    return rowsOf(this.db, Signature).boundedPage({ tenantId, userId }, ['id'], after, limit, { size });
+    return rowsOf(this.db, Signature).boundedPage(
+      { tenant_id: tenantId, user_id: userId },
+      ['id'],
+      after,
+      limit,
+      { size },
+    );
   }
 
   async find(
@@ -32,7 +38,7 @@ export class SignaturesRepository {
     id: string,
     reader: Reader = this.db,
   ): Promise<Signature | null> {
-    return rowsOf(reader, Signature).one({ tenantId, userId, id });
+    return rowsOf(reader, Signature).one({ tenant_id: tenantId, user_id: userId, id });
   }
 
   /** Serialises the changes of a user's signatures, so that the unique index of the default causes no conflicts. */
@@ -41,29 +47,36 @@ export class SignaturesRepository {
   }
 
   async count(tx: Tx, { tenantId, userId }: RequestContext): Promise<number> {
-    return rowsOf(tx, Signature).count({ tenantId, userId });
+    return rowsOf(tx, Signature).count({ tenant_id: tenantId, user_id: userId });
   }
 
   async insert(tx: Tx, ctx: RequestContext, values: ColumnValues<Signature>): Promise<Signature> {
     const { tenantId, userId } = ctx;
-    if (values.isDefault) await this.clearDefault(tx, ctx);
-    const times = { createdAt: NOW, updatedAt: NOW };
-    return (await rowsOf(tx, Signature).insert({ ...values, ...times, tenantId, userId })) as Signature;
+    if (values.is_default) await this.clearDefault(tx, ctx);
+    const times = { created_at: NOW, updated_at: NOW };
+    return (await rowsOf(tx, Signature).insert({
+      ...values,
+      ...times,
+      tenant_id: tenantId,
+      user_id: userId,
+    })) as Signature;
   }
 
   async update(tx: Tx, ctx: RequestContext, id: string, values: ColumnValues<Signature>): Promise<Signature> {
     const { tenantId, userId } = ctx;
-    if (values.isDefault) await this.clearDefault(tx, ctx);
-    const changes = { ...values, updatedAt: NOW };
-    return (await rowsOf(tx, Signature).update({ tenantId, userId, id }, changes))[0] as Signature;
+    if (values.is_default) await this.clearDefault(tx, ctx);
+    const changes = { ...values, updated_at: NOW };
+    return (
+      await rowsOf(tx, Signature).update({ tenant_id: tenantId, user_id: userId, id }, changes)
+    )[0] as Signature;
   }
 
   async delete(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<Signature | null> {
-    return (await rowsOf(tx, Signature).delete({ tenantId, userId, id }))[0] ?? null;
+    return (await rowsOf(tx, Signature).delete({ tenant_id: tenantId, user_id: userId, id }))[0] ?? null;
   }
 
   private async clearDefault(tx: Tx, { tenantId, userId }: RequestContext): Promise<void> {
-    const values = { isDefault: false, updatedAt: NOW };
-    await rowsOf(tx, Signature).update({ tenantId, userId, isDefault: true }, values);
+    const values = { is_default: false, updated_at: NOW };
+    await rowsOf(tx, Signature).update({ tenant_id: tenantId, user_id: userId, is_default: true }, values);
   }
 }

@@ -53,11 +53,17 @@ export class SignaturesService {
     input: CreateSignature,
   ): Promise<ReplyOf<typeof SIGNATURES, 'item'>> {
     const html = await cleanHtmlField(this.html, 'html', input.html);
-    const { name, text = null, is_default: isDefault = false } = input;
+    const { name, text = null, is_default = false } = input;
     return this.writes.runTx(ctx, key, async (tx) => {
       await this.signatures.lock(tx, ctx);
       if ((await this.signatures.count(tx, ctx)) >= QUOTAS.user.signatures) throw tooManySignatures.with();
-      const values = { name, html, text: text ?? plainText(html), ownText: text !== null, isDefault };
+      const values = {
+        name,
+        html,
+        text: text ?? plainText(html),
+        own_text: text !== null,
+        is_default,
+      };
       const made = await this.signatures.insert(tx, ctx, { id: uuidv7(), ...values });
       await this.log(tx, ctx, 'signature.created', made);
       return SIGNATURES.created(made.id, present(made));
@@ -75,17 +81,23 @@ export class SignaturesService {
       html: html === undefined ? undefined : await cleanHtmlField(this.html, 'html', html),
     }));
     return this.change(ctx, id, 'signature.updated', (before) => {
-      const { html = before.html, name, is_default: isDefault, text } = checked.value;
+      const { html = before.html, name, is_default, text } = checked.value;
       // A derived text that is sent back as it was read stays derived.
       const isUnchanged = text === undefined || text === before.text;
-      const ownText = isUnchanged ? before.ownText : text !== null;
-      return { name, html, isDefault, ownText, text: ownText ? (text ?? before.text) : plainText(html) };
+      const ownText = isUnchanged ? before.own_text : text !== null;
+      return {
+        name,
+        html,
+        is_default,
+        own_text: ownText,
+        text: ownText ? (text ?? before.text) : plainText(html),
+      };
     });
   }
 
   /** @throws ApiError 404 */
   async makeDefault(ctx: RequestContext, id: string): Promise<ReplyOf<typeof SIGNATURES, 'item'>> {
-    return this.change(ctx, id, 'signature.made_default', () => ({ isDefault: true }));
+    return this.change(ctx, id, 'signature.made_default', () => ({ is_default: true }));
   }
 
   /** After the deletion of the default there is no default. @throws ApiError 404 */
@@ -115,8 +127,8 @@ export class SignaturesService {
     });
   }
 
-  private async log(tx: Tx, ctx: RequestContext, action: string, { id, name, isDefault }: Signature) {
-    const data = { name, is_default: isDefault };
+  private async log(tx: Tx, ctx: RequestContext, action: string, { id, name, is_default }: Signature) {
+    const data = { name, is_default };
     await this.audit.record(tx, ctx, { action, objectKind: 'signature', objectId: id, data });
   }
 }
@@ -131,7 +143,7 @@ const present = (signature: Signature): SignatureResponse => ({
   name: signature.name,
   html: signature.html,
   text: signature.text,
-  is_default: signature.isDefault,
-  created_at: signature.createdAt.toISOString(),
-  updated_at: signature.updatedAt.toISOString(),
+  is_default: signature.is_default,
+  created_at: signature.created_at.toISOString(),
+  updated_at: signature.updated_at.toISOString(),
 });

@@ -48,7 +48,7 @@ export class TaskFoldersOfMembers extends RegisteredContent {
       kind: 'task_folders',
       order: 10,
       count: (reader, { tenantId, userId }) =>
-        rowsOf(reader, TaskFolder).count({ tenantId, ownerId: userId, goneAt: IsNull() }),
+        rowsOf(reader, TaskFolder).count({ tenant_id: tenantId, owner_id: userId, gone_at: IsNull() }),
     });
   }
 

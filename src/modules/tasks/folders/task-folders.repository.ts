@@ -149,37 +149,44 @@ export class TaskFoldersRepository {
     { tenantId, userId }: RequestContext,
     id: string,
   ): Promise<FolderWithRole | null> {
-    const member = await rowsOf(reader, TaskFolderMember).one({ tenantId, folderId: id, userId });
+    const member = await rowsOf(reader, TaskFolderMember).one({
+      tenant_id: tenantId,
+      folder_id: id,
+      user_id: userId,
+    });
     if (!member?.role) return null;
-    const folder = await rowsOf(reader, TaskFolder).one({ tenantId, id, goneAt: IsNull() });
+    const folder = await rowsOf(reader, TaskFolder).one({ tenant_id: tenantId, id, gone_at: IsNull() });
     return folder && { folder, role: member.role };
   }
 
   /** All folders of an owner. Lock the tree first to change them. */
   async tree(tx: Tx, tenantId: string, ownerId: string): Promise<Tree> {
-    const where = { tenantId, ownerId, goneAt: IsNull() };
-    return new Tree(await rowsOf(tx, TaskFolder).all(where, ['id', 'parentId', 'position']));
+    const where = { tenant_id: tenantId, owner_id: ownerId, gone_at: IsNull() };
+    return new Tree(await rowsOf(tx, TaskFolder).all(where, ['id', 'parent_id', 'position']));
   }
 
   /** The ids of all folders of an owner. */
   async ofOwner(tx: Tx, tenantId: string, ownerId: string): Promise<string[]> {
-    const folders = await rowsOf(tx, TaskFolder).all({ tenantId, ownerId, goneAt: IsNull() }, ['id']);
+    const folders = await rowsOf(tx, TaskFolder).all(
+      { tenant_id: tenantId, owner_id: ownerId, gone_at: IsNull() },
+      ['id'],
+    );
     return folders.map(({ id }) => id);
   }
 
   /** Null: the id is taken. */
   async insert(tx: Tx, values: ColumnValues<TaskFolder>): Promise<TaskFolder | null> {
-    return rowsOf(tx, TaskFolder).insert({ ...values, revision: 1, createdAt: NOW, updatedAt: NOW });
+    return rowsOf(tx, TaskFolder).insert({ ...values, revision: 1, created_at: NOW, updated_at: NOW });
   }
 
   async change(tx: Tx, tenantId: string, ids: string[], values: ColumnValues<TaskFolder>): Promise<void> {
     const updatedAt = () => 'greatest(clock_timestamp(), updated_at)';
-    const changes = { ...values, revision: () => 'revision + 1', updatedAt };
-    if (ids.length > 0) await rowsOf(tx, TaskFolder).update({ tenantId, id: In(ids) }, changes);
+    const changes = { ...values, revision: () => 'revision + 1', updated_at: updatedAt };
+    if (ids.length > 0) await rowsOf(tx, TaskFolder).update({ tenant_id: tenantId, id: In(ids) }, changes);
   }
 
   async remove(tx: Tx, tenantId: string, ids: string[]): Promise<void> {
-    await rowsOf(tx, TaskFolder).update({ tenantId, id: In(ids) }, { goneAt: NOW });
+    await rowsOf(tx, TaskFolder).update({ tenant_id: tenantId, id: In(ids) }, { gone_at: NOW });
   }
 
   /** Locks the tasks in these folders, trashed ones included. @param limit maximum number; null: none @returns their ids */

@@ -33,7 +33,7 @@ const MAX_ROWS = 200_000;
 const BATCH = 1_000;
 
 type FolderValues = Partial<
-  Pick<TaskFolder, 'name' | 'parentId' | 'position' | 'color' | 'memberIds' | 'memberRoles'>
+  Pick<TaskFolder, 'name' | 'parent_id' | 'position' | 'color' | 'member_ids' | 'member_roles'>
 >;
 
 /** Trees of task folders and the users they are shared with. */
@@ -80,17 +80,27 @@ export class TaskFoldersService {
     const { tenantId, userId: ownerId } = ctx;
     const id = body.id?.toLowerCase() ?? uuidv7();
     const input = withoutMember(await this.input(ctx, body), ownerId);
-    const { parentId = null, color = null, memberIds = [], memberRoles = [] } = input;
+    const { parent_id = null, color = null, member_ids = [], member_roles = [] } = input;
     return this.writes.runTx(ctx, key, async (tx) => {
       await this.folders.lockTree(tx, tenantId, ownerId);
       const tree = await this.folders.tree(tx, tenantId, ownerId);
-      checkPlace(tree, undefined, parentId);
-      await this.assertActive(tx, tenantId, memberIds, []);
-      const { name = body.name, position = tree.lastPosition(parentId) } = input;
-      const values = { tenantId, ownerId, id, name, color, parentId, position, memberIds, memberRoles };
+      checkPlace(tree, undefined, parent_id);
+      await this.assertActive(tx, tenantId, member_ids, []);
+      const { name = body.name, position = tree.lastPosition(parent_id) } = input;
+      const values = {
+        tenant_id: tenantId,
+        owner_id: ownerId,
+        id,
+        name,
+        color,
+        parent_id,
+        position,
+        member_ids,
+        member_roles,
+      };
       if (!(await this.folders.insert(tx, values))) throw FolderErrors.alreadyExists.with();
       await this.folders.apply(tx, tenantId, { folders: [id], touched: [id], device: body.device_id });
-      await this.announce(tx, ctx, id, [], memberIds);
+      await this.announce(tx, ctx, id, [], member_ids);
       return TASK_FOLDERS.created(id, await this.shown(tx, ctx, id));
     });
   }
@@ -116,7 +126,7 @@ export class TaskFoldersService {
       await TASK_FOLDERS.checkWrite(folder, expected, checked, () => before);
       const wanted = leaving
         ? withoutMember(folder, ctx.userId)
-        : withoutMember(withStoredRoles(checked.value, folder, before, body.value), folder.ownerId);
+        : withoutMember(withStoredRoles(checked.value, folder, before, body.value), folder.owner_id);
       const changes = changedFields<FolderValues>(folder, wanted);
       if (!changes) return TASK_FOLDERS.response(before);
       await this.write(tx, ctx, folder, changes, body.value.device_id);
@@ -138,7 +148,7 @@ export class TaskFoldersService {
       if (role !== 'owner') throw Errors.forbidden.with();
       const shown = await this.shown(tx, ctx, id);
       await TASK_FOLDERS.checkWrite(folder, expected, null, () => shown);
-      const tree = await this.folders.tree(tx, tenantId, folder.ownerId);
+      const tree = await this.folders.tree(tx, tenantId, folder.owner_id);
       const folders = tree.below(id);
       const removed = keeps ? [id] : folders;
       const batch = await this.folders.lockTasks(tx, tenantId, removed, BATCH);
@@ -147,7 +157,7 @@ export class TaskFoldersService {
       const renumbered = keeps ? [] : await this.trash(tx, ctx, folders, tasks);
       if (isLast) await this.folders.remove(tx, tenantId, removed);
       if (keeps && isLast)
-        await this.folders.change(tx, tenantId, tree.children(id), { parentId: folder.parentId });
+        await this.folders.change(tx, tenantId, tree.children(id), { parent_id: folder.parent_id });
       await this.folders.unfile(tx, tenantId, tasks, removed);
       const touched = isLast ? folders : [];
       await this.folders.apply(tx, tenantId, { folders, touched, tasks, renumbered });
@@ -177,21 +187,21 @@ export class TaskFoldersService {
     changes: FolderValues,
     device?: string,
   ): Promise<void> {
-    const { tenantId, id } = folder;
-    const tree = await this.folders.tree(tx, tenantId, folder.ownerId);
-    const parentId = changes.parentId === undefined ? folder.parentId : changes.parentId;
-    if (changes.parentId) checkPlace(tree, id, changes.parentId);
-    await this.assertActive(tx, tenantId, changes.memberIds ?? [], folder.memberIds);
-    await this.folders.change(tx, tenantId, [id], changes);
-    const shared = ['parentId', 'memberIds', 'memberRoles'].some((field) => field in changes);
+    const { tenant_id, id } = folder;
+    const tree = await this.folders.tree(tx, tenant_id, folder.owner_id);
+    const parentId = changes.parent_id === undefined ? folder.parent_id : changes.parent_id;
+    if (changes.parent_id) checkPlace(tree, id, changes.parent_id);
+    await this.assertActive(tx, tenant_id, changes.member_ids ?? [], folder.member_ids);
+    await this.folders.change(tx, tenant_id, [id], changes);
+    const shared = ['parent_id', 'member_ids', 'member_roles'].some((field) => field in changes);
     const folders = shared ? tree.below(id) : [id];
-    const tasks = shared ? await this.folders.lockTasks(tx, tenantId, folders) : [];
+    const tasks = shared ? await this.folders.lockTasks(tx, tenant_id, folders) : [];
     if (tasks.length > 0) {
-      const users = await this.folders.audienceChange(tx, tenantId, id, [id, ...tree.path(parentId)]);
+      const users = await this.folders.audienceChange(tx, tenant_id, id, [id, ...tree.path(parentId)]);
       if (tasks.length * users > MAX_ROWS) throw folderTooLarge.with();
     }
-    await this.folders.apply(tx, tenantId, { folders, touched: folders, tasks, device });
-    await this.announce(tx, ctx, id, folder.memberIds, changes.memberIds ?? folder.memberIds);
+    await this.folders.apply(tx, tenant_id, { folders, touched: folders, tasks, device });
+    await this.announce(tx, ctx, id, folder.member_ids, changes.member_ids ?? folder.member_ids);
   }
 
   /** Present members may be deactivated. @throws ApiError 422 `unknown_user` for a new member that is not active */
@@ -205,10 +215,10 @@ export class TaskFoldersService {
   private async locked(tx: Tx, ctx: RequestContext, id: string): Promise<FolderWithRole> {
     const found = await this.folders.find(tx, ctx, id);
     if (!found) throw TASK_FOLDERS.notFound.with();
-    await this.folders.lockTree(tx, ctx.tenantId, found.folder.ownerId);
+    await this.folders.lockTree(tx, ctx.tenantId, found.folder.owner_id);
     const current = await this.folders.find(tx, ctx, id);
     if (!current) throw TASK_FOLDERS.notFound.with();
-    if (current.folder.ownerId !== found.folder.ownerId)
+    if (current.folder.owner_id !== found.folder.owner_id)
       throw new ConcurrentChangeError('the folder was transferred while its tree was locked');
     return current;
   }
@@ -243,22 +253,22 @@ export class TaskFoldersService {
       name: name?.trim(),
       position,
       color,
-      parentId: parent_id?.toLowerCase() ?? parent_id,
+      parent_id: parent_id?.toLowerCase() ?? parent_id,
     };
     if (!members) return values;
     const ids = await this.inputs.named(ctx, 'members', members);
     const named = members.map(({ role, inherited }, n) => ({ id: ids[n] as string, role, inherited }));
     const roles = new Map(named.filter(({ inherited }) => !inherited).map(({ id, role }) => [id, role]));
-    return { ...values, memberIds: [...roles.keys()], memberRoles: [...roles.values()] };
+    return { ...values, member_ids: [...roles.keys()], member_roles: [...roles.values()] };
   }
 }
 
 /** The values without this user among the members. */
 function withoutMember(values: FolderValues, user: string): FolderValues {
-  const { memberIds, memberRoles = [] } = values;
-  const n = memberIds?.indexOf(user) ?? -1;
+  const { member_ids, member_roles = [] } = values;
+  const n = member_ids?.indexOf(user) ?? -1;
   if (n < 0) return values;
-  return { ...values, memberIds: memberIds?.toSpliced(n, 1), memberRoles: memberRoles.toSpliced(n, 1) };
+  return { ...values, member_ids: member_ids?.toSpliced(n, 1), member_roles: member_roles.toSpliced(n, 1) };
 }
 
 /**
@@ -267,7 +277,7 @@ function withoutMember(values: FolderValues, user: string): FolderValues {
  */
 function withStoredRoles(
   values: FolderValues,
-  { memberIds, memberRoles }: TaskFolder,
+  { member_ids, member_roles }: TaskFolder,
   shown: TaskFolderResponse,
   { members = [] }: UpdateTaskFolder,
 ): FolderValues {
@@ -277,24 +287,24 @@ function withStoredRoles(
     ),
   );
   const shownRoles = new Map(shown.members.map(({ id, role }) => [id, role]));
-  const roles = values.memberRoles?.map((role, n) => {
-    const user = values.memberIds?.[n] ?? '';
+  const roles = values.member_roles?.map((role, n) => {
+    const user = values.member_ids?.[n] ?? '';
     return read.has(user) && shownRoles.get(user) === role
-      ? (memberRoles[memberIds.indexOf(user)] ?? role)
+      ? (member_roles[member_ids.indexOf(user)] ?? role)
       : role;
   });
-  return { ...values, memberRoles: roles };
+  return { ...values, member_roles: roles };
 }
 
 /** Whether the change only removes this user from the list of members. */
-function isLeave({ memberIds, ownerId }: TaskFolder, user: string, input: FolderValues): boolean {
-  const { memberIds: named, memberRoles: _roles, ...others } = withoutMember(input, ownerId);
+function isLeave({ member_ids, owner_id }: TaskFolder, user: string, input: FolderValues): boolean {
+  const { member_ids: named, member_roles: _roles, ...others } = withoutMember(input, owner_id);
   return (
     named !== undefined &&
     Object.values(others).every((value) => value === undefined) &&
-    memberIds.includes(user) &&
+    member_ids.includes(user) &&
     !named.includes(user) &&
-    memberIds.every((id) => id === user || named.includes(id)) &&
-    named.every((id) => memberIds.includes(id))
+    member_ids.every((id) => id === user || named.includes(id)) &&
+    named.every((id) => member_ids.includes(id))
   );
 }

@@ -60,7 +60,7 @@ export class TasksOfMembers extends RegisteredContent {
       kind: 'tasks',
       order: 20,
       count: (reader, { tenantId, userId }) =>
-        rowsOf(reader, TaskMember).count({ tenantId, userId, role: 'owner' }),
+        rowsOf(reader, TaskMember).count({ tenant_id: tenantId, user_id: userId, role: 'owner' }),
     });
   }
 

@@ -64,10 +64,10 @@ export class SubtasksService {
         title: title.trim(),
         done,
         date,
-        assigneeId,
+        assignee_id: assigneeId,
         position: await positionAmong(siblings, position),
-        createdAt: now,
-        updatedAt: now,
+        created_at: now,
+        updated_at: now,
       });
       const data = { id, title: title.trim() };
       return {
@@ -96,14 +96,14 @@ export class SubtasksService {
         title: title?.trim() ?? old.title,
         done: done ?? old.done,
         date: date === undefined ? old.date : date,
-        assigneeId: assigneeId === undefined ? old.assigneeId : assigneeId,
+        assignee_id: assigneeId === undefined ? old.assignee_id : assigneeId,
         position: position === undefined ? old.position : await positionAmong(siblings, position),
       };
-      if (next.assigneeId !== old.assigneeId) await assertSees(tx, ctx, taskId, next.assigneeId ?? null);
+      if (next.assignee_id !== old.assignee_id) await assertSees(tx, ctx, taskId, next.assignee_id ?? null);
       const more = withSubtask(id);
       if (Object.entries(next).every(([field, value]) => old[field as keyof Subtask] === value))
         return { more };
-      await rowsOf(tx, Subtask).update(keyOf(ctx, taskId, id), { ...next, updatedAt: new Date() });
+      await rowsOf(tx, Subtask).update(keyOf(ctx, taskId, id), { ...next, updated_at: new Date() });
       const activity =
         next.done === old.done ? 'subtask_updated' : next.done ? 'subtask_completed' : 'subtask_reopened';
       const data = { id, title: next.title };
@@ -142,7 +142,7 @@ export class SubtasksService {
 /** In manual order. */
 async function subtasksOf(tx: Tx, { tenantId }: RequestContext, taskId: string): Promise<Subtask[]> {
   return (await tx.managerOf(tenantId)).find(Subtask, {
-    where: { tenantId, taskId },
+    where: { tenant_id: tenantId, task_id: taskId },
     order: { position: 'ASC', id: 'ASC' },
   });
 }

@@ -4,11 +4,11 @@ import { TaskPart } from '../task.entity.js';
 @Entity('task_attachments')
 export class TaskAttachment extends TaskPart {
   @PrimaryColumn('uuid') id!: string;
-  @Column('uuid', { name: 'blob_id' }) blobId!: string;
+  @Column('uuid') blob_id!: string;
   @Column('text') name!: string;
   @Column('bigint') size!: string;
-  @Column('text', { name: 'content_type' }) contentType!: string;
+  @Column('text') content_type!: string;
   @Column('bytea') sha256!: Buffer;
-  @Column('uuid', { name: 'created_by' }) createdBy!: string;
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('uuid') created_by!: string;
+  @Column('timestamptz') created_at!: Date;
 }

@@ -57,13 +57,13 @@ export class TaskAttachmentsRepository {
   ): Promise<string> {
     await rowsOf(tx, TaskAttachment).insert({
       ...keyOf(ctx, taskId, id),
-      blobId,
+      blob_id: blobId,
       name,
       size: String(size),
-      contentType,
+      content_type: contentType,
       sha256: Buffer.from(sha256),
-      createdBy: ctx.userId,
-      createdAt: () => 'clock_timestamp()',
+      created_by: ctx.userId,
+      created_at: () => 'clock_timestamp()',
     });
     return (await tx.query(copy, [ctx.tenantId, taskId, id]))[0]?.attachment ?? 'null';
   }

@@ -43,7 +43,7 @@ export class TaskCommentsService {
     const create = async (tx: Tx, task: OpenTask) => {
       assertQuota('item.comments_of_task', task.comments + 1);
       const now = () => 'clock_timestamp()';
-      const values = { ...keyOf(ctx, taskId, id), authorId: ctx.userId, body: body.value, createdAt: now };
+      const values = { ...keyOf(ctx, taskId, id), author_id: ctx.userId, body: body.value, created_at: now };
       await rowsOf(tx, TaskComment).insert(values);
       const device = input.value.device_id;
       const change = { list: 'comments', activity: 'commented', data: { id }, device, comments: 1 } as const;
@@ -63,12 +63,12 @@ export class TaskCommentsService {
     const body = await textOf(input);
     return this.writes.run(ctx, taskId, key, async (tx, task) => {
       const comment = await commentOf(tx, ctx, taskId, id);
-      if (comment.authorId !== ctx.userId) throw Errors.forbidden.with();
+      if (comment.author_id !== ctx.userId) throw Errors.forbidden.with();
       assertWritable(task, 'viewer');
       const more = this.withComment(tx, ctx, taskId, id);
       if (body.value === comment.body) return { more };
       const editedAt = () => 'clock_timestamp()';
-      await rowsOf(tx, TaskComment).update(keyOf(ctx, taskId, id), { body: body.value, editedAt });
+      await rowsOf(tx, TaskComment).update(keyOf(ctx, taskId, id), { body: body.value, edited_at: editedAt });
       const device = input.value.device_id;
       return { change: { list: 'comments', activity: 'comment_edited', data: { id }, device }, more };
     });
@@ -83,7 +83,7 @@ export class TaskCommentsService {
   ): Promise<JsonReply<DeletedPartEnvelope>> {
     return this.writes.run(ctx, taskId, key, async (tx, task) => {
       const comment = await commentOf(tx, ctx, taskId, id);
-      if (comment.authorId !== ctx.userId && task.role !== 'owner') throw Errors.forbidden.with();
+      if (comment.author_id !== ctx.userId && task.role !== 'owner') throw Errors.forbidden.with();
       assertWritable(task, 'viewer');
       await rowsOf(tx, TaskComment).delete(keyOf(ctx, taskId, id));
       return {

@@ -119,7 +119,11 @@ export class TaskPartWrites {
 }
 
 /** The key of a part. */
-export const keyOf = ({ tenantId }: RequestContext, taskId: string, id: string) => ({ tenantId, taskId, id });
+export const keyOf = ({ tenantId }: RequestContext, taskId: string, id: string) => ({
+  tenant_id: tenantId,
+  task_id: taskId,
+  id,
+});
 
 /** @throws ApiError 403, or 409 `deleted` for a task in the trash */
 export function assertWritable(task: OpenTask, needed: WritingRole): void {

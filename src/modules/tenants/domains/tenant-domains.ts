@@ -40,7 +40,7 @@ export class TenantDomains {
   ) {}
 
   async list(tenantId: string): Promise<TenantDomainDetail[]> {
-    const domains = await rowsOf(this.db, TenantDomain).all({ tenantId });
+    const domains = await rowsOf(this.db, TenantDomain).all({ tenant_id: tenantId });
     return domains.toSorted((a, b) => (a.domain < b.domain ? -1 : 1)).map(present);
   }
 
@@ -51,9 +51,9 @@ export class TenantDomains {
       await tx.query(lockDomains, [tenantId]);
       const rows = rowsOf(tx, TenantDomain);
       const challenge = randomBytes(20).toString('hex');
-      const added = await rows.insert({ tenantId, domain, challenge, verifiedAt: null });
-      if (!added) return rows.one({ tenantId, domain });
-      if ((await rows.count({ tenantId })) > QUOTAS.workspace.domains)
+      const added = await rows.insert({ tenant_id: tenantId, domain, challenge, verified_at: null });
+      if (!added) return rows.one({ tenant_id: tenantId, domain });
+      if ((await rows.count({ tenant_id: tenantId })) > QUOTAS.workspace.domains)
         throw TenantErrors.tooManyDomains.with();
       await this.log(tx, ctx, 'added', domain);
       return added;
@@ -70,10 +70,10 @@ export class TenantDomains {
     // In a fixed order, so that parallel calls do not deadlock.
     for (const domain of [...new Set(domains)].toSorted()) {
       const stored = await this.find(tx, tenantId, domain);
-      if (stored?.verifiedAt != null) continue;
+      if (stored?.verified_at != null) continue;
       await this.lockUntaken(tx, tenantId, domain);
-      const values = { tenantId, domain: stored?.domain ?? domain, verifiedAt: () => 'now()' };
-      await rowsOf(tx, TenantDomain).store(['tenantId', 'domain'], values);
+      const values = { tenant_id: tenantId, domain: stored?.domain ?? domain, verified_at: () => 'now()' };
+      await rowsOf(tx, TenantDomain).store(['tenant_id', 'domain'], values);
     }
   }
 
@@ -85,13 +85,13 @@ export class TenantDomains {
     const { tenantId } = ctx;
     const stored = await this.existing(this.db, tenantId, name);
     const { domain } = stored;
-    if (stored.verifiedAt !== null) return present(stored);
+    if (stored.verified_at !== null) return present(stored);
     const values = await this.records.txt(`${HOST}.${domain}`);
     if (!values.includes(`${VALUE}${stored.challenge}`)) throw TenantErrors.domainNotVerified.with();
     return this.db.tx(async (tx) => {
       await this.lockUntaken(tx, tenantId, domain);
-      const values = { verifiedAt: () => 'now()' };
-      const [verified] = await rowsOf(tx, TenantDomain).update({ tenantId, domain }, values);
+      const values = { verified_at: () => 'now()' };
+      const [verified] = await rowsOf(tx, TenantDomain).update({ tenant_id: tenantId, domain }, values);
       if (!verified) throw TenantErrors.domainNotFound.with();
       await this.log(tx, ctx, 'verified', domain);
       return present(verified);
@@ -103,7 +103,7 @@ export class TenantDomains {
     const { tenantId } = ctx;
     return this.db.tx(async (tx) => {
       const { domain } = await this.existing(tx, tenantId, name);
-      const [removed] = await rowsOf(tx, TenantDomain).delete({ tenantId, domain });
+      const [removed] = await rowsOf(tx, TenantDomain).delete({ tenant_id: tenantId, domain });
       if (!removed) throw TenantErrors.domainNotFound.with();
       await this.log(tx, ctx, 'removed', domain);
       return present(removed);
@@ -128,13 +128,13 @@ export class TenantDomains {
 
   /** Whether the workspace has verified the domain. */
   async isVerified(tenantId: string, domain: string): Promise<boolean> {
-    return (await this.find(this.db, tenantId, domain))?.verifiedAt != null;
+    return (await this.find(this.db, tenantId, domain))?.verified_at != null;
   }
 
   /** A domain of the workspace in any spelling. Earlier versions stored internationalised domains in Unicode. */
   private async find(reader: Reader, tenantId: string, domain: string): Promise<TenantDomain | null> {
     const name = domainName(domain);
-    const domains = await rowsOf(reader, TenantDomain).all({ tenantId });
+    const domains = await rowsOf(reader, TenantDomain).all({ tenant_id: tenantId });
     return (name !== '' && domains.find((each) => domainName(each.domain) === name)) || null;
   }
 
@@ -149,7 +149,7 @@ export class TenantDomains {
   async joinable(email: string): Promise<string | null> {
     const tenantId = await this.ownerOf(email);
     if (tenantId === null) return null;
-    return (await this.policies.of(tenantId)).domainJoin ? tenantId : null;
+    return (await this.policies.of(tenantId)).domain_join ? tenantId : null;
   }
 
   private async log(tx: Tx, ctx: RequestContext, change: string, domain: string): Promise<void> {
@@ -158,12 +158,12 @@ export class TenantDomains {
   }
 }
 
-function present({ domain, verifiedAt, challenge, createdAt }: TenantDomain): TenantDomainDetail {
+function present({ domain, verified_at, challenge, created_at }: TenantDomain): TenantDomainDetail {
   return {
     domain,
-    verified: verifiedAt !== null,
-    verified_at: verifiedAt?.toISOString() ?? null,
+    verified: verified_at !== null,
+    verified_at: verified_at?.toISOString() ?? null,
     txt_record: challenge === null ? null : { name: `${HOST}.${domain}`, value: `${VALUE}${challenge}` },
-    created_at: createdAt.toISOString(),
+    created_at: created_at.toISOString(),
   };
 }

@@ -25,7 +25,7 @@ export class TenantPolicyService {
   ) {}
 
   async read(tenantId: string): Promise<TenantPolicyEnvelope> {
-    const policy = await rowsOf(this.db, TenantPolicy).one({ tenantId });
+    const policy = await rowsOf(this.db, TenantPolicy).one({ tenant_id: tenantId });
     return present(policy ?? defaultPolicy(tenantId));
   }
 
@@ -35,14 +35,14 @@ export class TenantPolicyService {
     this.assertUsable(input.allowed_issuers ?? null);
     const after = await this.db.tx(async (tx) => {
       const rows = rowsOf(tx, TenantPolicy);
-      await rows.insert({ tenantId });
-      const before = (await rows.lock({ tenantId })) as TenantPolicy;
+      await rows.insert({ tenant_id: tenantId });
+      const before = (await rows.lock({ tenant_id: tenantId })) as TenantPolicy;
       const values = changed(before, input);
       const { before: old, after: wanted } = changes(valuesOf(before), valuesOf({ ...before, ...values }));
       if (Object.keys(wanted).length === 0) return before;
-      const [written] = await rows.update({ tenantId }, { ...values, updatedAt: () => 'now()' });
+      const [written] = await rows.update({ tenant_id: tenantId }, { ...values, updated_at: () => 'now()' });
       const policy = written as TenantPolicy;
-      await this.hooks.run(tx, TENANT_POLICY_CHANGED, { tenantId, sessionDays: policy.sessionDays });
+      await this.hooks.run(tx, TENANT_POLICY_CHANGED, { tenantId, sessionDays: policy.session_days });
       const data = { before: old, after: wanted };
       await this.audit.record(tx, ctx, {
         action: 'tenant.policy.updated',
@@ -64,20 +64,20 @@ export class TenantPolicyService {
 }
 
 function changed(before: TenantPolicy, input: UpdateTenantPolicy): Partial<TenantPolicy> {
-  const { required, grace_days: graceDays } = input.second_factor ?? {};
-  const starts = required === true && !before.secondFactorRequired;
+  const { required, grace_days } = input.second_factor ?? {};
+  const starts = required === true && !before.second_factor_required;
   const values: Partial<TenantPolicy> = {
-    secondFactorRequired: required,
-    secondFactorGraceDays: graceDays,
-    ...(starts && { secondFactorSince: new Date() }),
-    ...(required === false && { secondFactorSince: null }),
-    sessionDays: input.session_days,
-    passwordMinLength: input.password_min_length,
-    linkShares: input.link_shares,
-    guestInvites: input.guest_invites,
-    allowedIssuers: input.allowed_issuers,
-    domainJoin: input.domain_join,
-    eraseAfterDays: input.erase_after_days,
+    second_factor_required: required,
+    second_factor_grace_days: grace_days,
+    ...(starts && { second_factor_since: new Date() }),
+    ...(required === false && { second_factor_since: null }),
+    session_days: input.session_days,
+    password_min_length: input.password_min_length,
+    link_shares: input.link_shares,
+    guest_invites: input.guest_invites,
+    allowed_issuers: input.allowed_issuers,
+    domain_join: input.domain_join,
+    erase_after_days: input.erase_after_days,
   };
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
@@ -91,18 +91,18 @@ function present(policy: TenantPolicy): TenantPolicyEnvelope {
   return {
     policy: {
       second_factor: {
-        required: policy.secondFactorRequired,
-        grace_days: policy.secondFactorGraceDays,
-        required_since: policy.secondFactorSince?.toISOString() ?? null,
+        required: policy.second_factor_required,
+        grace_days: policy.second_factor_grace_days,
+        required_since: policy.second_factor_since?.toISOString() ?? null,
       },
-      session_days: policy.sessionDays,
-      password_min_length: policy.passwordMinLength,
-      link_shares: policy.linkShares,
-      guest_invites: policy.guestInvites,
-      allowed_issuers: policy.allowedIssuers,
-      domain_join: policy.domainJoin,
-      erase_after_days: policy.eraseAfterDays,
-      updated_at: policy.updatedAt.getTime() === 0 ? null : policy.updatedAt.toISOString(),
+      session_days: policy.session_days,
+      password_min_length: policy.password_min_length,
+      link_shares: policy.link_shares,
+      guest_invites: policy.guest_invites,
+      allowed_issuers: policy.allowed_issuers,
+      domain_join: policy.domain_join,
+      erase_after_days: policy.erase_after_days,
+      updated_at: policy.updated_at.getTime() === 0 ? null : policy.updated_at.toISOString(),
     },
   };
 }

@@ -58,13 +58,13 @@ export class TenantLogosRepository {
   }
 
   async write(tx: Tx, tenantId: string, logo: EncodedLogo): Promise<void> {
-    const values = { tenantId, ...logo, isEncoded: true, updatedAt: () => 'now()' };
-    await rowsOf(tx, TenantLogo).store(['tenantId'], values);
+    const values = { tenant_id: tenantId, ...logo, is_encoded: true, updated_at: () => 'now()' };
+    await rowsOf(tx, TenantLogo).store(['tenant_id'], values);
   }
 
   /** @returns false when the workspace has no logo */
   async delete(tx: Tx, tenantId: string): Promise<boolean> {
-    return (await rowsOf(tx, TenantLogo).delete({ tenantId })).length > 0;
+    return (await rowsOf(tx, TenantLogo).delete({ tenant_id: tenantId })).length > 0;
   }
 
   /** Logos of an earlier version. */

@@ -39,33 +39,35 @@ export class DeliveriesRepository {
 
   /** Newest first. */
   async page(
-    { tenantId, id: webhookId }: Webhook,
+    { tenant_id, id: webhookId }: Webhook,
     state: DeliveryState | undefined,
     after: readonly [string, string] | undefined,
     limit: number,
   ): Promise<WebhookDelivery[]> {
-    const where = { tenantId, webhookId, ...(state && { state }) };
-    return rowsOf(this.db, WebhookDelivery).page(where, ['occurredAt', 'id'], after, limit, 'DESC');
+    const where = { tenant_id, webhook_id: webhookId, ...(state && { state }) };
+    return rowsOf(this.db, WebhookDelivery).page(where, ['occurred_at', 'id'], after, limit, 'DESC');
   }
 
-  async insert(tx: Tx, values: ColumnValues<WebhookDelivery> & { tenantId: string }) {
+  async insert(tx: Tx, values: ColumnValues<WebhookDelivery> & { tenant_id: string }) {
     return (await rowsOf(tx, WebhookDelivery).insert(values)) as WebhookDelivery;
   }
 
   /** Makes a delivery pending again, at the end of the queue. Null: no such delivery. */
-  async again(tx: Tx, { tenantId, id: webhookId }: Webhook, id: string): Promise<WebhookDelivery | null> {
-    const values = { state: 'pending' as const, attempts: 0, dueAt: () => 'now()' };
-    return (await rowsOf(tx, WebhookDelivery).update({ tenantId, webhookId, id }, values))[0] ?? null;
+  async again(tx: Tx, { tenant_id, id: webhookId }: Webhook, id: string): Promise<WebhookDelivery | null> {
+    const values = { state: 'pending' as const, attempts: 0, due_at: () => 'now()' };
+    return (
+      (await rowsOf(tx, WebhookDelivery).update({ tenant_id, webhook_id: webhookId, id }, values))[0] ?? null
+    );
   }
 
   /** Makes deliveries pending again, in the order of their events. @returns their number, at most `limit` */
   async againSince(
     tx: Tx,
-    { tenantId, id }: Webhook,
+    { tenant_id, id }: Webhook,
     since: Date,
     state: DeliveryState | undefined,
     limit: number,
   ): Promise<number> {
-    return (await tx.query(again, [tenantId, id, since, state ?? null, limit])).length;
+    return (await tx.query(again, [tenant_id, id, since, state ?? null, limit])).length;
   }
 }

@@ -52,7 +52,7 @@ export class DeliveriesService {
     const { state } = query;
     const { rows, next } = await this.cursors.page(query, {
       scope: `webhook deliveries ${ctx.tenantId} ${id} ${state ?? ''}`,
-      key: (row: WebhookDelivery): [string, string] => [row.occurredAt.toISOString(), row.id],
+      key: (row: WebhookDelivery): [string, string] => [row.occurred_at.toISOString(), row.id],
       rows: (after, limit) => this.deliveries.page(webhook, state, after, limit),
     });
     return { deliveries: rows.map(presentDelivery), next };
@@ -64,19 +64,21 @@ export class DeliveriesService {
     const occurredAt = new Date();
     const message = { id: uuidv7(), body: bodyOf(TEST_TYPE, occurredAt, JSON.stringify({ webhook_id: id })) };
     const attempt = (await this.sender.send(webhook, message)) as Attempt;
-    const { ok, ...outcome } = attempt;
+    const { ok, statusCode, latencyMs, ...outcome } = attempt;
     const row = await this.db.tx((tx) =>
       this.deliveries.insert(tx, {
-        tenantId: ctx.tenantId,
-        webhookId: id,
+        tenant_id: ctx.tenantId,
+        webhook_id: id,
         id: message.id,
-        eventType: TEST_TYPE,
+        event_type: TEST_TYPE,
         facts: { webhook_id: id },
-        occurredAt,
-        dueAt: occurredAt,
+        occurred_at: occurredAt,
+        due_at: occurredAt,
         state: ok ? 'delivered' : 'failed',
         attempts: 1,
-        attemptedAt: new Date(),
+        attempted_at: new Date(),
+        status_code: statusCode,
+        latency_ms: latencyMs,
         ...outcome,
       }),
     );

@@ -3,36 +3,36 @@ import type { WebhookDeliveryResponse, WebhookResponse } from './webhooks.respon
 
 /** @param secret in the response that creates or replaces it */
 export function presentWebhook(row: Webhook, secret: string | null = null): WebhookResponse {
-  const overlaps = row.previousUntil !== null && row.previousUntil.getTime() > Date.now();
+  const overlaps = row.previous_until !== null && row.previous_until.getTime() > Date.now();
   return {
     id: row.id,
     revision: row.revision,
     scope: row.scope,
-    owner_id: row.ownerId,
+    owner_id: row.owner_id,
     url: row.url,
     description: row.description,
-    event_types: row.eventTypes,
+    event_types: row.event_types,
     filter: row.filter,
     active: row.active,
-    disabled_reason: row.disabledReason,
-    disabled_at: row.disabledAt?.toISOString() ?? null,
+    disabled_reason: row.disabled_reason,
+    disabled_at: row.disabled_at?.toISOString() ?? null,
     secret,
-    previous_secret_until: overlaps ? row.previousUntil!.toISOString() : null,
-    created_at: row.createdAt.toISOString(),
-    updated_at: row.updatedAt.toISOString(),
+    previous_secret_until: overlaps ? row.previous_until!.toISOString() : null,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
   };
 }
 
 export const presentDelivery = (row: WebhookDelivery): WebhookDeliveryResponse => ({
   id: row.id,
-  event_type: row.eventType,
-  occurred_at: row.occurredAt.toISOString(),
+  event_type: row.event_type,
+  occurred_at: row.occurred_at.toISOString(),
   state: row.state,
   attempts: row.attempts,
-  attempted_at: row.attemptedAt?.toISOString() ?? null,
-  next_attempt_at: row.state === 'pending' ? row.dueAt.toISOString() : null,
-  status_code: row.statusCode,
-  latency_ms: row.latencyMs,
+  attempted_at: row.attempted_at?.toISOString() ?? null,
+  next_attempt_at: row.state === 'pending' ? row.due_at.toISOString() : null,
+  status_code: row.status_code,
+  latency_ms: row.latency_ms,
   response: row.response,
   error: row.error,
 });

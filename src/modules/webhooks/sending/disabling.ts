@@ -17,11 +17,11 @@ export class WebhookDisabling {
   ) {}
 
   /** Notifies the owner, unless the webhook was changed meanwhile. */
-  async disable({ tenantId, id, revision }: Webhook, reason: DisabledReason): Promise<void> {
+  async disable({ tenant_id: tenantId, id, revision }: Webhook, reason: DisabledReason): Promise<void> {
     await this.db.tx(async (tx) => {
       const before = await this.webhooks.lock(tx, tenantId, id);
       if (!before?.active || before.revision !== revision) return;
-      const changes = { active: false, disabledReason: reason, disabledAt: new Date() };
+      const changes = { active: false, disabled_reason: reason, disabled_at: new Date() };
       await this.webhooks.update(tx, before, changes);
       await this.audit.record(
         tx,
@@ -29,7 +29,7 @@ export class WebhookDisabling {
         { action: 'webhook.disabled', objectKind: 'webhook', objectId: id, data: { reason } },
       );
       await this.notifications.notify(tx, tenantId, WEBHOOK_DISABLED, {
-        recipients: [before.ownerId],
+        recipients: [before.owner_id],
         actorId: null,
         subject: { kind: 'webhook', id },
         data: { reason },

@@ -97,7 +97,7 @@ export class QueueRun {
       await disabling.disable(webhook, owner);
       return null;
     }
-    return { webhook, owner, batch: await queues.due(this.queue, webhook.eventTypes, BATCH) };
+    return { webhook, owner, batch: await queues.due(this.queue, webhook.event_types, BATCH) };
   }
 
   /** Adds what the owner may read now. */
@@ -112,7 +112,7 @@ export class QueueRun {
 
   /** The owner as the reader of objects, or why there are no more deliveries. */
   private async ownerOf(webhook: Webhook): Promise<RequestContext | DisabledReason> {
-    const { tenantId, ownerId: userId } = webhook;
+    const { tenant_id: tenantId, owner_id: userId } = webhook;
     const role = await this.services.queues.roleOf(tenantId, userId);
     if (role === undefined) return 'owner_inactive';
     if (!(await this.services.access.isAllowed(webhook))) return 'permission_lost';

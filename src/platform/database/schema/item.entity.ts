@@ -2,12 +2,12 @@ import { Column, PrimaryColumn } from 'typeorm';
 
 /** Key of an object of a workspace. */
 export abstract class WorkspaceItem {
-  @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;
+  @PrimaryColumn('uuid') tenant_id!: string;
   @PrimaryColumn('uuid') id!: string;
 }
 
 /** Columns of an object of a workspace that records its creation and its last change. */
 export abstract class TimedItem extends WorkspaceItem {
-  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
-  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz') updated_at!: Date;
 }

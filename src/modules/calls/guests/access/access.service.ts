@@ -82,7 +82,7 @@ export class GuestAccessService {
    */
   async claim(visitor: Visitor, input: ClaimInvite): Promise<ClaimedInviteEnvelope> {
     const { guest: values, token, session } = this.codes.newGuest(visitor, 'join', input);
-    const { id, state, displayName: name } = await this.sessions.claim(visitor, values, SESSION_SECONDS);
+    const { id, state, display_name: name } = await this.sessions.claim(visitor, values, SESSION_SECONDS);
     return { guest: { id, state, name }, guest_token: token.token, session: sessionOf(session.token) };
   }
 
@@ -120,16 +120,16 @@ export class GuestAccessService {
         { state: 'waiting', poll_after: POLL_SECONDS },
         { status: 202 },
       );
-    const { id, displayName: name } = result;
+    const { id, display_name: name } = result;
     const identity = guestIdentity('guest', id);
-    const call = { tenantId, callId: result.callId as string };
+    const call = { tenantId, callId: result.call_id as string };
     await this.rooms.prepare(call);
     const token = await this.calls.mintToken(call, { identity, name, role: 'guest', audioOnly });
     return JsonReply.of<CallSessionEnvelope>({ token, url, identity, expires_in: JOIN_TOKEN_SECONDS });
   }
 
   /** Disconnects a guest. An error is logged only: the client of the guest disconnects as well. */
-  private async disconnect({ tenantId }: Visitor, { callId, id, role }: Guest): Promise<void> {
+  private async disconnect({ tenantId }: Visitor, { call_id: callId, id, role }: Guest): Promise<void> {
     if (callId === null || !this.calls.isConfigured) return;
     await this.calls
       .removeParticipant({ tenantId, callId }, guestIdentity(role, id))

@@ -135,14 +135,14 @@ export class ApprovalsRepository {
     { admits, reason, remember }: { admits: boolean; reason: string; remember: boolean },
   ): Promise<ReviewOutcome> {
     const guests = rowsOf(tx, Guest);
-    const guest = await guests.lock({ tenantId, id, role: 'guest' });
+    const guest = await guests.lock({ tenant_id: tenantId, id, role: 'guest' });
     if (!guest) return 'not_found';
     if (!any && !(await this.reviewers(tx, tenantId, id)).some(({ user_id }) => user_id === userId))
       return 'not_found';
-    const { now, last_seq } = (await tx.query(moment, [tenantId, guest.roomId]))[0]!;
+    const { now, last_seq } = (await tx.query(moment, [tenantId, guest.room_id]))[0]!;
     const change = reviewGuest(guest, { admits, reason, remember, userId, now }, last_seq);
     if (typeof change === 'string') return change;
-    await guests.update({ tenantId, id }, change);
+    await guests.update({ tenant_id: tenantId, id }, change);
     return 'ok';
   }
 
@@ -153,12 +153,15 @@ export class ApprovalsRepository {
     admits: boolean,
   ): Promise<ReviewOutcome> {
     const domains = rowsOf(tx, GuestDomain);
-    const domain = await domains.lock({ tenantId, id });
+    const domain = await domains.lock({ tenant_id: tenantId, id });
     if (!domain) return 'not_found';
     const state = admits ? 'allowed' : 'denied';
     if (domain.state === state) return 'unchanged';
     if (domain.state !== 'requested') return 'already_reviewed';
-    await domains.update({ tenantId, id }, { state, reviewedBy: userId, reviewedAt: () => 'now()' });
+    await domains.update(
+      { tenant_id: tenantId, id },
+      { state, reviewed_by: userId, reviewed_at: () => 'now()' },
+    );
     return 'ok';
   }
 }

@@ -45,9 +45,9 @@ export class GuestChatService {
   async send(visitor: Visitor, input: SendGuestMessage): Promise<JsonReply<GuestMessageEnvelope>> {
     const { message, isDuplicate } = await this.db.tx(async (tx) => {
       const { guest, roomId } = await this.sessions.writeToChat(tx, visitor, 0);
-      const { tenantId, id: guestId, displayName } = guest;
-      const room = { tenantId, guestId, roomId, afterSeq: Number(guest.admittedSeq) };
-      return this.chat.send(tx, room, displayName, input);
+      const { tenant_id: tenantId, id: guestId, display_name } = guest;
+      const room = { tenantId, guestId, roomId, afterSeq: Number(guest.admitted_seq) };
+      return this.chat.send(tx, room, display_name, input);
     });
     return guestMessageReply(message, isDuplicate);
   }

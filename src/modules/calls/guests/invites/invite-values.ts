@@ -12,18 +12,18 @@ export type InviteInput = Omit<CreateInvites, 'call_id'>;
 
 type InviteValues = Pick<
   ExternalInvite,
-  | 'targetKind'
-  | 'callId'
-  | 'roomId'
+  | 'target_kind'
+  | 'call_id'
+  | 'room_id'
   | 'kind'
   | 'role'
   | 'email'
   | 'name'
-  | 'requireOtp'
-  | 'requireApproval'
-  | 'chatAllowed'
-  | 'maxUses'
-  | 'expiresAt'
+  | 'require_otp'
+  | 'require_approval'
+  | 'chat_allowed'
+  | 'max_uses'
+  | 'expires_at'
 >;
 
 /** The rows of new invites: one for each address, or one link. @throws ApiError 422 */
@@ -36,17 +36,17 @@ export function inviteValues(target: InviteTarget, input: InviteInput): InviteVa
     throw fieldError('role', 'livestreams_only', 'viewers are for livestreams only');
   if (role === 'viewer') rejectGuestOptions(input);
   const common = {
-    targetKind: target.call_id === null ? ('chat_room' as const) : ('call' as const),
-    callId: target.call_id,
-    roomId: target.room_id,
+    target_kind: target.call_id === null ? ('chat_room' as const) : ('call' as const),
+    call_id: target.call_id,
+    room_id: target.room_id,
     kind,
     role,
     name: input.name ?? null,
     ...policyOf(target, input, kind),
     // Viewers only watch, so they need no approval.
-    ...(role === 'viewer' && { requireApproval: false, chatAllowed: false }),
-    maxUses: input.max_uses ?? usesOf(kind, role),
-    expiresAt: expiryOf(input.expires_at),
+    ...(role === 'viewer' && { require_approval: false, chat_allowed: false }),
+    max_uses: input.max_uses ?? usesOf(kind, role),
+    expires_at: expiryOf(input.expires_at),
   };
   return kind === 'link'
     ? [{ ...common, email: null }]
@@ -64,14 +64,14 @@ function policyOf(
   { moderates, lobby, otp, guest_chat }: InviteTarget,
   { require_otp, require_approval, chat_allowed }: InviteInput,
   kind: 'personal' | 'link',
-): Pick<InviteValues, 'requireOtp' | 'requireApproval' | 'chatAllowed'> {
+): Pick<InviteValues, 'require_otp' | 'require_approval' | 'chat_allowed'> {
   const isLink = kind === 'link';
   const defaults = { otp: !isLink && (otp ?? true), approval: isLink || (lobby ?? false) };
   const chosen = { otp: require_otp ?? defaults.otp, approval: require_approval ?? defaults.approval };
   return {
-    requireOtp: moderates ? chosen.otp : chosen.otp || defaults.otp,
-    requireApproval: moderates ? chosen.approval : chosen.approval || defaults.approval,
-    chatAllowed: (chat_allowed ?? true) && (guest_chat ?? true),
+    require_otp: moderates ? chosen.otp : chosen.otp || defaults.otp,
+    require_approval: moderates ? chosen.approval : chosen.approval || defaults.approval,
+    chat_allowed: (chat_allowed ?? true) && (guest_chat ?? true),
   };
 }
 

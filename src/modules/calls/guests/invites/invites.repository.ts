@@ -163,7 +163,7 @@ export class InvitesRepository {
     values: ColumnValues<ExternalInvite>,
   ): Promise<string> {
     const id = uuidv7();
-    await rowsOf(tx, ExternalInvite).insert({ ...values, tenantId, id, createdBy });
+    await rowsOf(tx, ExternalInvite).insert({ ...values, tenant_id: tenantId, id, created_by: createdBy });
     return id;
   }
 
@@ -197,15 +197,15 @@ export class InvitesRepository {
     id: string,
     values: ColumnValues<ExternalInvite>,
   ): Promise<ExternalInvite> {
-    const [row] = await rowsOf(tx, ExternalInvite).update({ tenantId, id }, values);
+    const [row] = await rowsOf(tx, ExternalInvite).update({ tenant_id: tenantId, id }, values);
     return row as ExternalInvite;
   }
 
   /** @returns false for an invite that was revoked before */
   async revoke(tx: Tx, { tenantId }: RequestContext, id: string): Promise<boolean> {
     const revoked = await rowsOf(tx, ExternalInvite).update(
-      { tenantId, id, revokedAt: IsNull() },
-      { revokedAt: () => 'now()' },
+      { tenant_id: tenantId, id, revoked_at: IsNull() },
+      { revoked_at: () => 'now()' },
     );
     return revoked.length > 0;
   }

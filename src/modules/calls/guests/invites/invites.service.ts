@@ -154,23 +154,25 @@ export class InvitesService {
     const { token, hash } = newToken(ctx.tenantId);
     const row = await this.db.tx(async (tx) => {
       const updated = await this.invites.update(tx, ctx, id, {
-        chatTokenHash: hash,
-        chatExpiresAt: expires_at ?? end,
+        chat_token_hash: hash,
+        chat_expires_at: expires_at ?? end,
       });
-      if (updated.roomId === null) throw GuestErrors.noChatRoom.with();
-      if (!updated.chatAllowed) throw GuestErrors.chatNotAllowed.with();
+      if (updated.room_id === null) throw GuestErrors.noChatRoom.with();
+      if (!updated.chat_allowed) throw GuestErrors.chatNotAllowed.with();
       return updated;
     });
-    const expires = (row.chatExpiresAt as Date).toISOString();
+    const expires = (row.chat_expires_at as Date).toISOString();
     return {
-      chat_link: { url: this.links.of(token), token, room_id: row.roomId as string, expires_at: expires },
+      chat_link: { url: this.links.of(token), token, room_id: row.room_id as string, expires_at: expires },
     };
   }
 
   /** @throws ApiError 404 */
   async deleteChatLink(ctx: RequestContext, scope: InviteScope, id: string): Promise<{ deleted: true }> {
     await this.find(ctx, scope, id);
-    await this.db.tx((tx) => this.invites.update(tx, ctx, id, { chatTokenHash: null, chatExpiresAt: null }));
+    await this.db.tx((tx) =>
+      this.invites.update(tx, ctx, id, { chat_token_hash: null, chat_expires_at: null }),
+    );
     return { deleted: true };
   }
 
@@ -218,7 +220,7 @@ export class InvitesService {
       const made: { id: string; token: string }[] = [];
       for (const row of rows) {
         const { token, hash: tokenHash } = newToken(ctx.tenantId);
-        const id = await this.invites.insert(tx, ctx, { ...row, tokenHash });
+        const id = await this.invites.insert(tx, ctx, { ...row, token_hash: tokenHash });
         made.push({ id, token });
         if (row.email && inviter && input.send_email !== false)
           await this.mails.sendInvite(
@@ -234,7 +236,7 @@ export class InvitesService {
               url: this.links.of(token),
             },
           );
-        const data = { call_id: row.callId, room_id: row.roomId, kind: row.kind };
+        const data = { call_id: row.call_id, room_id: row.room_id, kind: row.kind };
         await this.audit.record(tx, ctx, {
           action: 'calls.invite.created',
           objectKind: 'external_invite',

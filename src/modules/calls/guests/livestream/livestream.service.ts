@@ -39,11 +39,11 @@ export class LivestreamService {
     const values = this.codes.newGuest(visitor, 'livestream', { name: name ?? VIEWER_NAME });
     const session = viewer_token === undefined ? null : hashOf(viewer_token);
     const joined = await this.sessions.joinAudience(visitor, session, values.guest, VIEWER_SECONDS);
-    const { id, callId, displayName } = joined.viewer;
+    const { id, call_id, display_name } = joined.viewer;
     const identity = guestIdentity('viewer', id);
-    const call = { tenantId: visitor.tenantId, callId: callId as string };
+    const call = { tenantId: visitor.tenantId, callId: call_id as string };
     await this.rooms.prepare(call);
-    const token = await this.calls.mintToken(call, { identity, name: displayName, role: 'viewer' });
+    const token = await this.calls.mintToken(call, { identity, name: display_name, role: 'viewer' });
     return {
       token,
       url,

@@ -95,15 +95,15 @@ export function fitsInvite(
 
 /** Gives a guest a new token and a new session; the session is valid for `seconds`. */
 export const renewSession = (
-  { tokenHash, sessionHash }: Pick<Guest, 'tokenHash' | 'sessionHash'>,
+  { token_hash, session_hash }: Pick<Guest, 'token_hash' | 'session_hash'>,
   now: Date,
   seconds: number,
 ): GuestChange => ({
-  tokenHash,
-  sessionHash,
-  sessionExpiresAt: secondsAfter(now, seconds),
-  activeAt: now,
-  updatedAt: now,
+  token_hash,
+  session_hash,
+  session_expires_at: secondsAfter(now, seconds),
+  active_at: now,
+  updated_at: now,
 });
 
 /** A guest who has proved the address again, on this or another device. An expired one joins the queue again. */
@@ -112,9 +112,9 @@ export const continueGuest = (
   displayName: string,
   now: Date,
 ): GuestChange => ({
-  displayName,
-  emailVerifiedAt: now,
-  ...(state === 'expired' && { state: 'waiting', waitingSince: now }),
+  display_name: displayName,
+  email_verified_at: now,
+  ...(state === 'expired' && { state: 'waiting', waiting_since: now }),
 });
 
 /** The state of a new guest. @param isSuspect a guest of this network was removed from the invite, or denied */
@@ -125,18 +125,18 @@ export const firstState = (
 
 /** Ends all sessions of a guest whose token was used twice. @param tokenHash random: no issued token has it */
 export const endSessions = ({ state }: Pick<Guest, 'state'>, tokenHash: Buffer, now: Date): GuestChange => ({
-  tokenHash,
-  sessionHash: null,
-  sessionExpiresAt: null,
-  updatedAt: now,
+  token_hash: tokenHash,
+  session_hash: null,
+  session_expires_at: null,
+  updated_at: now,
   ...(state === 'in_session' && { state: 'left' }),
 });
 
 /** Whether the session of a guest is valid, or its guest was removed, which the guest may know. */
 export const hasSession = (
-  { state, sessionExpiresAt }: Pick<Guest, 'state' | 'sessionExpiresAt'>,
+  { state, session_expires_at }: Pick<Guest, 'state' | 'session_expires_at'>,
   now: Date,
-): boolean => state === 'removed' || (sessionExpiresAt !== null && sessionExpiresAt > now);
+): boolean => state === 'removed' || (session_expires_at !== null && session_expires_at > now);
 
 /**
  * Whether a guest may get a token of the call now.
@@ -158,40 +158,40 @@ export function enterCall(
 }
 
 /** A guest or viewer with a place in the call. */
-export const takePlace = ({ call_id: callId, now }: Pick<InviteState, 'call_id' | 'now'>): GuestChange => ({
+export const takePlace = ({ call_id, now }: Pick<InviteState, 'call_id' | 'now'>): GuestChange => ({
   state: 'in_session',
-  callId,
-  activeAt: now,
-  tokenAt: now,
-  updatedAt: now,
+  call_id,
+  active_at: now,
+  token_at: now,
+  updated_at: now,
 });
 
 /** Puts a guest into the queue. An expired guest waits again; a denied guest may do so after a pause, a few times. */
 export function joinQueue(
-  guest: Pick<Guest, 'state' | 'requests' | 'decidedAt'>,
+  guest: Pick<Guest, 'state' | 'requests' | 'decided_at'>,
   now: Date,
 ): ApiError | GuestChange {
   const isDenied = guest.state === 'denied';
-  const isEarly = guest.decidedAt !== null && secondsAfter(guest.decidedAt, PAUSE_SECONDS) > now;
+  const isEarly = guest.decided_at !== null && secondsAfter(guest.decided_at, PAUSE_SECONDS) > now;
   if (isDenied && (guest.requests >= MAX_REQUESTS || isEarly)) return GuestErrors.guestDenied.with();
   return {
     state: 'waiting',
-    activeAt: now,
-    updatedAt: now,
+    active_at: now,
+    updated_at: now,
     ...(isDenied && { requests: guest.requests + 1 }),
-    ...(guest.state !== 'waiting' && { waitingSince: now }),
+    ...(guest.state !== 'waiting' && { waiting_since: now }),
   };
 }
 
 /** Ends the session of a guest. A waiting guest leaves the queue. */
 export function leaveCall(
-  { state, sessionExpiresAt }: Pick<Guest, 'state' | 'sessionExpiresAt'>,
+  { state, session_expires_at }: Pick<Guest, 'state' | 'session_expires_at'>,
   now: Date,
 ): GuestChange {
-  const isExpired = sessionExpiresAt !== null && sessionExpiresAt < now;
+  const isExpired = session_expires_at !== null && session_expires_at < now;
   return {
-    updatedAt: now,
-    ...(!isExpired && { sessionExpiresAt: now }),
+    updated_at: now,
+    ...(!isExpired && { session_expires_at: now }),
     ...((state === 'admitted' || state === 'in_session') && { state: 'left' }),
     ...(state === 'waiting' && { state: 'expired' }),
   };
@@ -218,13 +218,13 @@ export function rejectChat({ guest, ...invite }: ChatFacts): ApiError | null {
 
 /** A guest writes to the chat. @param bytes of a file that they upload */
 export function writeToChat(
-  { uploadBytes }: Pick<Guest, 'uploadBytes'>,
+  { upload_bytes }: Pick<Guest, 'upload_bytes'>,
   bytes: number,
   now: Date,
 ): ApiError | GuestChange {
-  const total = Number(uploadBytes) + bytes;
+  const total = Number(upload_bytes) + bytes;
   if (total > GUEST_UPLOADS) return GuestErrors.uploadQuota.with();
-  return { uploadBytes: String(total), activeAt: now, state: 'in_session' };
+  return { upload_bytes: String(total), active_at: now, state: 'in_session' };
 }
 
 /**
@@ -263,21 +263,21 @@ export interface Decision {
  * @returns `unchanged`: the guest has this decision already
  */
 export function reviewGuest(
-  guest: Pick<Guest, 'state' | 'decidedBy' | 'admittedSeq'>,
+  guest: Pick<Guest, 'state' | 'decided_by' | 'admitted_seq'>,
   { admits, reason, remember, userId, now }: Decision,
   lastSeq: string | null,
 ): 'unchanged' | 'already_reviewed' | GuestChange {
   if (guest.state !== 'waiting') {
     const isDecided = admits ? ADMITTED.has(guest.state) : guest.state === 'denied';
-    return isDecided && guest.decidedBy !== null ? 'unchanged' : 'already_reviewed';
+    return isDecided && guest.decided_by !== null ? 'unchanged' : 'already_reviewed';
   }
   return {
     state: admits ? 'admitted' : 'denied',
-    decidedBy: userId,
-    decidedAt: now,
-    decisionReason: reason,
-    updatedAt: now,
+    decided_by: userId,
+    decided_at: now,
+    decision_reason: reason,
+    updated_at: now,
     ...(remember && !admits && { requests: MAX_REQUESTS }),
-    admittedSeq: admits ? (guest.admittedSeq ?? lastSeq) : null,
+    admitted_seq: admits ? (guest.admitted_seq ?? lastSeq) : null,
   };
 }

@@ -45,8 +45,8 @@ export class GuestModerationService {
       const call = (await this.calls.lock(tx, key)) as Call;
       if (call.state === 'ended') throw CallErrors.callEnded.with();
       const guests = eject && locked ? await this.moderation.eject(tx, ctx, callId) : [];
-      if (call.externalLocked === locked && guests.length === 0) return [];
-      await this.calls.update(tx, key, { externalLocked: locked });
+      if (call.external_locked === locked && guests.length === 0) return [];
+      await this.calls.update(tx, key, { external_locked: locked });
       const data = { locked, ejected: guests.length };
       const action = 'call.external.locked';
       await this.audit.record(tx, ctx, { action, objectKind: 'call', objectId: callId, data });

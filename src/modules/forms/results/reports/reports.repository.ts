@@ -69,30 +69,43 @@ export class ReportsRepository {
     limit: number,
   ): Promise<(FormReport & { fits: boolean })[]> {
     const size = `512 + ${jsonBytes('item.definition')}`;
-    return rowsOf(this.db, FormReport).boundedPage({ tenantId, formId }, ['id'], after, limit, { size });
+    return rowsOf(this.db, FormReport).boundedPage(
+      { tenant_id: tenantId, form_id: formId },
+      ['id'],
+      after,
+      limit,
+      { size },
+    );
   }
 
   async find(tenantId: string, formId: string, id: string): Promise<FormReport | null> {
-    return rowsOf(this.db, FormReport).one({ tenantId, formId, id });
+    return rowsOf(this.db, FormReport).one({ tenant_id: tenantId, form_id: formId, id });
   }
 
   async lock(tx: Tx, tenantId: string, formId: string, id: string): Promise<FormReport | null> {
-    return rowsOf(tx, FormReport).lock({ tenantId, formId, id });
+    return rowsOf(tx, FormReport).lock({ tenant_id: tenantId, form_id: formId, id });
   }
 
   async insert(tx: Tx, ctx: RequestContext, values: ColumnValues<FormReport>): Promise<FormReport> {
     const { tenantId, userId: createdBy } = ctx;
-    await reportsOfForm.take(tx, tenantId, values.formId as string);
-    const times = { createdAt: NOW, updatedAt: NOW };
-    return (await rowsOf(tx, FormReport).insert({ ...values, ...times, tenantId, createdBy }))!;
+    await reportsOfForm.take(tx, tenantId, values.form_id as string);
+    const times = { created_at: NOW, updated_at: NOW };
+    return (await rowsOf(tx, FormReport).insert({
+      ...values,
+      ...times,
+      tenant_id: tenantId,
+      created_by: createdBy,
+    }))!;
   }
 
   async update(tx: Tx, tenantId: string, id: string, values: ColumnValues<FormReport>): Promise<FormReport> {
-    return (await rowsOf(tx, FormReport).update({ tenantId, id }, { ...values, updatedAt: NOW }))[0]!;
+    return (
+      await rowsOf(tx, FormReport).update({ tenant_id: tenantId, id }, { ...values, updated_at: NOW })
+    )[0]!;
   }
 
   async delete(tx: Tx, tenantId: string, id: string): Promise<void> {
-    await rowsOf(tx, FormReport).delete({ tenantId, id });
+    await rowsOf(tx, FormReport).delete({ tenant_id: tenantId, id });
   }
 
   async viewers(reader: Reader, tenantId: string, report: string): Promise<(Principal & { name: string })[]> {
@@ -105,9 +118,14 @@ export class ReportsRepository {
     reportId: string,
     principals: readonly Principal[],
   ): Promise<void> {
-    await rowsOf(tx, FormReportViewer).delete({ tenantId, reportId });
+    await rowsOf(tx, FormReportViewer).delete({ tenant_id: tenantId, report_id: reportId });
     for (const { kind: principalKind, id: principalId } of principals)
-      await rowsOf(tx, FormReportViewer).insert({ tenantId, reportId, principalKind, principalId });
+      await rowsOf(tx, FormReportViewer).insert({
+        tenant_id: tenantId,
+        report_id: reportId,
+        principal_kind: principalKind,
+        principal_id: principalId,
+      });
   }
 
   /** Reports shared with the caller or a group of the caller, newest first. */

@@ -62,7 +62,7 @@ export class ReportsService {
     const definition = await this.definition(ctx, formId, body.value.definition);
     const id = uuidv7();
     return this.writes.runTx(ctx, key, async (tx) => {
-      const values = { id, formId, name: body.value.name, definition, rev: 1 };
+      const values = { id, form_id: formId, name: body.value.name, definition, rev: 1 };
       const report = await this.reports.insert(tx, ctx, values);
       await this.events.record(tx, ctx, 'report_created', formId, { report_id: id });
       const location = `/apis/v1/forms/${formId}/reports/${id}`;
@@ -86,7 +86,7 @@ export class ReportsService {
       const { name = before.name, definition: plain, rev } = body.value;
       if (rev !== undefined && rev !== before.rev) throw reportConflict.with({ body: { rev: before.rev } });
       const definition = plain ? await this.definition(ctx, formId, plain, tx) : before.definition;
-      assertRowsAllowed(definition as ReportDefinition, before.exposeResponses);
+      assertRowsAllowed(definition as ReportDefinition, before.expose_responses);
       const report = await this.reports.update(tx, ctx.tenantId, id, {
         name,
         definition,
@@ -131,9 +131,9 @@ export class ReportsService {
         ReportErrors.unknownViewer,
         await this.reports.viewers(tx, ctx.tenantId, id),
       );
-      const { responses = before.exposeResponses, form = before.exposeForm } = expose;
+      const { responses = before.expose_responses, form = before.expose_form } = expose;
       assertRowsAllowed(before.definition as ReportDefinition, responses);
-      const values = { exposeResponses: responses, exposeForm: form };
+      const values = { expose_responses: responses, expose_form: form };
       const report = await this.reports.update(tx, ctx.tenantId, id, values);
       await this.reports.setViewers(tx, ctx.tenantId, id, principals);
       return { reply: await this.viewersReply(tx, report), change: 'report_shared' };
@@ -168,8 +168,8 @@ export class ReportsService {
     reader: Reader,
     report: FormReport,
   ): Promise<JsonReply<FormReportViewersEnvelope>> {
-    const { tenantId, id, exposeResponses: responses, exposeForm: form } = report;
-    const viewers = await this.reports.viewers(reader, tenantId, id);
+    const { tenant_id, id, expose_responses: responses, expose_form: form } = report;
+    const viewers = await this.reports.viewers(reader, tenant_id, id);
     return JsonReply.of({ viewers, expose: { responses, form } });
   }
 
@@ -192,10 +192,10 @@ function assertRowsAllowed({ suppress_below: least }: ReportDefinition, exposed:
 
 const present = (report: FormReport): FormReportResponse => ({
   id: report.id,
-  form_id: report.formId,
+  form_id: report.form_id,
   name: report.name,
   definition: report.definition as ReportDefinition,
   rev: report.rev,
-  created_at: report.createdAt.toISOString(),
-  updated_at: report.updatedAt.toISOString(),
+  created_at: report.created_at.toISOString(),
+  updated_at: report.updated_at.toISOString(),
 });
