@@ -1,5 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { Config } from '../../config/config.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
@@ -12,6 +13,8 @@ const PREFIX = 'whsec_';
 const BYTES = 32;
 /** Secrets that one run of the job encrypts again. */
 const BATCH = 500;
+/** Opened secrets that a process keeps: decryption takes longer than a signature. */
+const MAX_OPENED = 10_000;
 
 type Owner = Pick<Webhook, 'tenantId' | 'id'>;
 type Sealed = Pick<Webhook, 'secret' | 'previousSecret' | 'previousUntil'>;
@@ -40,6 +43,8 @@ const replace = workspace.statement<never>(
 export class WebhookSecrets implements OnModuleInit {
   private readonly logger = new Logger(WebhookSecrets.name);
   private readonly currentKey: string;
+  /** By owner and sealed text. */
+  private readonly opened = new LRUCache<string, KeyObject>({ max: MAX_OPENED });
 
   constructor(
     private readonly box: SecretBox,
@@ -65,13 +70,19 @@ export class WebhookSecrets implements OnModuleInit {
   }
 
   /** The keys that sign now, the current one first. @throws UnreadableSecretError when SECRET_KEYS lacks a key */
-  keysOf(webhook: Owner & Sealed): Buffer[] {
-    const { secret, previousSecret, previousUntil } = webhook;
+  keysOf(webhook: Owner & Sealed): KeyObject[] {
+    const { tenantId, id, secret, previousSecret, previousUntil } = webhook;
     const overlaps =
       previousSecret !== null && previousUntil !== null && previousUntil.getTime() > Date.now();
-    return [secret, ...(overlaps ? [previousSecret] : [])].map((sealed) =>
-      Buffer.from(this.open(webhook, sealed).slice(PREFIX.length), 'base64'),
-    );
+    return [secret, ...(overlaps ? [previousSecret] : [])].map((sealed) => {
+      const name = `${tenantId} ${id} ${sealed}`;
+      const known = this.opened.get(name);
+      if (known) return known;
+      const bytes = Buffer.from(this.open(webhook, sealed).slice(PREFIX.length), 'base64');
+      const key = createSecretKey(bytes);
+      this.opened.set(name, key);
+      return key;
+    });
   }
 
   private open({ tenantId, id }: Owner, sealed: string): string {

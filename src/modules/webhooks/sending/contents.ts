@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import {
+  type EventFacts,
   type FoundSubject,
   PublicEvents,
   type PublicSubject,
@@ -12,12 +13,24 @@ import type { DueDelivery } from './queues.repository.js';
 /** A longer object is left out: `omitted` is then true, and receivers read it by its id. */
 const MAX_OBJECT = 256 * 1024;
 
+/** Events that one read has at most. */
+const MAX_READ = 400;
+
+/** A read that has not begun: the events by id, and later their objects. */
+interface WaitingRead {
+  facts: Map<string, EventFacts>;
+  found: Promise<Map<string, FoundSubject>>;
+}
+
 /** How reads are run: `remote` ones ask another service and take no place of those in the database. */
 export type RunRead = Record<'local' | 'remote', <T>(read: () => Promise<T>) => Promise<T>>;
 
 /** Composes messages with what the owner of a webhook may read now. */
 @Injectable()
 export class WebhookContents {
+  /** By owner and kind. */
+  private readonly waiting = new Map<string, WaitingRead>();
+
   constructor(private readonly events: PublicEvents) {}
 
   /**
@@ -39,14 +52,42 @@ export class WebhookContents {
             messages.set(id, { id, body: bodyOf(type, occurredAt, JSON.stringify(facts)) });
         continue;
       }
-      const facts = deliveries.map((delivery) => delivery.facts);
-      const found = await run[subject.isRemote ? 'remote' : 'local'](() =>
-        this.events.read(subject, ctx, facts, filter),
-      );
-      for (const [n, delivery] of deliveries.entries())
-        messages.set(delivery.id, messageOf(subject, filter, delivery, found[n]));
+      const found = await this.read(subject, ctx, filter, deliveries, run);
+      for (const delivery of deliveries)
+        messages.set(delivery.id, messageOf(subject, filter, delivery, found.get(delivery.id)));
     }
     return batch.map(({ id }) => messages.get(id) ?? null);
+  }
+
+  /** Reads of one owner that wait for the database at the same time are one: an event has the same object for all webhooks of an owner. */
+  private read(
+    subject: PublicSubject,
+    ctx: RequestContext,
+    filter: WebhookFilter,
+    deliveries: readonly DueDelivery[],
+    run: RunRead,
+  ): Promise<Map<string, FoundSubject>> {
+    const readAll = async (facts: Map<string, EventFacts>) => {
+      const objects = await this.events.read(subject, ctx, [...facts.values()], filter);
+      return new Map([...facts.keys()].map((id, n) => [id, objects[n]]));
+    };
+    const own = deliveries.map(({ id, facts }) => [id, facts] as const);
+    if (subject.isRemote) return run.remote(() => readAll(new Map(own)));
+    const name = [ctx.tenantId, ctx.userId, ctx.role, subject.kind, JSON.stringify(filter)].join(' ');
+    const known = this.waiting.get(name);
+    if (known && known.facts.size + own.length <= MAX_READ) {
+      for (const [id, facts] of own) known.facts.set(id, facts);
+      return known.found;
+    }
+    const facts = new Map<string, EventFacts>(own);
+    const found = run.local(async () => {
+      // Also where the limiter has room at once.
+      await Promise.resolve();
+      if (this.waiting.get(name)?.facts === facts) this.waiting.delete(name);
+      return readAll(facts);
+    });
+    this.waiting.set(name, { facts, found });
+    return found;
   }
 }
 

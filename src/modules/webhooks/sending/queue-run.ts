@@ -7,14 +7,11 @@ import type { WebhooksRepository } from '../webhooks.repository.js';
 import type { WebhookContents } from './contents.js';
 import type { WebhookDisabling } from './disabling.js';
 import type { ClaimedQueue, DeliveryResult, DueDelivery, QueuesRepository } from './queues.repository.js';
+import { FIRST_BATCH, FRESH_MS, nextBatch } from './batches.js';
 import { isGivenUp, pauseAfter, retryAfter } from './retries.js';
 
-/** Deliveries that are read at once. */
-const BATCH = 20;
 /** A queue with more deliveries gives its place to another one after this time. */
 const TURN_MS = 10_000;
-/** Contents older than this are read again: the owner may have lost access. */
-const FRESH_MS = 1_000;
 /** A receiver that takes longer is served apart from the fast ones. */
 const SLOW_MS = 1_000;
 /** Seconds after which a queue is examined again whose next events are still in the outbox. */
@@ -50,6 +47,8 @@ export class QueueRun {
   private failures: number;
   private failingSince: Date | null;
   private isSlow = false;
+  /** Deliveries that are read at once. */
+  private batchSize = FIRST_BATCH;
 
   /** @param onSlow called when an attempt takes long */
   constructor(
@@ -79,7 +78,8 @@ export class QueueRun {
       if (!due) break;
       const prepared = await this.prepared(due);
       if (prepared.batch.length === 0) pause = HELD_SECONDS;
-      more = (await this.send(prepared)) && prepared.batch.length === BATCH;
+      const wasFull = prepared.batch.length === this.batchSize;
+      more = (await this.send(prepared)) && wasFull;
     }
     const { failures } = this;
     if (failures > 0) pause = pauseAfter(failures);
@@ -97,7 +97,7 @@ export class QueueRun {
       await disabling.disable(webhook, owner);
       return null;
     }
-    return { webhook, owner, batch: await queues.due(this.queue, webhook.eventTypes, BATCH) };
+    return { webhook, owner, batch: await queues.due(this.queue, webhook.eventTypes, this.batchSize) };
   }
 
   /** Adds what the owner may read now. */
@@ -122,12 +122,12 @@ export class QueueRun {
   /** @returns whether the queue may continue */
   private async send({ webhook, batch, messages }: Prepared): Promise<boolean> {
     const { database, queues, disabling } = this.services;
-    const freshUntil = Date.now() + FRESH_MS;
+    const began = Date.now();
     const results: DeliveryResult[] = [];
     let reason: DisabledReason | null = null;
     try {
       for (const [n, delivery] of batch.entries()) {
-        if (n > 0 && Date.now() > freshUntil) break;
+        if (n > 0 && Date.now() > began + FRESH_MS) break;
         const message = messages[n] ?? null;
         const attempt = message && (await this.attempt(webhook, message));
         if (message && !attempt) return false;
@@ -141,6 +141,12 @@ export class QueueRun {
     } finally {
       await database.run(() => queues.record(this.queue, results));
     }
+    this.batchSize = nextBatch(this.batchSize, {
+      read: batch.length,
+      sent: results.length,
+      ms: Date.now() - began,
+      length: messages.reduce((sum, message) => sum + (message?.body.length ?? 0), 0),
+    });
     if (reason) await disabling.disable(webhook, reason);
     // A part that is no longer fresh is read again.
     return this.failures === 0;
