@@ -1,6 +1,5 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { Config } from '../../config/config.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
@@ -13,8 +12,6 @@ const PREFIX = 'whsec_';
 const BYTES = 32;
 /** Secrets that one run of the job encrypts again. */
 const BATCH = 500;
-/** Opened secrets that a process keeps: decryption takes longer than a signature. */
-const MAX_OPENED = 10_000;
 
 type Owner = Pick<Webhook, 'tenantId' | 'id'>;
 type Sealed = Pick<Webhook, 'secret' | 'previousSecret' | 'previousUntil'>;
@@ -43,8 +40,8 @@ const replace = workspace.statement<never>(
 export class WebhookSecrets implements OnModuleInit {
   private readonly logger = new Logger(WebhookSecrets.name);
   private readonly currentKey: string;
-  /** By owner and sealed text. */
-  private readonly opened = new LRUCache<string, KeyObject>({ max: MAX_OPENED });
+  /** Keys of webhooks that were read for a batch of deliveries: decryption takes longer than a signature. */
+  private readonly opened = new WeakMap<Sealed, KeyObject[]>();
 
   constructor(
     private readonly box: SecretBox,
@@ -71,18 +68,16 @@ export class WebhookSecrets implements OnModuleInit {
 
   /** The keys that sign now, the current one first. @throws UnreadableSecretError when SECRET_KEYS lacks a key */
   keysOf(webhook: Owner & Sealed): KeyObject[] {
-    const { tenantId, id, secret, previousSecret, previousUntil } = webhook;
+    const known = this.opened.get(webhook);
+    if (known) return known;
+    const { secret, previousSecret, previousUntil } = webhook;
     const overlaps =
       previousSecret !== null && previousUntil !== null && previousUntil.getTime() > Date.now();
-    return [secret, ...(overlaps ? [previousSecret] : [])].map((sealed) => {
-      const name = `${tenantId} ${id} ${sealed}`;
-      const known = this.opened.get(name);
-      if (known) return known;
-      const bytes = Buffer.from(this.open(webhook, sealed).slice(PREFIX.length), 'base64');
-      const key = createSecretKey(bytes);
-      this.opened.set(name, key);
-      return key;
-    });
+    const keys = [secret, ...(overlaps ? [previousSecret] : [])].map((sealed) =>
+      createSecretKey(Buffer.from(this.open(webhook, sealed).slice(PREFIX.length), 'base64')),
+    );
+    this.opened.set(webhook, keys);
+    return keys;
   }
 
   private open({ tenantId, id }: Owner, sealed: string): string {

@@ -43,7 +43,7 @@ export class Webhook {
 }
 
 @Entity('webhook_queues')
-@Index('webhook_queues_ready', ['readyAt'])
+@Index('webhook_queues_ready', ['isSlow', 'readyAt'])
 @ForeignKey('Webhook', ['tenantId', 'webhookId'], ['tenantId', 'id'], { onDelete: 'CASCADE' })
 export class WebhookQueue {
   @PrimaryColumn('uuid', { name: 'tenant_id' }) tenantId!: string;

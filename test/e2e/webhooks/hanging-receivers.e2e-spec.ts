@@ -4,10 +4,10 @@ import { WebhookTest } from '../../support/domains/webhooks.ts';
 import { WebhookReceiver } from '../../support/network/webhook-receiver.ts';
 import { until } from '../../support/until.ts';
 
-const HANGING = 45;
+const HANGING = 90;
 const PENDING = 5_000;
 /** Queues of one workspace that a process serves at the same time: with fast receivers, and with others. */
-const MOST = 16 + 32;
+const MOST = 64 + 32;
 
 describe('many receivers that accept connections and do not respond', () => {
   let app: TestApp;

@@ -7,11 +7,19 @@ import {
   type PublicSubject,
 } from '../../../platform/events/public-events.js';
 import type { WebhookFilter } from '../webhook.entity.js';
-import { bodyOf, TEST_TYPE, type WebhookMessage } from '../webhook-sender.js';
+import { bodyOf, TEST_TYPE } from '../webhook-sender.js';
 import type { DueDelivery } from './queues.repository.js';
 
 /** A longer object is left out: `omitted` is then true, and receivers read it by its id. */
 const MAX_OBJECT = 256 * 1024;
+
+/** A message of a delivery. */
+export interface Content {
+  /** Characters of the object. */
+  length: number;
+  /** Composes the body: late, because the webhooks of an owner share the object. */
+  body: () => string;
+}
 
 /** Events that one read has at most. */
 const MAX_READ = 400;
@@ -42,14 +50,14 @@ export class WebhookContents {
     filter: WebhookFilter,
     batch: readonly DueDelivery[],
     run: RunRead,
-  ): Promise<(WebhookMessage | null)[]> {
-    const messages = new Map<string, WebhookMessage | null>();
+  ): Promise<(Content | null)[]> {
+    const messages = new Map<string, Content | null>();
     const bySubject = Map.groupBy(batch, ({ event_type: type }) => this.events.find(type)?.subject);
     for (const [subject, deliveries] of bySubject) {
       if (!subject) {
         for (const { id, event_type: type, occurred_at: occurredAt, facts } of deliveries)
           if (type === TEST_TYPE)
-            messages.set(id, { id, body: bodyOf(type, occurredAt, JSON.stringify(facts)) });
+            messages.set(id, { length: 0, body: () => bodyOf(type, occurredAt, JSON.stringify(facts)) });
         continue;
       }
       const found = await this.read(subject, ctx, filter, deliveries, run);
@@ -94,18 +102,21 @@ export class WebhookContents {
 function messageOf(
   subject: PublicSubject,
   filter: WebhookFilter,
-  { id, event_type: type, facts, occurred_at: occurredAt }: DueDelivery,
+  { event_type: type, facts, occurred_at: occurredAt }: DueDelivery,
   found: FoundSubject,
-): WebhookMessage | null {
+): Content | null {
   if (found === undefined || !fits(subject, filter, facts, found)) return null;
   const object = typeof found === 'string' ? found : JSON.stringify(found);
   const isOmitted = object.length > MAX_OBJECT;
-  const members = [
-    ...Object.entries(facts).map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`),
-    `"${subject.kind}":${isOmitted ? 'null' : object}`,
-    ...(isOmitted ? ['"omitted":true'] : []),
-  ];
-  return { id, body: bodyOf(type, occurredAt, `{${members.join(',')}}`) };
+  const body = (): string => {
+    const members = [
+      ...Object.entries(facts).map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`),
+      `"${subject.kind}":${isOmitted ? 'null' : object}`,
+      ...(isOmitted ? ['"omitted":true'] : []),
+    ];
+    return bodyOf(type, occurredAt, `{${members.join(',')}}`);
+  };
+  return { length: isOmitted ? 0 : object.length, body };
 }
 
 /** Whether the object has the attributes of the filter that its kind has. */

@@ -4,7 +4,7 @@ import type { WebhookAccess } from '../webhook-access.js';
 import type { DisabledReason, Webhook } from '../webhook.entity.js';
 import type { Attempt, WebhookMessage, WebhookSender } from '../webhook-sender.js';
 import type { WebhooksRepository } from '../webhooks.repository.js';
-import type { WebhookContents } from './contents.js';
+import type { Content, WebhookContents } from './contents.js';
 import type { WebhookDisabling } from './disabling.js';
 import type { ClaimedQueue, DeliveryResult, DueDelivery, QueuesRepository } from './queues.repository.js';
 import { FIRST_BATCH, FRESH_MS, nextBatch } from './batches.js';
@@ -13,7 +13,7 @@ import { isGivenUp, pauseAfter, retryAfter } from './retries.js';
 /** A queue with more deliveries gives its place to another one after this time. */
 const TURN_MS = 10_000;
 /** A receiver that takes longer is served apart from the fast ones. */
-const SLOW_MS = 1_000;
+export const SLOW_MS = 1_000;
 /** Seconds after which a queue is examined again whose next events are still in the outbox. */
 const HELD_SECONDS = 0.2;
 
@@ -37,8 +37,8 @@ interface Due {
 
 /** Deliveries that are ready to be sent. */
 interface Prepared extends Due {
-  /** Null for a delivery that is dropped. */
-  messages: readonly (WebhookMessage | null)[];
+  /** Null for a delivery that is dropped. Shorter than the batch once the rest is forgotten. */
+  contents: (Content | null)[];
 }
 
 /** Sends the deliveries of one leased queue, one after the other. */
@@ -47,17 +47,29 @@ export class QueueRun {
   private failures: number;
   private failingSince: Date | null;
   private isSlow = false;
+  /** Start of the exchange in flight with another server. */
+  private since = Infinity;
   /** Deliveries that are read at once. */
-  private batchSize = FIRST_BATCH;
+  private batchSize: number;
+  private contents: (Content | null)[] = [];
 
-  /** @param onSlow called when an attempt takes long */
   constructor(
     private readonly services: RunServices,
     readonly queue: ClaimedQueue,
-    private readonly onSlow: () => void,
   ) {
     this.failures = queue.failures;
     this.failingSince = queue.failing_since;
+    this.batchSize = queue.failures > 0 ? 1 : FIRST_BATCH;
+  }
+
+  /** Milliseconds that the exchange in flight takes so far; negative: there is none. */
+  get waitsFor(): number {
+    return Date.now() - this.since;
+  }
+
+  /** Frees the contents that follow the one in flight: they are read again. */
+  forget(): void {
+    this.contents.length = 0;
   }
 
   /** Ends the attempt in flight, which is repeated later, and the run. */
@@ -103,11 +115,12 @@ export class QueueRun {
   /** Adds what the owner may read now. */
   private async prepared(due: Due): Promise<Prepared> {
     const { database, contents } = this.services;
-    const messages = await contents.messagesOf(due.owner, due.webhook.filter, due.batch, {
+    const found = await contents.messagesOf(due.owner, due.webhook.filter, due.batch, {
       local: (read) => database.run(read),
-      remote: (read) => this.noticed(read),
+      remote: (read) => this.timed(read),
     });
-    return { ...due, messages };
+    this.contents = found;
+    return { ...due, contents: found };
   }
 
   /** The owner as the reader of objects, or why there are no more deliveries. */
@@ -120,17 +133,19 @@ export class QueueRun {
   }
 
   /** @returns whether the queue may continue */
-  private async send({ webhook, batch, messages }: Prepared): Promise<boolean> {
+  private async send({ webhook, batch, contents }: Prepared): Promise<boolean> {
     const { database, queues, disabling } = this.services;
     const began = Date.now();
     const results: DeliveryResult[] = [];
+    const length = contents.reduce((sum, content) => sum + (content?.length ?? 0), 0);
     let reason: DisabledReason | null = null;
     try {
       for (const [n, delivery] of batch.entries()) {
         if (n > 0 && Date.now() > began + FRESH_MS) break;
-        const message = messages[n] ?? null;
-        const attempt = message && (await this.attempt(webhook, message));
-        if (message && !attempt) return false;
+        const content = contents[n];
+        if (content === undefined) break;
+        const attempt = content && (await this.attempt(webhook, { id: delivery.id, body: content.body() }));
+        if (content && !attempt) return false;
         results.push(this.resultOf(delivery, attempt));
         if (attempt && !attempt.ok) {
           if (attempt.statusCode === 410) reason = 'gone';
@@ -145,7 +160,7 @@ export class QueueRun {
       read: batch.length,
       sent: results.length,
       ms: Date.now() - began,
-      length: messages.reduce((sum, message) => sum + (message?.body.length ?? 0), 0),
+      length,
     });
     if (reason) await disabling.disable(webhook, reason);
     // A part that is no longer fresh is read again.
@@ -154,16 +169,16 @@ export class QueueRun {
 
   /** Null: the run was stopped. */
   private async attempt(webhook: Webhook, message: WebhookMessage): Promise<Attempt | null> {
-    return this.noticed(() => this.services.sender.send(webhook, message, this.abort.signal));
+    return this.timed(() => this.services.sender.send(webhook, message, this.abort.signal));
   }
 
-  /** Reports that an exchange with another server takes long. */
-  private async noticed<T>(exchange: () => Promise<T>): Promise<T> {
-    const timer = setTimeout(this.onSlow, SLOW_MS);
+  /** Takes the time of an exchange with another server. */
+  private async timed<T>(exchange: () => Promise<T>): Promise<T> {
+    this.since = Date.now();
     try {
       return await exchange();
     } finally {
-      clearTimeout(timer);
+      this.since = Infinity;
     }
   }
 
