@@ -62,7 +62,7 @@ export function exchange(agent: Agent, url: URL, request: OutboundRequest): Prom
       {
         origin: url.origin,
         path: url.pathname + url.search,
-        method: method as Dispatcher.HttpMethod,
+        method,
         headers,
         body,
       },

@@ -25,7 +25,7 @@ const { subscriptions, seconds, rate, rounds } = Object.fromEntries(
 );
 /** Webhooks of a member, the most that one may have; half of them have receivers that hang. */
 const OF_MEMBER = 50;
-const MEMBERS_OF_WORKSPACE = 20;
+const MEMBERS_OF_WORKSPACE = 4;
 const CLIENTS = 8;
 
 const ports = [await freePort(), await freePort()];

@@ -121,12 +121,10 @@ try {
     print(`share: ${(100 * share).toFixed(0)} %, median of ${rounds} rounds (bar: 50 %)`);
     const many = await run(pending);
     print(`| pending deliveries | deliveries a second | peak of the server, MB |\n| --- | --- | --- |`);
-    for (const [count, { rate, peak }] of [
-      [2_000, few],
-      [deliveries, turns.server.at(-1)],
-      [pending, many],
-    ])
-      print(`| ${count} | ${rate.toFixed(0)} | ${peak.toFixed(0)} |`);
+    const show = (count, { rate, peak }) => print(`| ${count} | ${rate.toFixed(0)} | ${peak.toFixed(0)} |`);
+    show(2_000, few);
+    show(deliveries, turns.server.at(-1));
+    show(pending, many);
     await admin.end();
   });
 } finally {

@@ -1,17 +1,19 @@
-import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import {
-  type EventFacts,
   type FoundSubject,
   PublicEvents,
   type PublicSubject,
 } from '../../../platform/events/public-events.js';
+import { Collector } from '../../../platform/workers/collector.js';
+import type { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
 import type { WebhookFilter } from '../webhook.entity.js';
 import { bodyOf, TEST_TYPE } from '../webhook-sender.js';
 import type { DueDelivery } from './queues.repository.js';
 
 /** A longer object is left out: `omitted` is then true, and receivers read it by its id. */
 const MAX_OBJECT = 256 * 1024;
+/** Batches that one read has at most. */
+const MAX_READS = 8;
 
 /** A message of a delivery. */
 export interface Content {
@@ -21,25 +23,40 @@ export interface Content {
   body: () => string;
 }
 
-/** Events that one read has at most. */
-const MAX_READ = 400;
+/** How reads of another service are run, which take no place of those in the database. */
+type RunRemote = <T>(read: () => Promise<T>) => Promise<T>;
 
-/** A read that has not begun: the events by id, and later their objects. */
-interface WaitingRead {
-  facts: Map<string, EventFacts>;
-  found: Promise<Map<string, FoundSubject>>;
+/** Objects that an owner reads, for events of one kind. */
+interface ObjectsRead {
+  subject: PublicSubject;
+  ctx: RequestContext;
+  filter: WebhookFilter;
+  deliveries: readonly DueDelivery[];
 }
 
-/** How reads are run: `remote` ones ask another service and take no place of those in the database. */
-export type RunRead = Record<'local' | 'remote', <T>(read: () => Promise<T>) => Promise<T>>;
+/** Objects by the id of the event. */
+type Objects = ReadonlyMap<string, FoundSubject>;
 
 /** Composes messages with what the owner of a webhook may read now. */
-@Injectable()
 export class WebhookContents {
-  /** By owner and kind. */
-  private readonly waiting = new Map<string, WaitingRead>();
+  /** An event has the same object for all webhooks of an owner: those that wait at the same time read it together. */
+  private readonly reads: Collector<ObjectsRead, Objects>;
 
-  constructor(private readonly events: PublicEvents) {}
+  constructor(
+    private readonly events: PublicEvents,
+    database: ConcurrencyLimiter,
+  ) {
+    this.reads = new Collector(
+      database,
+      async (_, [read, ...others]) => {
+        const { subject, ctx, filter, deliveries } = read as ObjectsRead;
+        const all = [...deliveries, ...others.flatMap((each) => each.deliveries)];
+        const objects = await this.read({ subject, ctx, filter, deliveries: all });
+        return [read, ...others].map(() => objects);
+      },
+      MAX_READS,
+    );
+  }
 
   /**
    * @param batch deliveries, whose objects are read by kind
@@ -49,7 +66,7 @@ export class WebhookContents {
     ctx: RequestContext,
     filter: WebhookFilter,
     batch: readonly DueDelivery[],
-    run: RunRead,
+    remote: RunRemote,
   ): Promise<(Content | null)[]> {
     const messages = new Map<string, Content | null>();
     const bySubject = Map.groupBy(batch, ({ event_type: type }) => this.events.find(type)?.subject);
@@ -60,42 +77,19 @@ export class WebhookContents {
             messages.set(id, { length: 0, body: () => bodyOf(type, occurredAt, JSON.stringify(facts)) });
         continue;
       }
-      const found = await this.read(subject, ctx, filter, deliveries, run);
+      const read = { subject, ctx, filter, deliveries };
+      const group = [ctx.tenantId, ctx.userId, ctx.role, subject.kind, JSON.stringify(filter)].join(' ');
+      const found = await (subject.isRemote ? remote(() => this.read(read)) : this.reads.add(group, read));
       for (const delivery of deliveries)
         messages.set(delivery.id, messageOf(subject, filter, delivery, found.get(delivery.id)));
     }
     return batch.map(({ id }) => messages.get(id) ?? null);
   }
 
-  /** Reads of one owner that wait for the database at the same time are one: an event has the same object for all webhooks of an owner. */
-  private read(
-    subject: PublicSubject,
-    ctx: RequestContext,
-    filter: WebhookFilter,
-    deliveries: readonly DueDelivery[],
-    run: RunRead,
-  ): Promise<Map<string, FoundSubject>> {
-    const readAll = async (facts: Map<string, EventFacts>) => {
-      const objects = await this.events.read(subject, ctx, [...facts.values()], filter);
-      return new Map([...facts.keys()].map((id, n) => [id, objects[n]]));
-    };
-    const own = deliveries.map(({ id, facts }) => [id, facts] as const);
-    if (subject.isRemote) return run.remote(() => readAll(new Map(own)));
-    const name = [ctx.tenantId, ctx.userId, ctx.role, subject.kind, JSON.stringify(filter)].join(' ');
-    const known = this.waiting.get(name);
-    if (known && known.facts.size + own.length <= MAX_READ) {
-      for (const [id, facts] of own) known.facts.set(id, facts);
-      return known.found;
-    }
-    const facts = new Map<string, EventFacts>(own);
-    const found = run.local(async () => {
-      // Also where the limiter has room at once.
-      await Promise.resolve();
-      if (this.waiting.get(name)?.facts === facts) this.waiting.delete(name);
-      return readAll(facts);
-    });
-    this.waiting.set(name, { facts, found });
-    return found;
+  private async read({ subject, ctx, filter, deliveries }: ObjectsRead): Promise<Objects> {
+    const facts = new Map(deliveries.map((delivery) => [delivery.id, delivery.facts]));
+    const objects = await this.events.read(subject, ctx, [...facts.values()], filter);
+    return new Map([...facts.keys()].map((id, n) => [id, objects[n]]));
   }
 }
 

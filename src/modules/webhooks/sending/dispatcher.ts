@@ -2,21 +2,20 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy }
 import { forProcess } from '../../../platform/current-work/current-work.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { PublicEvents } from '../../../platform/events/public-events.js';
 import { ClaimLoop, POLL_MS } from '../../../platform/jobs/claim-loop.js';
-import { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
 import { WebhookAccess } from '../webhook-access.js';
 import { WebhookSender } from '../webhook-sender.js';
 import { WebhooksRepository } from '../webhooks.repository.js';
 import { WebhookContents } from './contents.js';
 import { WebhookDisabling } from './disabling.js';
 import { QueueRun, type RunServices, SLOW_MS } from './queue-run.js';
+import { QueueStatements } from './queue-statements.js';
 import { type ClaimedQueue, LEASE_SECONDS, QueuesRepository } from './queues.repository.js';
 
 const RENEWALS_PER_LEASE = 3;
 /** Seconds after which a queue is tried again whose run has failed in this process. */
 const ERROR_PAUSE = 5;
-/** Runs of a process that use the database at the same time. */
-const DATABASE_RUNS = 4;
 
 /** Receivers that respond quickly, and those that fail or take long, so that these do not delay the others. */
 const LANES = ['fast', 'slow'] as const;
@@ -25,13 +24,13 @@ type Lane = (typeof LANES)[number];
 /** How often runs are examined. */
 const WATCH_MS = 50;
 /** Where a fast receiver finds no place, those that take longer than this give theirs. */
-const EAGER_MS = 100;
+const EAGER_MS = 50;
 /** Runs of a process at most, so that receivers that hang do not take all sockets: none gives its place early beyond. */
 const MAX_RUNS = 2_000;
 
 /** Queues of a process at the same time: in all, of one workspace, and of one workspace in one claim. */
 const LIMITS = {
-  fast: { all: 256, ofTenant: 64, ofClaim: 16 },
+  fast: { all: 512, ofTenant: 128, ofClaim: 64 },
   slow: { all: 512, ofTenant: 32, ofClaim: 8 },
 } as const;
 
@@ -50,6 +49,7 @@ interface Running {
 @Injectable()
 export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(WebhookDispatcher.name);
+  private readonly statements: QueueStatements;
   private readonly services: RunServices;
   private readonly running = new Set<Running>();
   private heartbeat: NodeJS.Timeout | undefined;
@@ -64,12 +64,13 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
     private readonly queues: QueuesRepository,
     webhooks: WebhooksRepository,
     access: WebhookAccess,
-    contents: WebhookContents,
+    events: PublicEvents,
     sender: WebhookSender,
     disabling: WebhookDisabling,
   ) {
-    const database = new ConcurrencyLimiter(DATABASE_RUNS, Infinity);
-    this.services = { queues, webhooks, access, contents, sender, disabling, database };
+    this.statements = new QueueStatements(queues, webhooks);
+    const contents = new WebhookContents(events, this.statements.database);
+    this.services = { statements: this.statements, access, contents, sender, disabling };
   }
 
   onApplicationBootstrap(): void {
@@ -167,8 +168,9 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
       ready = await run.run();
     } catch (error) {
       this.logger.warn({ err: error, webhook: run.queue.webhook_id }, 'deliveries of a webhook failed');
-      await this.queues
-        .release(run.queue, { pause: ERROR_PAUSE, failures: run.queue.failures, isSlow: true })
+      const { tenant_id: tenantId, ...queue } = run.queue;
+      await this.statements
+        .release(tenantId, { ...queue, pause: ERROR_PAUSE, is_slow: true })
         .catch((failure: unknown) => this.logger.warn({ err: failure }, 'a lease of a webhook stays'));
     } finally {
       this.running.delete(running);

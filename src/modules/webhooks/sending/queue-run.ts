@@ -1,12 +1,11 @@
-import type { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { WebhookAccess } from '../webhook-access.js';
 import type { DisabledReason, Webhook } from '../webhook.entity.js';
 import type { Attempt, WebhookMessage, WebhookSender } from '../webhook-sender.js';
-import type { WebhooksRepository } from '../webhooks.repository.js';
 import type { Content, WebhookContents } from './contents.js';
 import type { WebhookDisabling } from './disabling.js';
-import type { ClaimedQueue, DeliveryResult, DueDelivery, QueuesRepository } from './queues.repository.js';
+import type { NextDeliveries, QueueStatements } from './queue-statements.js';
+import type { ClaimedQueue, DeliveryResult, DueDelivery } from './queues.repository.js';
 import { FIRST_BATCH, FRESH_MS, nextBatch } from './batches.js';
 import { isGivenUp, pauseAfter, retryAfter } from './retries.js';
 
@@ -18,14 +17,11 @@ export const SLOW_MS = 1_000;
 const HELD_SECONDS = 0.2;
 
 export interface RunServices {
-  queues: QueuesRepository;
-  webhooks: WebhooksRepository;
+  statements: QueueStatements;
   access: WebhookAccess;
   contents: WebhookContents;
   sender: WebhookSender;
   disabling: WebhookDisabling;
-  /** Of the work in the database, so that many queues leave its connections to requests. */
-  database: ConcurrencyLimiter;
 }
 
 /** Deliveries that are due. */
@@ -82,11 +78,12 @@ export class QueueRun {
    * @returns seconds until the queue is ready again; null: it has no pending deliveries
    */
   async run(): Promise<number | null> {
-    const { database, queues } = this.services;
+    const { statements } = this.services;
+    const { tenant_id: tenantId, webhook_id, claims } = this.queue;
     const ends = Date.now() + TURN_MS;
     let pause = 0;
     for (let more = true; more && !this.abort.signal.aborted && Date.now() < ends;) {
-      const due = await database.run(() => this.due());
+      const due = await this.due();
       if (!due) break;
       const prepared = await this.prepared(due);
       if (prepared.batch.length === 0) pause = HELD_SECONDS;
@@ -95,38 +92,34 @@ export class QueueRun {
     }
     const { failures } = this;
     if (failures > 0) pause = pauseAfter(failures);
-    const isSlow = this.isSlow || failures > 0;
-    return database.run(() => queues.release(this.queue, { pause, failures, isSlow }));
+    const is_slow = this.isSlow || failures > 0;
+    return statements.release(tenantId, { webhook_id, claims, pause, failures, is_slow });
   }
 
   /** Reads the next deliveries. Null: the webhook is inactive. */
   private async due(): Promise<Due | null> {
-    const { webhooks, queues, disabling } = this.services;
-    const webhook = await webhooks.find(this.queue.tenant_id, this.queue.webhook_id);
-    if (!webhook?.active) return null;
-    const owner = await this.ownerOf(webhook);
-    if (typeof owner === 'string') {
-      await disabling.disable(webhook, owner);
-      return null;
-    }
-    return { webhook, owner, batch: await queues.due(this.queue, webhook.eventTypes, this.batchSize) };
+    const { statements, disabling } = this.services;
+    const next = await statements.next(this.queue.tenant_id, this.queue.webhook_id, this.batchSize);
+    if (!next) return null;
+    const { webhook, batch } = next;
+    const owner = await this.ownerOf(next);
+    if (typeof owner !== 'string') return { webhook, owner, batch };
+    await disabling.disable(webhook, owner);
+    return null;
   }
 
   /** Adds what the owner may read now. */
   private async prepared(due: Due): Promise<Prepared> {
-    const { database, contents } = this.services;
-    const found = await contents.messagesOf(due.owner, due.webhook.filter, due.batch, {
-      local: (read) => database.run(read),
-      remote: (read) => this.timed(read),
-    });
+    const found = await this.services.contents.messagesOf(due.owner, due.webhook.filter, due.batch, (read) =>
+      this.timed(read),
+    );
     this.contents = found;
     return { ...due, contents: found };
   }
 
   /** The owner as the reader of objects, or why there are no more deliveries. */
-  private async ownerOf(webhook: Webhook): Promise<RequestContext | DisabledReason> {
+  private async ownerOf({ webhook, role }: NextDeliveries): Promise<RequestContext | DisabledReason> {
     const { tenantId, ownerId: userId } = webhook;
-    const role = await this.services.queues.roleOf(tenantId, userId);
     if (role === undefined) return 'owner_inactive';
     if (!(await this.services.access.isAllowed(webhook))) return 'permission_lost';
     return { tenantId, userId, role, sessionId: null, requestId: '' };
@@ -134,7 +127,7 @@ export class QueueRun {
 
   /** @returns whether the queue may continue */
   private async send({ webhook, batch, contents }: Prepared): Promise<boolean> {
-    const { database, queues, disabling } = this.services;
+    const { statements, disabling } = this.services;
     const began = Date.now();
     const results: DeliveryResult[] = [];
     const length = contents.reduce((sum, content) => sum + (content?.length ?? 0), 0);
@@ -154,7 +147,7 @@ export class QueueRun {
         }
       }
     } finally {
-      await database.run(() => queues.record(this.queue, results));
+      await statements.record(this.queue.tenant_id, results);
     }
     this.batchSize = nextBatch(this.batchSize, {
       read: batch.length,
@@ -183,16 +176,17 @@ export class QueueRun {
   }
 
   private resultOf({ id, attempts }: DueDelivery, attempt: Attempt | null): DeliveryResult {
-    if (!attempt) return { id, state: 'dropped', attempt, retry: 0 };
+    const webhookId = this.queue.webhook_id;
+    if (!attempt) return { webhookId, id, state: 'dropped', attempt, retry: 0 };
     this.isSlow = attempt.latencyMs > SLOW_MS;
     if (attempt.ok) {
       this.failures = 0;
       this.failingSince = null;
-      return { id, state: 'delivered', attempt, retry: 0 };
+      return { webhookId, id, state: 'delivered', attempt, retry: 0 };
     }
     this.failures += 1;
     this.failingSince ??= new Date();
     const retry = retryAfter(attempts + 1);
-    return { id, state: retry === null ? 'failed' : 'pending', attempt, retry: retry ?? 0 };
+    return { webhookId, id, state: retry === null ? 'failed' : 'pending', attempt, retry: retry ?? 0 };
   }
 }
