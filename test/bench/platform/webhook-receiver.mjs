@@ -1,15 +1,22 @@
-// A receiver of webhooks in a process of its own: reads each message, answers 204 and counts; with the argument `hang` it never answers.
-// `GET /` returns the count and the last body, `GET /count` the count, `GET /latencies` the milliseconds from the events since the last
-// such request to their arrival.
+// A receiver of webhooks in a process of its own: reads each message, answers 204 and counts. `GET /` returns the count and the last body,
+// `GET /count` the count, `GET /latencies` the milliseconds from the events since the last such request to their arrival. After `GET /hang`
+// it does not answer messages, until `GET /respond`.
 import { createServer } from 'node:http';
 
-const [port, mode] = process.argv.slice(2);
+const [port, isTimed] = process.argv.slice(2);
 let count = 0;
 let last = '';
 let latencies = [];
+let waiting;
 
 function answer(url) {
   if (url === '/count') return { count };
+  if (url === '/hang') return { waiting: (waiting ??= []).length };
+  if (url === '/respond') {
+    for (const response of waiting ?? []) response.writeHead(204).end();
+    waiting = undefined;
+    return {};
+  }
   if (url !== '/latencies') return { count, last };
   const times = latencies;
   latencies = [];
@@ -23,8 +30,8 @@ createServer((request, response) => {
     if (request.method === 'GET') return response.end(JSON.stringify(answer(request.url)));
     count += 1;
     last = body;
-    if (mode === 'hang') return;
-    if (mode === 'respond') latencies.push(Date.now() - Date.parse(JSON.parse(body).timestamp));
+    if (waiting) return waiting.push(response);
+    if (isTimed) latencies.push(Date.now() - Date.parse(JSON.parse(body).timestamp));
     response.writeHead(204).end();
   });
 }).listen(Number(port), '127.0.0.1');
