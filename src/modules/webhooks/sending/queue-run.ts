@@ -132,6 +132,7 @@ export class QueueRun {
     const results: DeliveryResult[] = [];
     const length = contents.reduce((sum, content) => sum + (content?.length ?? 0), 0);
     let reason: DisabledReason | null = null;
+    let hasFailed = false;
     try {
       for (const [n, delivery] of batch.entries()) {
         if (n > 0 && Date.now() > began + FRESH_MS) break;
@@ -141,6 +142,7 @@ export class QueueRun {
         if (content && !attempt) return false;
         results.push(this.resultOf(delivery, attempt));
         if (attempt && !attempt.ok) {
+          hasFailed = true;
           if (attempt.statusCode === 410) reason = 'gone';
           else if (isGivenUp(this.failingSince)) reason = 'failing';
           break;
@@ -157,7 +159,7 @@ export class QueueRun {
     });
     if (reason) await disabling.disable(webhook, reason);
     // A part that is no longer fresh is read again.
-    return this.failures === 0;
+    return !hasFailed;
   }
 
   /** Null: the run was stopped. */
