@@ -25,8 +25,8 @@ type Lane = (typeof LANES)[number];
 const WATCH_MS = 50;
 /** Where a fast receiver finds no place, those that take longer than this give theirs. */
 const EAGER_MS = 50;
-/** Runs of a process at most, so that receivers that hang do not take all sockets: none gives its place early beyond. */
-const MAX_RUNS = 2_000;
+/** With more runs in the process, none gives its place early, so that receivers that hang take fewer sockets. */
+const EAGER_RUNS = 2_000;
 
 /** Queues of a process at the same time: in all, of one workspace, and of one workspace in one claim. */
 const LIMITS = {
@@ -141,7 +141,7 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
     if (this.running.size === 0) return;
     const { count, busy } = this.placesOf('fast');
     const isFull = count >= LIMITS.fast.all;
-    let left = MAX_RUNS - this.running.size;
+    let left = EAGER_RUNS - this.running.size;
     for (const running of this.running) {
       const { run, lane } = running;
       if (lane === 'slow') continue;
