@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import * as openid from 'openid-client';
-import { OutboundHttpError } from '../../platform/outbound/outbound-http.js';
+import { OutboundHttpError } from '../../platform/outbound/outbound-http-error.js';
 import { IssuerHttp } from './issuer-http.js';
 
 const MAX_CACHED = 1_000;

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { MemberKey, RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import { MemoReader } from '../../platform/database/memo-reader.js';
+import { MembersReader } from '../../platform/database/members-reader.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { Notifications } from '../../platform/notifications/notifications.js';
 import { NotificationSettingsApi, type NotificationSettings } from '../settings/index.js';
-import { NotificationRelevance } from './inbox/notification-relevance.js';
+import { type Examined, NotificationRelevance } from './inbox/notification-relevance.js';
 import { afterQuiet } from './mails/email-time.js';
 import type { NotificationResponse } from './notification.response.js';
 import { NotificationPresenter } from './notification.presenter.js';
@@ -54,16 +54,30 @@ export class NotificationsApi {
     const settings = await this.settings.of(this.db, tenantId, users);
     const settingsOf = new Map(settings.map((each) => [each.userId, each]));
     const rows = await this.rows.ofUsers(tenantId, wanted);
-    // What several recipients see of a notification, and what its presentation reads again, is read once.
-    const reader = new MemoReader(this.db);
-    for (const ctx of contexts) {
-      const own = settingsOf.get(ctx.userId);
-      const unread = own ? await this.unread(ctx, rows.get(ctx.userId) ?? [], reader) : [];
-      if (!own || unread.length === 0) continue;
-      for (const notification of await this.presenter.present(reader, ctx, unread, own.language))
-        if (notification.subject === null || notification.subject.title !== null)
-          found.set(`${ctx.userId} ${notification.id}`, { notification, settings: own });
-    }
+    // One statement reads what all recipients see.
+    const reader = new MembersReader(this.db);
+    const own = contexts.flatMap((ctx) => {
+      const settings = settingsOf.get(ctx.userId);
+      return settings ? [{ ctx, settings, rows: rows.get(ctx.userId) ?? [] }] : [];
+    });
+    const examined = await Promise.all(
+      own.map(async (each) => ({
+        ...each,
+        outcome: await this.relevance.outcomeOf(each.ctx, each.rows, reader),
+      })),
+    );
+    const present = [];
+    for (const { outcome, ...each } of examined)
+      present.push({ ...each, rows: await this.settled(each.ctx, each.rows, outcome) });
+    await Promise.all(
+      present.map(async ({ ctx, settings: of, rows: left }) => {
+        const unread = left.filter(({ state }) => state === 'unread');
+        const ringing = await this.ringing(ctx, unread, reader);
+        for (const notification of await this.presenter.present(reader, ctx, ringing, of.language))
+          if (notification.subject === null || notification.subject.title !== null)
+            found.set(`${ctx.userId} ${notification.id}`, { notification, settings: of });
+      }),
+    );
     return wanted.map(({ userId, id }) => found.get(`${userId} ${id}`) ?? null);
   }
 
@@ -80,27 +94,17 @@ export class NotificationsApi {
     return end > now ? end : null;
   }
 
-  /** Those of the rows of a user that are unread and of use. */
-  private async unread(
+  /** The rows of a user after the end of those that are no longer of use. */
+  private async settled(
     ctx: RequestContext,
     rows: readonly NotificationRow[],
-    reader: Reader,
-  ): Promise<NotificationRow[]> {
-    const changed = await this.relevance.examine(ctx, rows, reader);
+    outcome: Examined,
+  ): Promise<readonly NotificationRow[]> {
+    const changed = await this.relevance.settle(ctx, outcome);
     this.sockets.withdrawn(ctx, changed);
-    const present =
-      changed.length > 0
-        ? await this.rows.byIds(
-            this.db,
-            ctx,
-            rows.map(({ id }) => id),
-          )
-        : rows;
-    return this.ringing(
-      ctx,
-      present.filter(({ state }) => state === 'unread'),
-      reader,
-    );
+    if (changed.length === 0) return rows;
+    const ids = rows.map(({ id }) => id);
+    return this.rows.byIds(this.db, ctx, ids);
   }
 
   /** Without the notifications that should ring and no longer do. */

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { Db } from '../../platform/database/db.js';
@@ -40,6 +40,8 @@ const replace = workspace.statement<never>(
 export class WebhookSecrets implements OnModuleInit {
   private readonly logger = new Logger(WebhookSecrets.name);
   private readonly currentKey: string;
+  /** Keys of webhooks that were read for a batch of deliveries: decryption takes longer than a signature. */
+  private readonly opened = new WeakMap<Sealed, KeyObject[]>();
 
   constructor(
     private readonly box: SecretBox,
@@ -65,13 +67,17 @@ export class WebhookSecrets implements OnModuleInit {
   }
 
   /** The keys that sign now, the current one first. @throws UnreadableSecretError when SECRET_KEYS lacks a key */
-  keysOf(webhook: Owner & Sealed): Buffer[] {
+  keysOf(webhook: Owner & Sealed): KeyObject[] {
+    const known = this.opened.get(webhook);
+    if (known) return known;
     const { secret, previous_secret, previous_until } = webhook;
     const overlaps =
       previous_secret !== null && previous_until !== null && previous_until.getTime() > Date.now();
-    return [secret, ...(overlaps ? [previous_secret] : [])].map((sealed) =>
-      Buffer.from(this.open(webhook, sealed).slice(PREFIX.length), 'base64'),
+    const keys = [secret, ...(overlaps ? [previous_secret] : [])].map((sealed) =>
+      createSecretKey(Buffer.from(this.open(webhook, sealed).slice(PREFIX.length), 'base64')),
     );
+    this.opened.set(webhook, keys);
+    return keys;
   }
 
   private open({ tenant_id, id }: Owner, sealed: string): string {

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { OutboundHttp, OutboundHttpError } from '../../platform/outbound/outbound-http.js';
+import { OutboundHttpError } from '../../platform/outbound/outbound-http-error.js';
+import { OutboundHttp } from '../../platform/outbound/outbound-http.js';
 import { UnreadableSecretError } from '../../platform/secrets/secret-box.js';
 import type { Webhook } from './webhook.entity.js';
 import { WebhookSecrets } from './webhook-secrets.js';
@@ -52,11 +53,13 @@ export class WebhookSender {
   async send(webhook: Webhook, message: WebhookMessage, signal?: AbortSignal): Promise<Attempt | null> {
     const started = performance.now();
     const latencyMs = () => Math.round(performance.now() - started);
+    // Encoded once, for the signature and for the request.
+    const content = Buffer.from(message.body);
     try {
       const { status, body } = await this.http.request(webhook.url, {
         method: 'POST',
-        headers: this.headersOf(webhook, message),
-        body: message.body,
+        headers: this.headersOf(webhook, message.id, content),
+        body: content,
         timeoutMs: TIMEOUT_MS,
         maxBytes: MAX_RESPONSE_BYTES,
         longer: 'cut',
@@ -71,11 +74,14 @@ export class WebhookSender {
     }
   }
 
-  private headersOf(webhook: Webhook, { id, body }: WebhookMessage): Record<string, string> {
+  private headersOf(webhook: Webhook, id: string, body: Buffer): Record<string, string> {
     const timestamp = String(Math.floor(Date.now() / 1000));
     const signatures = this.secrets
       .keysOf(webhook)
-      .map((key) => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`);
+      .map(
+        (key) =>
+          `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`,
+      );
     return {
       'content-type': 'application/json',
       'user-agent': 'Workspace-Webhooks/1',

@@ -43,7 +43,7 @@ export class Webhook {
 }
 
 @Entity('webhook_queues')
-@Index('webhook_queues_ready', ['ready_at'])
+@Index('webhook_queues_ready', ['is_slow', 'ready_at'])
 @ForeignKey('Webhook', ['tenant_id', 'webhook_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 export class WebhookQueue {
   @PrimaryColumn('uuid') tenant_id!: string;

@@ -3,7 +3,6 @@ import { TenantsModule } from '../tenants/index.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { DeliveriesRepository } from './deliveries/deliveries.repository.js';
 import { DeliveriesService } from './deliveries/deliveries.service.js';
-import { WebhookContents } from './sending/contents.js';
 import { WebhookDisabling } from './sending/disabling.js';
 import { WebhookDispatcher } from './sending/dispatcher.js';
 import { WebhookFanOut } from './sending/fan-out.js';
@@ -34,7 +33,6 @@ import { WebhooksService } from './webhooks.service.js';
     DeliveriesRepository,
     DeliveriesService,
     QueuesRepository,
-    WebhookContents,
     WebhookDisabling,
     WebhookDispatcher,
     WebhookFanOut,

@@ -16,12 +16,19 @@ const ofOwner = new RowQuota(
   'webhooks item WHERE item.tenant_id = $1 AND item.owner_id = $2',
 );
 
+const COLUMNS = `webhook.tenant_id, webhook.id, webhook.owner_id, webhook.revision, webhook.scope, webhook.url, webhook.description,
+          webhook.event_types, webhook.filter, webhook.active, webhook.disabled_reason, webhook.disabled_at, webhook.secret,
+          webhook.previous_secret, webhook.previous_until, webhook.created_at, webhook.updated_at`;
+
+const active = workspace.statement<Record<string, unknown>>(
+  'webhooks.active',
+  `SELECT ${COLUMNS} FROM webhooks webhook WHERE webhook.tenant_id = $1 AND webhook.id = ANY ($2::uuid[]) AND webhook.active`,
+);
+
 // $5: whether those of the workspace of other owners are listed too.
 const page = workspace.statement<Record<string, unknown>>(
   'webhooks.page',
-  `SELECT webhook.tenant_id, webhook.id, webhook.owner_id, webhook.revision, webhook.scope, webhook.url, webhook.description,
-          webhook.event_types, webhook.filter, webhook.active, webhook.disabled_reason, webhook.disabled_at, webhook.secret,
-          webhook.previous_secret, webhook.previous_until, webhook.created_at, webhook.updated_at
+  `SELECT ${COLUMNS}
      FROM webhooks webhook
     WHERE webhook.tenant_id = $1 AND (webhook.owner_id = $2 OR $5 AND webhook.scope = 'tenant')
       AND ($6::text IS NULL OR webhook.scope = $6) AND ($3::uuid IS NULL OR webhook.id > $3)
@@ -76,6 +83,13 @@ export class WebhooksRepository {
 
   async find(tenantId: string, id: string, reader: Reader = this.db): Promise<Webhook | null> {
     return rowsOf(reader, Webhook).one({ tenant_id: tenantId, id });
+  }
+
+  /** Active ones, by id. */
+  async active(tenantId: string, ids: readonly string[]): Promise<Map<string, Webhook>> {
+    const rows = await this.db.query(active, [tenantId, ids]);
+    const webhooks = rows.map((row) => rowsOf(this.db, Webhook).hydrate(row));
+    return new Map(webhooks.map((webhook) => [webhook.id, webhook]));
   }
 
   async lock(tx: Tx, tenantId: string, id: string): Promise<Webhook | null> {

@@ -241,6 +241,20 @@ describe('deliveries of webhooks', () => {
     expect(last).toMatchObject({ status_code: null, error: expect.stringContaining('does not respond') });
   });
 
+  test('a redirect is a failure, and is not followed', async () => {
+    const hook = await at.hook(alice, ['task.created']);
+    const target = await at.hook(alice, ['note.created']);
+    at.receiver.on(hook.path, answer(307, '', { location: at.receiver.urlOf(target.path) }));
+    await at.task(alice, 'Elsewhere');
+    await at.deliver();
+    at.receiver.on(hook.path, answer(302, '', { location: 'http://10.0.0.1/' }));
+    await at.retry();
+    expect(at.receiver.of(hook.path)).toHaveLength(2);
+    expect(at.receiver.of(target.path)).toEqual([]);
+    const [delivery] = await at.deliveries(alice, hook.id);
+    expect(delivery).toMatchObject({ state: 'pending', attempts: 2, status_code: 302, error: null });
+  });
+
   test('410 deactivates the webhook at once, with a notification and a mail', async () => {
     const hook = await at.hook(alice, ['task.created'], { description: 'Old partner' });
     at.receiver.on(hook.path, answer(410));

@@ -9,13 +9,31 @@ import { freePort } from '../../support/network/ports.ts';
 import { until } from '../../support/until.ts';
 
 const GUIDE = readFileSync(path.resolve(import.meta.dirname, '../../../docs/webhooks.md'), 'utf8');
-const hasPython = spawnSync('python3', ['--version']).status === 0;
+const isInstalled = (program: string, argument: string): boolean =>
+  spawnSync(program, [argument]).status === 0;
+
+const INSTALLED: Record<string, boolean> = {
+  python: isInstalled('python3', '--version'),
+  go: isInstalled('go', 'version'),
+};
 
 /** The receivers of docs/webhooks.md, as a partner copies them. */
 const RECEIVERS = [
-  { language: 'js', file: 'receiver.mjs', program: process.execPath, isInstalled: true },
-  { language: 'python', file: 'receiver.py', program: 'python3', isInstalled: hasPython },
-];
+  { language: 'js', file: 'receiver.mjs', run: (file: string) => [process.execPath, file] },
+  { language: 'python', file: 'receiver.py', run: (file: string) => ['python3', file] },
+  { language: 'go', file: 'receiver.go', run: compiled },
+].filter(({ language }) => language === 'js' || INSTALLED[language]);
+
+/** Compiles a receiver. @returns its command */
+function compiled(file: string): string[] {
+  const program = file.replace(/\.go$/, '');
+  const { status, stderr } = spawnSync('go', ['build', '-o', program, file], {
+    env: { ...process.env, GO111MODULE: 'off', GOCACHE: path.join(path.dirname(file), 'cache') },
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([0, '']);
+  return [program];
+}
 
 const codeOf = (language: string): string =>
   new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(GUIDE)?.[1] as string;
@@ -43,15 +61,16 @@ describe('the guide of webhooks', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  test.each(RECEIVERS.filter(({ isInstalled }) => isInstalled))(
+  test.each(RECEIVERS)(
     'the receiver in $language verifies a delivery, and rejects another secret',
-    async ({ language, file, program }) => {
+    async ({ language, file, run }) => {
       const port = await freePort();
       const input = { scope: 'user', url: `http://127.0.0.1:${port}/hooks`, event_types: ['task.created'] };
       const { webhook } = ok(await ann.api.post('/webhooks', input), 201);
       writeFileSync(path.join(directory, file), codeOf(language));
       let output = '';
-      child = spawn(program, [path.join(directory, file)], {
+      const [program, ...parts] = run(path.join(directory, file)) as [string, ...string[]];
+      child = spawn(program, parts, {
         env: { PATH: process.env['PATH'], SECRET: webhook.secret, PORT: `${port}` },
         stdio: ['ignore', 'pipe', 'ignore'],
       });

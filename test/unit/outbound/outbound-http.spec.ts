@@ -1,7 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { hostname } from 'node:os';
 import type { Config } from '../../../src/config/config.js';
-import { OutboundHttp, OutboundHttpError } from '../../../src/platform/outbound/outbound-http.js';
+import { OutboundHttpError } from '../../../src/platform/outbound/outbound-http-error.js';
+import { OutboundHttp } from '../../../src/platform/outbound/outbound-http.js';
 import { isPrivateAddress } from '../../../src/platform/outbound/private-addresses.js';
 
 /** Limits of the requests of this test. */

@@ -13,6 +13,12 @@ import { type NotificationRow, NotificationsRepository } from '../notifications.
 /** Notifications that are examined together. */
 const BATCH = 500;
 
+/** Notifications of a user that are no longer of use, and those whose count is another one. */
+export interface Examined {
+  ended: readonly Pick<NotificationRow, 'id' | 'seq'>[];
+  changed: readonly Pick<NotificationRow, 'id' | 'seq' | 'count' | 'data'>[];
+}
+
 /**
  * Withdraws notifications that are no longer of use, such as that of a deleted message or a completed task: they become `dismissed` and
  * are not mailed. What ends a notification, `NotificationType.lasts` says; whether it has ended is read with the rights of the recipient.
@@ -40,13 +46,14 @@ export class NotificationRelevance {
   }
 
   /** @param rows notifications of the user @returns ids of changed and withdrawn ones */
-  async examine(
-    ctx: RequestContext,
-    rows: readonly NotificationRow[],
-    reader: Reader = this.db,
-  ): Promise<string[]> {
+  async examine(ctx: RequestContext, rows: readonly NotificationRow[]): Promise<string[]> {
+    return this.settle(ctx, await this.outcomeOf(ctx, rows, this.db));
+  }
+
+  /** @param rows notifications of the user */
+  async outcomeOf(ctx: RequestContext, rows: readonly NotificationRow[], reader: Reader): Promise<Examined> {
     const open = rows.filter(({ state }) => state !== 'dismissed');
-    if (open.length === 0) return [];
+    if (open.length === 0) return { ended: [], changed: [] };
     const current = await this.current(ctx, open, reader);
     const ended = open.filter(({ id }) => !current.has(id)).map(({ id, seq }) => ({ id, seq }));
     const changed = open.flatMap(({ id, seq, count, data }) => {
@@ -55,8 +62,12 @@ export class NotificationRelevance {
         ? []
         : [{ id, seq, count: now.count, data: now.data ?? data }];
     });
-    if (ended.length + changed.length === 0) return [];
-    return this.rows.settleEnded(ctx, ended, changed);
+    return { ended, changed };
+  }
+
+  /** @returns ids of changed and withdrawn ones */
+  async settle(ctx: RequestContext, { ended, changed }: Examined): Promise<string[]> {
+    return ended.length + changed.length === 0 ? [] : this.rows.settleEnded(ctx, ended, changed);
   }
 
   /** The notifications that are of use, by id. A notification of an unknown type, as of another release, stays. */

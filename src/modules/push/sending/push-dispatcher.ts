@@ -2,13 +2,13 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy }
 import { outsideRequests } from '../../../platform/current-work/current-work.js';
 import { Db } from '../../../platform/database/db.js';
 import { ClaimLoop } from '../../../platform/jobs/claim-loop.js';
+import { Collector } from '../../../platform/workers/collector.js';
 import { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
 import type { PushSubscription } from '../push.entity.js';
 import { type PushMessage, PushSender } from '../push-sender.js';
 import { PushSubscriptionsRepository } from '../push-subscriptions.repository.js';
 import { PushContents, type PushDecision } from './push-contents.js';
-import { type ClaimedDelivery, PushQueue } from './push-queue.js';
-import { PushResults } from './push-results.js';
+import { type ClaimedDelivery, PushQueue, type PushResult } from './push-queue.js';
 import { FIRST_EXAMINATION, retryAfter, traitsOf } from './push-traits.js';
 
 /** A claim passes over all due deliveries of busy workspaces, so deliveries that end within this time have one together. */
@@ -43,9 +43,10 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     () => this.claimAll(),
     (error) => this.logger.warn({ err: error }, 'push messages cannot be leased'),
   );
-  private readonly results = new PushResults((tenantId, results) =>
-    this.database.run(() => this.queue.finish(tenantId, results)),
-  );
+  private readonly results = new Collector<PushResult>(this.database, async (tenantId, results) => {
+    await this.queue.finish(tenantId, results);
+    return [];
+  });
   /** Deliveries that this process has ended. */
   private finished = 0;
 
@@ -150,9 +151,9 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
       case 'unsubscribe':
         return this.unsubscribe(delivery);
       case 'drop':
-        return this.results.add({ delivery, attempt: null, outcome: 'dropped' });
+        return this.record({ delivery, attempt: null, outcome: 'dropped' });
       case 'wait':
-        return this.results.add({
+        return this.record({
           delivery,
           attempt: null,
           outcome: 'postponed',
@@ -160,7 +161,7 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
           attempts,
         });
       case 'keep':
-        return this.results.add({ delivery, attempt: null, outcome: 'sent', seconds: decision.seconds });
+        return this.record({ delivery, attempt: null, outcome: 'sent', seconds: decision.seconds });
       case 'withdraw':
         await this.database.run(() => this.queue.withdraw({ tenantId, userId }, [id]));
         return;
@@ -177,16 +178,20 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     const attempt = await this.sender.send(subscription, message, this.abort.signal);
     const { attempts, kind, type } = delivery;
     // The process stops: another one sends it.
-    if (!attempt) return this.results.add({ delivery, attempt, outcome: 'postponed', seconds: 0, attempts });
+    if (!attempt) return this.record({ delivery, attempt, outcome: 'postponed', seconds: 0, attempts });
     if (attempt.outcome === 'gone') return this.unsubscribe(delivery);
     if (attempt.outcome === 'later') {
       const seconds = retryAfter(attempts + 1, attempt.retryAfter);
-      return this.results.add({ delivery, attempt, outcome: 'postponed', seconds, attempts: attempts + 1 });
+      return this.record({ delivery, attempt, outcome: 'postponed', seconds, attempts: attempts + 1 });
     }
     if (attempt.outcome === 'rejected' || kind === 'dismissed')
-      return this.results.add({ delivery, attempt, outcome: 'dropped' });
+      return this.record({ delivery, attempt, outcome: 'dropped' });
     const seconds = traitsOf(type).examined ?? FIRST_EXAMINATION;
-    return this.results.add({ delivery, attempt, outcome: 'sent', seconds });
+    return this.record({ delivery, attempt, outcome: 'sent', seconds });
+  }
+
+  private record(result: PushResult): Promise<void> {
+    return this.results.add(result.delivery.tenant_id, result);
   }
 
   private async unsubscribe(delivery: ClaimedDelivery): Promise<void> {

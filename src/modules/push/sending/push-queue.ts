@@ -66,7 +66,8 @@ export interface ClaimOptions {
 // failure keeps its time. A subscription that is deleted meanwhile gets none.
 const add = workspace.statement<{ added: number }>(
   'push.add',
-  `INSERT INTO push_deliveries AS stored (tenant_id, user_id, subscription_id, notification_id, type, service, expires_at)
+  `WITH added AS (
+   INSERT INTO push_deliveries AS stored (tenant_id, user_id, subscription_id, notification_id, type, service, expires_at)
    SELECT $1, subscription.user_id, subscription.id, given.id, $2, subscription.service, now() + make_interval(secs => $4)
      FROM jsonb_to_recordset($3) AS given (user_id uuid, id uuid)
      JOIN push_subscriptions subscription ON subscription.tenant_id = $1 AND subscription.user_id = given.user_id
@@ -77,7 +78,8 @@ const add = workspace.statement<{ added: number }>(
          due_at = CASE WHEN stored.state = 'pending' AND stored.attempts > 0 THEN stored.due_at
                        WHEN stored.state = 'pending' THEN least(stored.due_at, now() + make_interval(secs => ${COLLECTED_SECONDS}))
                        ELSE now() + make_interval(secs => ${COLLECTED_SECONDS}) END
-   RETURNING 1 AS added`,
+   RETURNING 1)
+   SELECT count(*)::int AS added FROM added`,
 );
 
 const shown = workspace.statement<{ notification_id: string }>(
@@ -193,7 +195,7 @@ export class PushQueue {
   /** Adds messages for all devices of the recipients. @returns their number */
   async add(tx: Tx, { tenantId, type, notifications }: AddedNotifications): Promise<number> {
     const values = [tenantId, type, JSON.stringify(notifications), traitsOf(type).ttl];
-    return (await tx.query(add, values)).length;
+    return (await tx.query(add, values))[0]?.added ?? 0;
   }
 
   /** The notifications that devices of the user show, the newest ones. */

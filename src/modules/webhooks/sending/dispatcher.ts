@@ -2,29 +2,35 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy }
 import { forProcess } from '../../../platform/current-work/current-work.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { PublicEvents } from '../../../platform/events/public-events.js';
 import { ClaimLoop, POLL_MS } from '../../../platform/jobs/claim-loop.js';
-import { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
 import { WebhookAccess } from '../webhook-access.js';
 import { WebhookSender } from '../webhook-sender.js';
 import { WebhooksRepository } from '../webhooks.repository.js';
 import { WebhookContents } from './contents.js';
 import { WebhookDisabling } from './disabling.js';
-import { QueueRun, type RunServices } from './queue-run.js';
+import { QueueRun, type RunServices, SLOW_MS } from './queue-run.js';
+import { QueueStatements } from './queue-statements.js';
 import { type ClaimedQueue, LEASE_SECONDS, QueuesRepository } from './queues.repository.js';
 
 const RENEWALS_PER_LEASE = 3;
 /** Seconds after which a queue is tried again whose run has failed in this process. */
 const ERROR_PAUSE = 5;
-/** Runs of a process that use the database at the same time. */
-const DATABASE_RUNS = 4;
 
 /** Receivers that respond quickly, and those that fail or take long, so that these do not delay the others. */
 const LANES = ['fast', 'slow'] as const;
 type Lane = (typeof LANES)[number];
 
+/** How often runs are examined. */
+const WATCH_MS = 50;
+/** Where a fast receiver finds no place, those that take longer than this give theirs. */
+const EAGER_MS = 50;
+/** With more runs in the process, none gives its place early, so that receivers that hang take fewer sockets. */
+const EAGER_RUNS = 2_000;
+
 /** Queues of a process at the same time: in all, of one workspace, and of one workspace in one claim. */
 const LIMITS = {
-  fast: { all: 64, ofTenant: 16, ofClaim: 4 },
+  fast: { all: 512, ofTenant: 128, ofClaim: 64 },
   slow: { all: 512, ofTenant: 32, ofClaim: 8 },
 } as const;
 
@@ -43,9 +49,11 @@ interface Running {
 @Injectable()
 export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger(WebhookDispatcher.name);
+  private readonly statements: QueueStatements;
   private readonly services: RunServices;
   private readonly running = new Set<Running>();
   private heartbeat: NodeJS.Timeout | undefined;
+  private watch: NodeJS.Timeout | undefined;
   private readonly loop = new ClaimLoop(
     () => this.claimAll(),
     (error) => this.logger.warn({ err: error }, 'queues of webhooks cannot be leased'),
@@ -56,22 +64,25 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
     private readonly queues: QueuesRepository,
     webhooks: WebhooksRepository,
     access: WebhookAccess,
-    contents: WebhookContents,
+    events: PublicEvents,
     sender: WebhookSender,
     disabling: WebhookDisabling,
   ) {
-    const database = new ConcurrencyLimiter(DATABASE_RUNS, Infinity);
-    this.services = { queues, webhooks, access, contents, sender, disabling, database };
+    this.statements = new QueueStatements(queues, webhooks);
+    const contents = new WebhookContents(events, this.statements.database);
+    this.services = { statements: this.statements, access, contents, sender, disabling };
   }
 
   onApplicationBootstrap(): void {
     this.loop.start();
     this.heartbeat = setInterval(() => void this.renew(), (LEASE_SECONDS * 1000) / RENEWALS_PER_LEASE);
     this.heartbeat.unref();
+    this.watch = setInterval(() => this.moveSlow(), WATCH_MS).unref();
   }
 
   async onModuleDestroy(): Promise<void> {
     clearInterval(this.heartbeat);
+    clearInterval(this.watch);
     await this.loop.stop();
     for (const { run } of this.running) run.stop();
     await this.ended();
@@ -105,27 +116,47 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
 
   /** @returns the number of leased queues */
   private async claim(cell: string, lane: Lane): Promise<number> {
-    const { all, ofTenant, ofClaim } = LIMITS[lane];
-    const own = [...this.running].filter((each) => each.lane === lane);
-    if (this.loop.isStopped || own.length >= all) return 0;
-    const byTenant = Map.groupBy(own, ({ run }) => run.queue.tenant_id);
-    const busy = [...byTenant].flatMap(([tenant, runs]) => (runs.length >= ofTenant ? [tenant] : []));
-    const options = { isSlow: lane === 'slow', busy, perTenant: ofClaim };
-    const claimed = await this.queues.claim(all - own.length, options);
+    const { all, ofClaim } = LIMITS[lane];
+    const { count, busy } = this.placesOf(lane);
+    if (this.loop.isStopped || count >= all) return 0;
+    const options = { isSlow: lane === 'slow', busy: [...busy], perTenant: ofClaim };
+    const claimed = await this.queues.claim(all - count, options);
     for (const queue of claimed) this.start(cell, lane, queue);
     return claimed.length;
   }
 
+  /** The runs of a lane, and the workspaces that have their share of it. */
+  private placesOf(lane: Lane): { count: number; busy: Set<string> } {
+    const own = [...this.running].filter((each) => each.lane === lane);
+    const byTenant = Map.groupBy(own, ({ run }) => run.queue.tenant_id);
+    const { ofTenant } = LIMITS[lane];
+    const busy = new Set(
+      [...byTenant].flatMap(([tenant, runs]) => (runs.length >= ofTenant ? [tenant] : [])),
+    );
+    return { count: own.length, busy };
+  }
+
+  /** Runs whose receivers take long leave the places of the fast ones; sooner where no place is free. */
+  private moveSlow(): void {
+    if (this.running.size === 0) return;
+    const { count, busy } = this.placesOf('fast');
+    const isFull = count >= LIMITS.fast.all;
+    let left = EAGER_RUNS - this.running.size;
+    for (const running of this.running) {
+      const { run, lane } = running;
+      if (lane === 'slow') continue;
+      const isEager = left > 0 && (isFull || busy.has(run.queue.tenant_id));
+      if (run.waitsFor < (isEager ? EAGER_MS : SLOW_MS)) continue;
+      running.lane = 'slow';
+      run.forget();
+      left -= 1;
+      this.loop.schedule(0);
+    }
+  }
+
   private start(cell: string, lane: Lane, queue: ClaimedQueue): void {
-    const running: Running = {
-      run: new QueueRun(this.services, queue, () => {
-        running.lane = 'slow';
-        this.loop.schedule(0);
-      }),
-      cell,
-      lane,
-      done: Promise.resolve(),
-    };
+    const run = new QueueRun(this.services, queue);
+    const running: Running = { run, cell, lane, done: Promise.resolve() };
     this.running.add(running);
     running.done = this.work(running);
   }
@@ -137,8 +168,9 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
       ready = await run.run();
     } catch (error) {
       this.logger.warn({ err: error, webhook: run.queue.webhook_id }, 'deliveries of a webhook failed');
-      await this.queues
-        .release(run.queue, { pause: ERROR_PAUSE, failures: run.queue.failures, isSlow: true })
+      const { tenant_id: tenantId, ...queue } = run.queue;
+      await this.statements
+        .release(tenantId, { ...queue, pause: ERROR_PAUSE, is_slow: true })
         .catch((failure: unknown) => this.logger.warn({ err: failure }, 'a lease of a webhook stays'));
     } finally {
       this.running.delete(running);

@@ -1,34 +1,27 @@
-import type { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { WebhookAccess } from '../webhook-access.js';
 import type { DisabledReason, Webhook } from '../webhook.entity.js';
 import type { Attempt, WebhookMessage, WebhookSender } from '../webhook-sender.js';
-import type { WebhooksRepository } from '../webhooks.repository.js';
-import type { WebhookContents } from './contents.js';
+import type { Content, WebhookContents } from './contents.js';
 import type { WebhookDisabling } from './disabling.js';
-import type { ClaimedQueue, DeliveryResult, DueDelivery, QueuesRepository } from './queues.repository.js';
+import type { NextDeliveries, QueueStatements } from './queue-statements.js';
+import type { ClaimedQueue, DeliveryResult, DueDelivery } from './queues.repository.js';
+import { FIRST_BATCH, FRESH_MS, nextBatch } from './batches.js';
 import { isGivenUp, pauseAfter, retryAfter } from './retries.js';
 
-/** Deliveries that are read at once. */
-const BATCH = 20;
 /** A queue with more deliveries gives its place to another one after this time. */
 const TURN_MS = 10_000;
-/** Contents older than this are read again: the owner may have lost access. */
-const FRESH_MS = 1_000;
 /** A receiver that takes longer is served apart from the fast ones. */
-const SLOW_MS = 1_000;
+export const SLOW_MS = 1_000;
 /** Seconds after which a queue is examined again whose next events are still in the outbox. */
 const HELD_SECONDS = 0.2;
 
 export interface RunServices {
-  queues: QueuesRepository;
-  webhooks: WebhooksRepository;
+  statements: QueueStatements;
   access: WebhookAccess;
   contents: WebhookContents;
   sender: WebhookSender;
   disabling: WebhookDisabling;
-  /** Of the work in the database, so that many queues leave its connections to requests. */
-  database: ConcurrencyLimiter;
 }
 
 /** Deliveries that are due. */
@@ -40,8 +33,8 @@ interface Due {
 
 /** Deliveries that are ready to be sent. */
 interface Prepared extends Due {
-  /** Null for a delivery that is dropped. */
-  messages: readonly (WebhookMessage | null)[];
+  /** Null for a delivery that is dropped. Shorter than the batch once the rest is forgotten. */
+  contents: (Content | null)[];
 }
 
 /** Sends the deliveries of one leased queue, one after the other. */
@@ -50,15 +43,29 @@ export class QueueRun {
   private failures: number;
   private failingSince: Date | null;
   private isSlow = false;
+  /** Start of the exchange in flight with another server. */
+  private since = Infinity;
+  /** Deliveries that are read at once. */
+  private batchSize: number;
+  private contents: (Content | null)[] = [];
 
-  /** @param onSlow called when an attempt takes long */
   constructor(
     private readonly services: RunServices,
     readonly queue: ClaimedQueue,
-    private readonly onSlow: () => void,
   ) {
     this.failures = queue.failures;
     this.failingSince = queue.failing_since;
+    this.batchSize = queue.failures > 0 ? 1 : FIRST_BATCH;
+  }
+
+  /** Milliseconds that the exchange in flight takes so far; negative: there is none. */
+  get waitsFor(): number {
+    return Date.now() - this.since;
+  }
+
+  /** Frees the contents that follow the one in flight: they are read again. */
+  forget(): void {
+    this.contents.length = 0;
   }
 
   /** Ends the attempt in flight, which is repeated later, and the run. */
@@ -71,107 +78,117 @@ export class QueueRun {
    * @returns seconds until the queue is ready again; null: it has no pending deliveries
    */
   async run(): Promise<number | null> {
-    const { database, queues } = this.services;
+    const { statements } = this.services;
+    const { tenant_id: tenantId, webhook_id, claims } = this.queue;
     const ends = Date.now() + TURN_MS;
     let pause = 0;
     for (let more = true; more && !this.abort.signal.aborted && Date.now() < ends;) {
-      const due = await database.run(() => this.due());
+      const due = await this.due();
       if (!due) break;
       const prepared = await this.prepared(due);
       if (prepared.batch.length === 0) pause = HELD_SECONDS;
-      more = (await this.send(prepared)) && prepared.batch.length === BATCH;
+      const wasFull = prepared.batch.length === this.batchSize;
+      more = (await this.send(prepared)) && wasFull;
     }
     const { failures } = this;
     if (failures > 0) pause = pauseAfter(failures);
-    const isSlow = this.isSlow || failures > 0;
-    return database.run(() => queues.release(this.queue, { pause, failures, isSlow }));
+    const is_slow = this.isSlow || failures > 0;
+    return statements.release(tenantId, { webhook_id, claims, pause, failures, is_slow });
   }
 
   /** Reads the next deliveries. Null: the webhook is inactive. */
   private async due(): Promise<Due | null> {
-    const { webhooks, queues, disabling } = this.services;
-    const webhook = await webhooks.find(this.queue.tenant_id, this.queue.webhook_id);
-    if (!webhook?.active) return null;
-    const owner = await this.ownerOf(webhook);
-    if (typeof owner === 'string') {
-      await disabling.disable(webhook, owner);
-      return null;
-    }
-    return { webhook, owner, batch: await queues.due(this.queue, webhook.event_types, BATCH) };
+    const { statements, disabling } = this.services;
+    const next = await statements.next(this.queue.tenant_id, this.queue.webhook_id, this.batchSize);
+    if (!next) return null;
+    const { webhook, batch } = next;
+    const owner = await this.ownerOf(next);
+    if (typeof owner !== 'string') return { webhook, owner, batch };
+    await disabling.disable(webhook, owner);
+    return null;
   }
 
   /** Adds what the owner may read now. */
   private async prepared(due: Due): Promise<Prepared> {
-    const { database, contents } = this.services;
-    const messages = await contents.messagesOf(due.owner, due.webhook.filter, due.batch, {
-      local: (read) => database.run(read),
-      remote: (read) => this.noticed(read),
-    });
-    return { ...due, messages };
+    const found = await this.services.contents.messagesOf(due.owner, due.webhook.filter, due.batch, (read) =>
+      this.timed(read),
+    );
+    this.contents = found;
+    return { ...due, contents: found };
   }
 
   /** The owner as the reader of objects, or why there are no more deliveries. */
-  private async ownerOf(webhook: Webhook): Promise<RequestContext | DisabledReason> {
+  private async ownerOf({ webhook, role }: NextDeliveries): Promise<RequestContext | DisabledReason> {
     const { tenant_id: tenantId, owner_id: userId } = webhook;
-    const role = await this.services.queues.roleOf(tenantId, userId);
     if (role === undefined) return 'owner_inactive';
     if (!(await this.services.access.isAllowed(webhook))) return 'permission_lost';
     return { tenantId, userId, role, sessionId: null, requestId: '' };
   }
 
   /** @returns whether the queue may continue */
-  private async send({ webhook, batch, messages }: Prepared): Promise<boolean> {
-    const { database, queues, disabling } = this.services;
-    const freshUntil = Date.now() + FRESH_MS;
+  private async send({ webhook, batch, contents }: Prepared): Promise<boolean> {
+    const { statements, disabling } = this.services;
+    const began = Date.now();
     const results: DeliveryResult[] = [];
+    const length = contents.reduce((sum, content) => sum + (content?.length ?? 0), 0);
     let reason: DisabledReason | null = null;
+    let hasFailed = false;
     try {
       for (const [n, delivery] of batch.entries()) {
-        if (n > 0 && Date.now() > freshUntil) break;
-        const message = messages[n] ?? null;
-        const attempt = message && (await this.attempt(webhook, message));
-        if (message && !attempt) return false;
+        if (n > 0 && Date.now() > began + FRESH_MS) break;
+        const content = contents[n];
+        if (content === undefined) break;
+        const attempt = content && (await this.attempt(webhook, { id: delivery.id, body: content.body() }));
+        if (content && !attempt) return false;
         results.push(this.resultOf(delivery, attempt));
         if (attempt && !attempt.ok) {
+          hasFailed = true;
           if (attempt.statusCode === 410) reason = 'gone';
           else if (isGivenUp(this.failingSince)) reason = 'failing';
           break;
         }
       }
     } finally {
-      await database.run(() => queues.record(this.queue, results));
+      await statements.record(this.queue.tenant_id, results);
     }
+    this.batchSize = nextBatch(this.batchSize, {
+      read: batch.length,
+      sent: results.length,
+      ms: Date.now() - began,
+      length,
+    });
     if (reason) await disabling.disable(webhook, reason);
     // A part that is no longer fresh is read again.
-    return this.failures === 0;
+    return !hasFailed;
   }
 
   /** Null: the run was stopped. */
   private async attempt(webhook: Webhook, message: WebhookMessage): Promise<Attempt | null> {
-    return this.noticed(() => this.services.sender.send(webhook, message, this.abort.signal));
+    return this.timed(() => this.services.sender.send(webhook, message, this.abort.signal));
   }
 
-  /** Reports that an exchange with another server takes long. */
-  private async noticed<T>(exchange: () => Promise<T>): Promise<T> {
-    const timer = setTimeout(this.onSlow, SLOW_MS);
+  /** Takes the time of an exchange with another server. */
+  private async timed<T>(exchange: () => Promise<T>): Promise<T> {
+    this.since = Date.now();
     try {
       return await exchange();
     } finally {
-      clearTimeout(timer);
+      this.since = Infinity;
     }
   }
 
   private resultOf({ id, attempts }: DueDelivery, attempt: Attempt | null): DeliveryResult {
-    if (!attempt) return { id, state: 'dropped', attempt, retry: 0 };
+    const webhookId = this.queue.webhook_id;
+    if (!attempt) return { webhookId, id, state: 'dropped', attempt, retry: 0 };
     this.isSlow = attempt.latencyMs > SLOW_MS;
     if (attempt.ok) {
       this.failures = 0;
       this.failingSince = null;
-      return { id, state: 'delivered', attempt, retry: 0 };
+      return { webhookId, id, state: 'delivered', attempt, retry: 0 };
     }
     this.failures += 1;
     this.failingSince ??= new Date();
     const retry = retryAfter(attempts + 1);
-    return { id, state: retry === null ? 'failed' : 'pending', attempt, retry: retry ?? 0 };
+    return { webhookId, id, state: retry === null ? 'failed' : 'pending', attempt, retry: retry ?? 0 };
   }
 }

@@ -18,6 +18,13 @@ export interface ClaimedQueue {
   failing_since: Date | null;
 }
 
+/** A queue whose lease ends. */
+export interface EndedQueue extends Pick<ClaimedQueue, 'webhook_id' | 'claims' | 'failures'> {
+  /** Seconds for which the queue rests. */
+  pause: number;
+  is_slow: boolean;
+}
+
 export interface DueDelivery {
   id: string;
   event_type: string;
@@ -28,6 +35,7 @@ export interface DueDelivery {
 
 /** The result of a delivery. `dropped`: it is removed, because its owner may not read the object. */
 export interface DeliveryResult {
+  webhookId: string;
   id: string;
   state: DeliveryState | 'dropped';
   attempt: Attempt | null;
@@ -66,45 +74,54 @@ const renew = workspace.statement<never>(
 
 // An event that the outbox still has may be older than those that follow it: these wait. A failed one no longer holds them up.
 // Index webhook_deliveries_pending.
-const due = workspace.statement<DueDelivery>(
+const due = workspace.statement<DueDelivery & { webhook_id: string }>(
   'webhooks.due',
-  `SELECT delivery.id, delivery.event_type, delivery.facts, delivery.occurred_at, delivery.attempts
-     FROM webhook_deliveries delivery
-    WHERE delivery.tenant_id = $1 AND delivery.webhook_id = $2 AND delivery.state = 'pending' AND delivery.due_at <= now()
-      AND delivery.due_at < (
-        SELECT coalesce(min(event.occurred_at), 'infinity') FROM outbox event
-         WHERE event.tenant_id = $1 AND event.type = ANY ($3::text[]) AND event.parked_at IS NULL AND event.last_error IS NULL
-           AND NOT EXISTS (
-             SELECT FROM webhook_deliveries stored
-              WHERE stored.tenant_id = $1 AND stored.webhook_id = $2 AND stored.id = event.id))
-    ORDER BY delivery.due_at, delivery.id LIMIT $4`,
+  `SELECT webhook.id AS webhook_id, delivery.id, delivery.event_type, delivery.facts, delivery.occurred_at, delivery.attempts
+     FROM unnest($2::uuid[], $3::int[]) AS wanted (webhook_id, size)
+     JOIN webhooks webhook ON webhook.tenant_id = $1 AND webhook.id = wanted.webhook_id AND webhook.active
+    CROSS JOIN LATERAL (
+      SELECT pending.id, pending.event_type, pending.facts, pending.occurred_at, pending.attempts, pending.due_at
+        FROM webhook_deliveries pending
+       WHERE pending.tenant_id = $1 AND pending.webhook_id = webhook.id AND pending.state = 'pending' AND pending.due_at <= now()
+         AND pending.due_at < (
+           SELECT coalesce(min(event.occurred_at), 'infinity') FROM outbox event
+            WHERE event.tenant_id = $1 AND event.type = ANY (webhook.event_types) AND event.parked_at IS NULL
+              AND event.last_error IS NULL
+              AND NOT EXISTS (
+                SELECT FROM webhook_deliveries stored
+                 WHERE stored.tenant_id = $1 AND stored.webhook_id = webhook.id AND stored.id = event.id))
+       ORDER BY pending.due_at, pending.id LIMIT wanted.size) delivery
+    ORDER BY webhook.id, delivery.due_at, delivery.id`,
 );
 
 const record = workspace.statement<never>(
   'webhooks.record',
   `WITH results AS (
-     SELECT * FROM jsonb_to_recordset($3) AS result (
-       id uuid, state text, retry float8, status int, latency int, response text, error text)),
+     SELECT * FROM jsonb_to_recordset($2) AS result (
+       webhook_id uuid, id uuid, state text, retry float8, status int, latency int, response text, error text)),
    dropped AS (
      DELETE FROM webhook_deliveries delivery USING results
-      WHERE delivery.tenant_id = $1 AND delivery.webhook_id = $2 AND delivery.id = results.id AND results.state = 'dropped')
+      WHERE delivery.tenant_id = $1 AND delivery.webhook_id = results.webhook_id AND delivery.id = results.id AND results.state = 'dropped')
    UPDATE webhook_deliveries delivery
       SET state = results.state, attempts = delivery.attempts + 1, attempted_at = clock_timestamp(), status_code = results.status,
           latency_ms = results.latency, response = results.response, error = results.error,
           due_at = CASE WHEN results.state = 'pending' THEN clock_timestamp() + make_interval(secs => results.retry)
                         ELSE delivery.due_at END
      FROM results
-    WHERE delivery.tenant_id = $1 AND delivery.webhook_id = $2 AND delivery.id = results.id AND results.state <> 'dropped'`,
+    WHERE delivery.tenant_id = $1 AND delivery.webhook_id = results.webhook_id AND delivery.id = results.id AND results.state <> 'dropped'`,
 );
 
-const release = workspace.statement<{ ready: number | null }>(
+// In the order of their keys, in which the fan-out locks them too.
+const release = workspace.statement<{ webhook_id: string; ready: number | null }>(
   'webhooks.release',
-  `SELECT webhook_release($1, $2, $3, $4, $5, $6) AS ready`,
+  `SELECT ended.webhook_id, webhook_release($1, ended.webhook_id, ended.claims, ended.pause, ended.failures, ended.is_slow) AS ready
+     FROM (SELECT * FROM jsonb_to_recordset($2) AS queue (webhook_id uuid, claims int, pause float8, failures int, is_slow boolean)
+            ORDER BY webhook_id) ended`,
 );
 
-const role = workspace.statement<{ role: 'owner' | 'admin' | 'member' }>(
-  'webhooks.owner_role',
-  `SELECT role FROM member_profiles WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`,
+const owners = workspace.statement<{ user_id: string; role: 'owner' | 'admin' | 'member' }>(
+  'webhooks.owner_roles',
+  `SELECT user_id, role FROM member_profiles WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[]) AND status = 'active'`,
 );
 
 /** SQL of the queues of webhooks. */
@@ -133,14 +150,20 @@ export class QueuesRepository {
     await this.db.single((tx) => tx.query(renew, keys));
   }
 
-  /** The next deliveries, in the order of their events. @param types of the webhook */
-  async due({ tenant_id, webhook_id }: ClaimedQueue, types: string[], limit: number): Promise<DueDelivery[]> {
-    return this.db.query(due, [tenant_id, webhook_id, types, limit]);
+  /** The next deliveries of active webhooks, in the order of their events. @param wanted at most `size` of each */
+  async due(
+    tenantId: string,
+    wanted: readonly { webhook_id: string; size: number }[],
+  ): Promise<Map<string, DueDelivery[]>> {
+    const ids = wanted.map(({ webhook_id }) => webhook_id);
+    const sizes = wanted.map(({ size }) => size);
+    const rows = await this.db.query(due, [tenantId, ids, sizes]);
+    return Map.groupBy(rows, ({ webhook_id }) => webhook_id);
   }
 
-  async record({ tenant_id, webhook_id }: ClaimedQueue, results: readonly DeliveryResult[]): Promise<void> {
-    if (results.length === 0) return;
-    const rows = results.map(({ id, state, retry, attempt }) => ({
+  async record(tenantId: string, results: readonly DeliveryResult[]): Promise<void> {
+    const rows = results.map(({ webhookId, id, state, retry, attempt }) => ({
+      webhook_id: webhookId,
       id,
       state,
       retry,
@@ -149,24 +172,21 @@ export class QueuesRepository {
       response: attempt?.response,
       error: attempt?.error,
     }));
-    await this.db.single((tx) => tx.query(record, [tenant_id, webhook_id, JSON.stringify(rows)]));
+    await this.db.single((tx) => tx.query(record, [tenantId, JSON.stringify(rows)]));
   }
 
-  /**
-   * Ends a lease.
-   * @param pause seconds for which the queue rests
-   * @returns seconds until the queue is ready again; null: it has no pending deliveries
-   */
-  async release(
-    { tenant_id, webhook_id, claims }: ClaimedQueue,
-    { pause, failures, isSlow }: { pause: number; failures: number; isSlow: boolean },
-  ): Promise<number | null> {
-    const values = [tenant_id, webhook_id, claims, pause, failures, isSlow];
-    return (await this.db.single((tx) => tx.query(release, values)))[0]?.ready ?? null;
+  /** Ends leases. @returns seconds until the queues are ready again, by webhook; null: it has no pending deliveries */
+  async release(tenantId: string, ended: readonly EndedQueue[]): Promise<Map<string, number | null>> {
+    const rows = await this.db.single((tx) => tx.query(release, [tenantId, JSON.stringify(ended)]));
+    return new Map(rows.map(({ webhook_id, ready }) => [webhook_id, ready]));
   }
 
-  /** The role of the owner; undefined: no active member. */
-  async roleOf(tenantId: string, userId: string): Promise<'owner' | 'admin' | 'member' | undefined> {
-    return (await this.db.query(role, [tenantId, userId]))[0]?.role;
+  /** The roles of active members. */
+  async rolesOf(
+    tenantId: string,
+    userIds: readonly string[],
+  ): Promise<Map<string, 'owner' | 'admin' | 'member'>> {
+    const rows = await this.db.query(owners, [tenantId, userIds]);
+    return new Map(rows.map(({ user_id, role }) => [user_id, role]));
   }
 }

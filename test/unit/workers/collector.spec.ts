@@ -1,0 +1,42 @@
+import { Collector } from '../../../src/platform/workers/collector.js';
+import { ConcurrencyLimiter } from '../../../src/platform/workers/concurrency-limiter.js';
+
+describe('items that are collected while they wait', () => {
+  const groups: string[] = [];
+  let release = (): void => undefined;
+
+  /** Results are the doubled items. The first group waits for `release`. */
+  function collector(): Collector<number, number> {
+    groups.length = 0;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    return new Collector(
+      new ConcurrencyLimiter(1, Infinity),
+      async (name, items) => {
+        groups.push(`${name}: ${items.join(' ')}`);
+        if (groups.length === 1) await held;
+        if (items.includes(13)) throw new Error('unlucky');
+        return items.map((item) => item * 2);
+      },
+      3,
+    );
+  }
+
+  test('are one call by group and at most, and get their own results', async () => {
+    const all = collector();
+    const first = all.add('a', 0);
+    while (groups.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const others = [1, 2, 3, 4].map((item) => all.add('a', item));
+    const other = all.add('b', 5);
+    release();
+    expect(await Promise.all([first, ...others, other])).toEqual([0, 2, 4, 6, 8, 10]);
+    expect(groups).toEqual(['a: 0', 'a: 1 2 3', 'a: 4', 'b: 5']);
+  });
+
+  test('fail together; later ones do not', async () => {
+    const all = collector();
+    release();
+    const results = await Promise.allSettled([all.add('a', 1), all.add('a', 13)]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(await all.add('a', 2)).toBe(4);
+  });
+});
