@@ -79,6 +79,13 @@ export function parsedPhone(
   return { e164: number.number, extension: link?.extension ?? vanity?.['ext'] ?? number.ext ?? null };
 }
 
+/** Whether the text of a number names its extension: then a card that has the text does not name it again. */
+export function namesExtension({ value, e164, extension }: ContactPhone): boolean {
+  if (extension === null || e164 === null) return false;
+  const country = phoneNumbers().parsePhoneNumberFromString(e164)?.country ?? null;
+  return parsedPhone(value, country)?.extension === extension;
+}
+
 const phones = (inputs: Input<ContactPhone>[] | null, country: string | null): ContactPhone[] =>
   onePrimary(
     (inputs ?? []).flatMap((input) => {
