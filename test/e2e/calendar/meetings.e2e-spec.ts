@@ -391,4 +391,42 @@ describe('meetings', () => {
     const again = await bob.api.post(`/calendar/${bobs}/events`, { title: 'Own', uid, start: '2026-03-02' });
     expect([again.status, again.body.error, again.body.event]).toEqual([409, 'duplicate_uid', null]);
   });
+
+  test('a meeting that was deleted and is made again with its uid reaches the attendees', async () => {
+    const deleted = await newEvent(ann, calendar, {
+      start: at('2026-03-09T09:00:00'),
+      attendees: [bob.id, eve.id],
+    });
+    await eve.api.delete(eventPath(eves, deleted));
+    const { sync_token } = (await bob.api.get(`/calendar/${bobs}/events`)).body;
+    await ann.api.delete(eventPath(calendar, deleted));
+    const again = await newEvent(ann, calendar, {
+      title: 'Again',
+      uid: deleted.uid,
+      start: at('2026-03-09T10:00:00'),
+      attendees: [bob.id, eve.id],
+    });
+    for (const [person, of] of [
+      [bob, bobs],
+      [eve, eves],
+    ] as const)
+      expect(await seenBy(person, of, again)).toMatchObject({ title: 'Again', my_response: 'needs_action' });
+    const { changes } = (await bob.api.post(`/calendar/${bobs}/sync`, { sync_token })).body;
+    expect(changes.map(({ op, event_id, event }: any) => [op, event?.id ?? event_id])).toEqual([
+      ['delete', deleted.id],
+      ['upsert', again.id],
+    ]);
+  });
+
+  test('an attendee who removed a meeting is asked again, and sees it, after it moved', async () => {
+    const event = await newEvent(ann, calendar, { start: at('2026-03-10T09:00:00'), attendees: [bob.id] });
+    await bob.api.delete(eventPath(bobs, event));
+    await ann.api.put(eventPath(calendar, event), { title: 'New' });
+    expect((await bob.api.get(eventPath(bobs, event))).status).toBe(404);
+    await ann.api.put(eventPath(calendar, event), { start: at('2026-03-11T09:00:00') });
+    expect(await seenBy(bob, bobs, event)).toMatchObject({ my_response: 'needs_action' });
+    expect((await instancesOf(bob, bobs, '2026-03-11', '2026-03-12')).map(({ id }) => id)).toContain(
+      event.id,
+    );
+  });
 });

@@ -110,11 +110,12 @@ export function finished(change: EventChange, ctx: RequestContext, now: string):
     updated_at: now,
   };
   const span = spanOf(finishedRecord);
-  const entries = change.entries.map((entry) => ({
-    ...entry,
-    ...spanIn(finishedRecord, entry, span),
-    response: participantOf(finishedRecord, entry.owner_id)?.response ?? null,
-  }));
+  const entries = change.entries.map((entry) => {
+    const response = participantOf(finishedRecord, entry.owner_id)?.response ?? null;
+    // An attendee who is asked again sees the event again.
+    const hidden = entry.hidden && response !== 'needs_action';
+    return { ...entry, ...spanIn(finishedRecord, entry, span), response, hidden };
+  });
   return { ...change, record: finishedRecord, entries };
 }
 
