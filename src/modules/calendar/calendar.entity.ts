@@ -148,6 +148,7 @@ export class EventParticipant extends EventPart {
   @Column('text', { name: 'delegated_from', nullable: true }) delegatedFrom!: string | null;
   @Column('text', { name: 'schedule_status', nullable: true }) scheduleStatus!: string | null;
   @Column('boolean', { default: false }) uninvited!: boolean;
+  @Column('boolean', { default: false }) removed!: boolean;
 }
 
 @Entity('calendar_entries')

@@ -28,7 +28,7 @@ CREATE FUNCTION event_put_parts(p_tenant uuid, p_event uuid, p_change jsonb) RET
 DECLARE
   c_key constant jsonb := jsonb_build_object('tenant_id', p_tenant, 'event_id', p_event);
   c_participant constant event_participants :=
-    jsonb_populate_record(NULL::event_participants, c_key || '{"uninvited": false}');
+    jsonb_populate_record(NULL::event_participants, c_key || '{"uninvited": false, "removed": false}');
   c_override constant event_overrides := jsonb_populate_record(NULL::event_overrides, c_key);
   c_proposal constant event_proposals := jsonb_populate_record(NULL::event_proposals, c_key);
 BEGIN
