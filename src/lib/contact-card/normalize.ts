@@ -14,6 +14,7 @@ import {
   type CardRelated,
   type CardValue,
   newCard,
+  uidOf,
   withoutStale,
 } from '../vcard/index.js';
 import { CARD_FIELDS, type CardField, type CardPatch, type ContactCard, type ContactPhone } from './card.js';
@@ -194,7 +195,7 @@ const NORMALISERS: Record<CardField, Normaliser> = {
   notes: text,
   categories: (values) => labelsOf(texts(values)),
   related,
-  members: texts,
+  members: (values) => [...new Set(texts(values).map(uidOf))],
   time_zone: text,
   language: text,
   custom,
