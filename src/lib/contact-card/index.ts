@@ -1,6 +1,6 @@
 export { CARD_FIELDS, type CardField, type CardPatch, type ContactCard, MAX_UID } from './card.js';
 export { canJoin, joined } from './join.js';
-export { differences, emptyCard, parsedPhone, written } from './normalize.js';
+export { differences, emptyCard, namesExtension, parsedPhone, written } from './normalize.js';
 export { isPhoneCountry } from './phone-numbers.js';
 export { SCRIPT_DIGITS } from './phone-texts.js';
 export {

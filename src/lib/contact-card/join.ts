@@ -1,4 +1,4 @@
-import { type CardEntry, secondValues, SINGLE_PROPERTIES, withoutStale } from '../vcard/index.js';
+import { type CardEntry, secondValues, SINGLE_PROPERTIES, uidOf, withoutStale } from '../vcard/index.js';
 import type { ContactCard } from './card.js';
 
 /** A list without the entries that another list has. */
@@ -68,7 +68,12 @@ export function joined(card: ContactCard, other: ContactCard): ContactCard {
     dates: [...card.dates, ...missingFrom(card.dates, other.dates, json)],
     notes: notes.join('\n\n') || null,
     categories: union(card.categories, other.categories),
-    related: [...card.related, ...missingFrom(card.related, other.related, json)],
+    related: [
+      ...card.related,
+      ...missingFrom(card.related, other.related, (entry) =>
+        json({ ...entry, uri: entry.uri && uidOf(entry.uri) }),
+      ),
+    ],
     members: card.kind === 'group' ? union(card.members, other.members) : card.members,
     time_zone: card.time_zone ?? other.time_zone,
     language: card.language ?? other.language,

@@ -14,6 +14,7 @@ import {
   type CardRelated,
   type CardValue,
   newCard,
+  uidOf,
   withoutStale,
 } from '../vcard/index.js';
 import { CARD_FIELDS, type CardField, type CardPatch, type ContactCard, type ContactPhone } from './card.js';
@@ -77,6 +78,13 @@ export function parsedPhone(
   if (!number?.isPossible()) return null;
   rememberNational(number.number, number.nationalNumber);
   return { e164: number.number, extension: link?.extension ?? vanity?.['ext'] ?? number.ext ?? null };
+}
+
+/** Whether the text of a number names its extension: then a card that has the text does not name it again. */
+export function namesExtension({ value, e164, extension }: ContactPhone): boolean {
+  if (extension === null || e164 === null) return false;
+  const country = phoneNumbers().parsePhoneNumberFromString(e164)?.country ?? null;
+  return parsedPhone(value, country)?.extension === extension;
 }
 
 const phones = (inputs: Input<ContactPhone>[] | null, country: string | null): ContactPhone[] =>
@@ -187,7 +195,7 @@ const NORMALISERS: Record<CardField, Normaliser> = {
   notes: text,
   categories: (values) => labelsOf(texts(values)),
   related,
-  members: texts,
+  members: (values) => [...new Set(texts(values).map(uidOf))],
   time_zone: text,
   language: text,
   custom,

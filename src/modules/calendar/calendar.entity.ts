@@ -148,6 +148,7 @@ export class EventParticipant extends EventPart {
   @Column('text', { nullable: true }) delegated_from!: string | null;
   @Column('text', { nullable: true }) schedule_status!: string | null;
   @Column('boolean', { default: false }) uninvited!: boolean;
+  @Column('boolean', { default: false }) removed!: boolean;
 }
 
 @Entity('calendar_entries')

@@ -8,6 +8,7 @@ import {
   IsArray,
   IsBoolean,
   IsDate,
+  IsDefined,
   isEmail,
   IsEmail,
   IsIn,
@@ -105,7 +106,11 @@ export const Time = (options: FieldOptions = {}) =>
 
 /** An object of a class. */
 export const Nested = (type: new () => object, options: FieldOptions = {}) =>
-  field({ type }, options, (own) => [Transform(({ value }) => asInstance(type, value)), ValidateNested(own)]);
+  field({ type }, options, (own) => [
+    Transform(({ value }) => asInstance(type, value)),
+    ValidateNested(own),
+    IsDefined(own), // `ValidateNested` accepts a missing object.
+  ]);
 
 /** A list of at most `max` objects of a class; of at least `minItems` in the options. */
 export const Entries = (

@@ -222,6 +222,30 @@ describe('batches, synchronisation, search', () => {
       return body.events.map(({ title }: any) => title);
     };
 
+    test('finds the texts of single instances, but not those that only some readers see', async () => {
+      const calendar = await newCalendar(ann, 'Dates', [{ user_id: bob.id, role: 'reader' }]);
+      const series = (title: string) =>
+        newEvent(ann, calendar, {
+          title,
+          start: at('2026-03-02T09:00:00'),
+          rrule: 'FREQ=WEEKLY;COUNT=4',
+          attendees: [bob.id],
+        });
+      const change = (event: { id: string }, fields: object) =>
+        ann.api.put(eventPath(calendar, event), { recurrence_id: at('2026-03-09T09:00:00'), ...fields });
+      const event = await series('Quokka');
+      await change(event, { title: 'Numbat', location: 'Wombat room', description: 'about a bilby & co' });
+      for (const word of ['quokka', 'numbat', 'wombat', 'bilby'])
+        expect([word, await titles(ann, `q=${word}`)]).toEqual([word, ['Quokka']]);
+      await ann.api.delete(eventPath(calendar, event), { recurrence_id: at('2026-03-09T09:00:00') });
+      expect(await titles(ann, 'q=numbat')).toEqual([]);
+
+      await change(await series('Secret'), { title: 'Numbat', visibility: 'private' });
+      await change(await series('Guests'), { title: 'Numbat', attendees: ['zoe@outside.example'] });
+      await app.get(OutboxWorker).drain();
+      expect(await titles(bob, 'q=numbat')).toEqual([]);
+    });
+
     test('finds what the caller may read, at once for the author', async () => {
       const calendar = await newCalendar(ann, 'Search', [{ user_id: bob.id, role: 'reader' }]);
       await newEvent(ann, calendar, {

@@ -91,6 +91,19 @@ describe('polls by mail', () => {
     ]);
   });
 
+  test('the zone is named once, before the options, and not with days', async () => {
+    await create('Zone of times');
+    const text = (await mailOf('Zone of times')).text as string;
+    expect(text).toMatch(/Times in the zone Europe\/Berlin[^]*March 2[^]*March 3/);
+    const options = [{ date: '2027-03-02' }, { date: '2027-03-03' }];
+    const poll = await create('Zone of days', { options });
+    const days = (await mailOf('Zone of days')).text as string;
+    expect(days).toContain('March 3');
+    expect(days).not.toContain('Europe/Berlin');
+    expect(poll.kind).toBe('date');
+    expect(await (await fetch(linkIn(days))).text()).not.toContain('Europe/Berlin');
+  });
+
   test('a closed poll shows its result and takes no votes; a wrong token is 404', async () => {
     const poll = await create('Closed soon');
     const link = linkIn((await mailOf('Closed soon')).text as string);

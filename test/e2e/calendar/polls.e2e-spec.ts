@@ -93,6 +93,15 @@ describe('polls', () => {
     expect([event.start_utc, event.end_utc]).toEqual([option.start, option.end]);
   });
 
+  test('in the hour that summer time skips keep their length, as events do', async () => {
+    const option = { start: '2027-03-14T02:30:00', end: '2027-03-14T03:30:00' };
+    const poll = await create({
+      time_zone: 'America/New_York',
+      options: [option, { start: '2027-03-15T09:00:00' }],
+    });
+    expect(poll.options[0]).toMatchObject({ start: '2027-03-14T07:30:00Z', end: '2027-03-14T08:30:00Z' });
+  });
+
   test('count votes, which a participant replaces as a whole', async () => {
     const poll = await create();
     await vote(ann, poll, 'yes', 'if_needed');

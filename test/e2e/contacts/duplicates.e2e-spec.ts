@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { TestApp, type TestUser } from '../../support/app.ts';
 
 const BOOKS = '/contact/addressbooks';
@@ -89,6 +90,30 @@ describe('duplicate contacts', () => {
     const { results } = (await alice.api.post(`${BOOKS}/${bookId}/contacts/sync`, sync)).body;
     expect(results).toMatchObject([result]);
     expect((await list())[1]).toMatchObject({ full_name: 'Anna', job_title: 'Boss' });
+  });
+
+  test('`urn:uuid:` before a uid is a spelling of it, as in vCard', async () => {
+    const [a, b, friend] = Array.from({ length: 3 }, () => randomUUID());
+    await add('a', { full_name: 'Person a', uid: `urn:uuid:${a}` });
+    await add('b', {
+      full_name: 'Person b',
+      uid: `urn:uuid:${b}`,
+      related: [{ type: 'friend', uri: `urn:uuid:${friend}` }],
+    });
+    const members = [`urn:uuid:${b}`, b, `urn:uuid:${friend}`];
+    await add('team', { kind: 'group', full_name: 'team', members });
+    const cards = async () => Object.fromEntries((await list()).map((each) => [each.external_id, each]));
+    const made = await cards();
+    expect([made['a'].uid, made['team'].members]).toEqual([a, [b, friend]]);
+    const path = `/contact/phone-sync/export?addressbook_id=${bookId}`;
+    const raw = (await alice.api.get(path)).text;
+    const { body } = await alice.api.request('POST', `/contact/phone-sync/import?addressbook_id=${bookId}`, {
+      raw,
+      headers: { 'content-type': 'text/vcard' },
+    });
+    expect(body.import).toMatchObject({ created: 0, updated: 0, merged: 0, unchanged: 3 });
+    await merge(['a', 'b']);
+    expect((await cards())['team'].members).toEqual([a, friend]);
   });
 
   test('a merged contact takes the places of the others in groups; the undo gives them back', async () => {

@@ -56,6 +56,38 @@ describe('values of contacts on devices and here', () => {
     expect(made.body.contact.phones).toMatchObject([{ value, e164, extension }]);
   });
 
+  test.each(['3.0', '4.0'])(
+    'an extension that the number names is exported once in version %s',
+    async (version) => {
+      const forms = ['ext. 5', 'x9', ',,12#', 'int. 44', ';ext=6', '#7'].map(
+        (text) => `+1 201 555 0123 ${text}`,
+      );
+      const phones = [...forms, { value: '+420 601 123 435', extension: '35' }];
+      await alice.api.post(`/contact/addressbooks/${bookId}/contacts`, {
+        full_name: 'Ina',
+        uid: 'card-1',
+        phones,
+      });
+      const [made] = await list();
+      const exported = await rows(version);
+      expect(exported.filter((row) => row.startsWith('TEL')).map((row) => row.split(':')[1])).toEqual([
+        ...forms.map((text) => text.replaceAll(/[,;]/g, String.raw`\$&`)),
+        '+420 601 123 435 ext. 35',
+      ]);
+      const { body } = await alice.api.post('/contact/addressbooks', { name: 'Copy' });
+      bookId = body.addressbook.id;
+      await send(exported.join('\r\n'));
+      const numbersOf = (contact: any): unknown[] =>
+        contact.phones.map(({ e164, extension }: any) => [e164, extension]);
+      expect(numbersOf((await list())[0])).toEqual(numbersOf(made));
+    },
+  );
+
+  test('an extension that an earlier version exported twice is read once', async () => {
+    await send(vcard('3.0', 'FN:Ina', 'TEL:+1 201 555 0123 ext. 5 ext. 5'));
+    expect((await list())[0].phones).toMatchObject([{ value: '+1 201 555 0123', extension: '5' }]);
+  });
+
   test('links to media say in version 3.0 that they are links', async () => {
     await send(vcard('4.0', 'FN:Ina', 'LOGO:https://pictures.example/l.png'));
     expect(await rows('3.0')).toContain('LOGO;VALUE=uri:https://pictures.example/l.png');

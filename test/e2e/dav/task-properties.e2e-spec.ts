@@ -214,6 +214,10 @@ describe('properties of tasks of CalDAV programs', () => {
         'TRIGGER;RELATED=START:-PT15M',
         'DESCRIPTION:x',
         'END:VALARM',
+        'BEGIN:VALARM',
+        'ACTION:AUDIO',
+        'TRIGGER;RELATED=START:-PT15M',
+        'END:VALARM',
       ];
       const lines = [
         `SUMMARY:${title}`,
@@ -233,7 +237,8 @@ describe('properties of tasks of CalDAV programs', () => {
       const text = await putBack(`${path}${second}.ics`);
       for (const line of [`DTSTART${nextStart}`, `DUE${nextDue}`, 'RRULE:FREQ=DAILY;COUNT=2', ...alarm])
         expect(text).toContain(`${line}\r\n`);
-      expect(text.split('BEGIN:VALARM')).toHaveLength(2);
+      expect(text.split('BEGIN:VALARM')).toHaveLength(3);
+      expect((await ann.api.get(`/tasks/${second}`)).body.task.reminders).toHaveLength(1);
       const third = await complete(second);
       expect(await putBack(`${path}${third}.ics`)).toContain('RRULE:FREQ=DAILY;COUNT=1\r\n');
       expect((await ann.api.get(`/tasks/${third}`)).body.task.recurrence.rrule).toBe('FREQ=DAILY;COUNT=3');

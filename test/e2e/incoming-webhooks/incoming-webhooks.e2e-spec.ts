@@ -44,6 +44,11 @@ describe('incoming webhooks', () => {
   const messages = async (): Promise<any[]> =>
     ok(await owner.api.get(`/chat/rooms/${room}/messages`)).messages;
 
+  test('need a target', async () => {
+    const { status, body } = await member.api.post('/incoming-webhooks', { name: 'Build server' });
+    expect([status, body.details]).toMatchObject([422, [{ field: 'target', code: 'is_defined' }]]);
+  });
+
   test('have an address that only their creation and rotation show', async () => {
     const made = await hook(targets().room);
     expect(made).toMatchObject({

@@ -46,6 +46,12 @@ describe('push subscriptions', () => {
     expect((await alice.api.delete(`${PATH}/${id}`)).status).toBe(404);
   });
 
+  test('need keys', async () => {
+    const { endpoint } = at.service.device().subscription;
+    const { status, body } = await alice.api.post(PATH, { endpoint });
+    expect([status, body.details]).toMatchObject([422, [{ field: 'keys', code: 'is_defined' }]]);
+  });
+
   test('a further request with the same endpoint replaces the keys', async () => {
     const { device, id } = await at.subscribe(alice);
     const again = new PushDevice(device.endpoint);

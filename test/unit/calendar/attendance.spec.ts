@@ -43,6 +43,7 @@ const participant = (email: string, role: ParticipantRow['role'] = 'required'): 
   delegated_from: null,
   schedule_status: null,
   uninvited: false,
+  removed: false,
 });
 
 const people = fc

@@ -44,6 +44,12 @@ describe('base64', () => {
     ['padded pieces in one line', ['aGVsbG8=IQ==aGk=', ...FOOTER], 'hello!hi'],
     ['blanks and empty lines within', ['aGVs ', '', '\tbG8='], 'hello'],
     ['characters outside of the alphabet in the first line', ['aGV*sbG8='], 'hello'],
+    [
+      'characters outside of the alphabet in narrow lines',
+      ['aGVsbG8sIHdv', 'cmxk*ISBoZWxs', 'bywg~d29y', ...FOOTER],
+      'hello, world! hello, wor',
+    ],
+    ['a footer of one word', ['aGVs'.repeat(19), 'aGVs', 'www.example.org', ...FOOTER], 'hel'.repeat(20)],
     // Old mail servers divide long lines in this way.
     [
       'divided lines',

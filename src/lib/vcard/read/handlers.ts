@@ -67,8 +67,11 @@ function readEmail(draft: Draft, property: Property): boolean {
   return value ? draft.add('emails', draft.entry(property, ['internet']), { value }) : false;
 }
 
-/** `tel:+1-555-0100;ext=12` and `+1 555 0100 ext. 12` have the extension 12. The length is limited to that of an extension in the API. */
-const EXTENSION = /(?:;ext=| ext\. ?)(\S.{0,49})$/i;
+/**
+ * `tel:+1-555-0100;ext=12` and `+1 555 0100 ext. 12` have the extension 12. The length is limited to that of an extension in the API.
+ * Earlier versions wrote the extension again after a number that names it.
+ */
+const EXTENSION = /(?:;ext=| ext\. ?)(\S.{0,49}?)(?: ext\. \1)?$/i;
 
 function readPhone(draft: Draft, property: Property): boolean {
   const line = lineOf(property.value);

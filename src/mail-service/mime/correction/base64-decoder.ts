@@ -7,6 +7,10 @@ const PIECE = /(?:\r?\n|=)+|[^\n=]+(?:\n|=+)?/g;
 const IS_WHOLE = /[\n=]$/;
 /** Hardly a word of a text. */
 const LONG_RUN = /[A-Za-z\d+/]{32}/;
+/** Data in shorter lines have no long run. */
+const NARROW = 32;
+/** Letters of a line that a text hardly has without a blank, beside a few other characters. */
+const MIN_WIDTH = 8;
 const IN_ALPHABET = /^[A-Za-z\d+/]*[=\s]*$/;
 const IN_GROUPS = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2,3}=+|[=\s]+)?$/;
 
@@ -24,6 +28,8 @@ export class Base64Decoder extends Transform {
   private group = '';
   private hasData = false;
   private isPadded = false;
+  /** The letters of the longest line of data. */
+  private width = 0;
   private hasEnded = false;
 
   override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
@@ -52,7 +58,9 @@ export class Base64Decoder extends Transform {
         break;
       }
       this.isWithinLine = !piece.endsWith('\n');
-      letters += piece.replace(/[^A-Za-z\d+/]+/g, '');
+      const own = lettersOf(piece);
+      this.width = Math.max(this.width, own.length);
+      letters += own;
       this.hasData ||= letters !== '';
       this.isPadded = piece.includes('=') || (this.isPadded && letters === '');
       if (!this.isPadded || letters === '') continue;
@@ -68,7 +76,16 @@ export class Base64Decoder extends Transform {
   private isData(piece: string): boolean {
     const { isPadded, isWithinLine } = this;
     if (!this.hasData || (!isPadded && (isWithinLine || LONG_RUN.test(piece)))) return true;
-    if (!IN_ALPHABET.test(piece)) return false;
+    if (!IN_ALPHABET.test(piece)) return !isPadded && this.isFaultyLine(piece);
     return !isPadded || isWithinLine || IN_GROUPS.test(piece) || LONG_RUN.test(piece);
   }
+
+  /** Whether a line looks like narrow data with one or two other characters: it has no blank, and is as long as data or their rest. */
+  private isFaultyLine(piece: string): boolean {
+    const { length } = lettersOf(piece);
+    const fits = this.width < NARROW && length >= MIN_WIDTH && length <= this.width;
+    return fits && piece.length - length <= 2 && !/\s/.test(piece);
+  }
 }
+
+const lettersOf = (piece: string): string => piece.replace(/[^A-Za-z\d+/]+/g, '');

@@ -213,20 +213,28 @@ export function withResponse(
   record: EventRecord,
   email: string,
   key: string,
-  values: Pick<ParticipantRow, 'response' | 'comment' | 'responded_at'>,
+  values: Pick<ParticipantRow, 'response' | 'comment' | 'responded_at'> & { removed?: true },
 ): EventRecord {
   const whole = wholeOf(record.participants, email);
   const start = key.replace(FOLLOWING, '');
   const applies = (row: ParticipantRow): boolean => {
     if (row.email !== email || row.uninvited) return false;
-    if (key === '' || row.recurrence_key === key) return true;
+    if (row.recurrence_key === key) return true;
+    // What the attendee removed stays removed.
+    if (row.removed) return false;
+    if (key === '') return true;
     return (
       key.startsWith(FOLLOWING) &&
       row.recurrence_key !== '' &&
       row.recurrence_key.replace(FOLLOWING, '') >= start
     );
   };
-  const responded = (row: ParticipantRow) => ({ ...row, ...values, reply_sequence: record.sequence });
+  const responded = (row: ParticipantRow) => ({
+    ...row,
+    removed: false,
+    ...values,
+    reply_sequence: record.sequence,
+  });
   const participants = record.participants.flatMap((row) => {
     if (!applies(row)) return [row];
     return isOwnInvitation(row, whole) ? [responded(row)] : [];

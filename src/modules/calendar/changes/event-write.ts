@@ -12,7 +12,7 @@ import type {
   ProposalRow,
 } from '../model/event-record.js';
 import { participantOf } from '../model/event-policy.js';
-import { recordIn } from '../model/attendance.js';
+import { hasInstancesIn, recordIn } from '../model/attendance.js';
 import { type Span, spanOf } from '../model/event-series.js';
 
 /** A change of one event: its new state and the parts to write. */
@@ -110,13 +110,19 @@ export function finished(change: EventChange, ctx: RequestContext, now: string):
     updated_at: now,
   };
   const span = spanOf(finishedRecord);
-  const entries = change.entries.map((entry) => ({
-    ...entry,
-    ...spanIn(finishedRecord, entry, span),
-    response: participantOf(finishedRecord, entry.owner_id)?.response ?? null,
-  }));
+  const entries = change.entries.map((entry) => {
+    const response = participantOf(finishedRecord, entry.owner_id)?.response ?? null;
+    const hidden = entry.hidden && !isAsked(finishedRecord, entry);
+    return { ...entry, ...spanIn(finishedRecord, entry, span), response, hidden };
+  });
   return { ...change, record: finishedRecord, entries };
 }
+
+/** Whether an attendee has not responded, and so has to see the event. */
+const isAsked = (record: EventRecord, { calendar_id: id, owner_id }: OwnedEntry): boolean =>
+  record.participants.some(
+    ({ user_id, uninvited, response }) => user_id === owner_id && !uninvited && response === 'needs_action',
+  ) && hasInstancesIn(record, { id, owner_id });
 
 /** The span of an event in a calendar. It covers the instances to which the owner of the calendar is invited. */
 function spanIn(

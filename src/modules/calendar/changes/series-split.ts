@@ -106,6 +106,6 @@ function laterResponses(rows: readonly ParticipantRow[], key: string): Participa
     const isGeneral = ({ recurrence_key: at }: ParticipantRow): boolean =>
       at === '' || at.startsWith(FOLLOWING);
     const whole = responseAt(own.filter(isGeneral), key);
-    return [...(whole ? [{ ...whole, recurrence_key: '' }] : []), ...own.filter(isLater)];
+    return [...(whole ? [{ ...whole, recurrence_key: '', removed: false }] : []), ...own.filter(isLater)];
   });
 }

@@ -75,7 +75,8 @@ const readWindow = workspace.statement<WindowRow>(
        SELECT json_build_object(${TIME_COLUMNS.join(', ')}) AS event,
               CASE WHEN event.participants_count > 0 THEN (
                 SELECT json_agg(json_build_object('recurrence_key', recurrence_key, 'email', email, 'user_id', user_id,
-                                                  'role', role, 'kind', kind, 'response', response, 'uninvited', uninvited)
+                                                  'role', role, 'kind', kind, 'response', response, 'uninvited', uninvited,
+                                                  'removed', removed)
                                 ORDER BY recurrence_key, email)
                   FROM event_participants
                  WHERE tenant_id = $1 AND event_id = event.id AND user_id IN (calendar.owner_id, $3)) END AS participants,

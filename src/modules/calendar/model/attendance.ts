@@ -7,12 +7,13 @@ import {
 } from './event-record.js';
 import { asOrphans } from './dependent-properties.js';
 import { FOLLOWING, responseAt } from './event-policy.js';
-import { contentOf, isSeries, occurrenceOf } from './event-series.js';
-import { isDay, nominalLength, wallOf, wallText } from './event-times.js';
+import { contentOf, hasInstances, isSeries, occurrenceOf } from './event-series.js';
+import { instantOf, isDay, nominalLength, wallOf, wallText } from './event-times.js';
+import { formatRule, parseRule } from '../../../lib/recurrence/index.js';
 
 // Attendees of instances. A row of `event_participants` with the key of an instance states, in this order: that an attendee of the
 // series is not invited to the instance (`uninvited`); that the attendee is invited to the instance, without a row of the series or
-// with another role; or else only a response to the instance.
+// with another role; or else only a response to the instance, which the attendee may have `removed`.
 
 /** Attendees of an event, or of an instance: each once, with the response that applies. @param key null: the whole event */
 export function attendeesAt(record: EventRecord, key: string | null): ParticipantRow[] {
@@ -96,12 +97,13 @@ const rowsOf = (rows: readonly ParticipantRow[], email: string): ParticipantRow[
 /** Keys of the instances of a participant who is not invited to the series. Null: invited to the series, or without a row. */
 export function instanceKeysOf(rows: readonly ParticipantRow[]): string[] | null {
   if (rows.length === 0 || rows.some(({ recurrence_key }) => recurrence_key === '')) return null;
-  return rows.flatMap((row) => (row.uninvited ? [] : [row.recurrence_key])).toSorted();
+  return rows.flatMap((row) => (row.uninvited || row.removed ? [] : [row.recurrence_key])).toSorted();
 }
 
 /**
  * The event as a participant receives it. For a participant of some instances it is a series of these dates without rules, whose
- * content is that of the instances; instances to which a participant of the series is not invited are excluded.
+ * content is that of the instances; instances to which a participant of the series is not invited, or which the participant
+ * removed, are excluded.
  * @param isOwn the rows of the participant
  */
 export function recordFor(record: EventRecord, isOwn: (row: ParticipantRow) => boolean): EventRecord {
@@ -109,8 +111,11 @@ export function recordFor(record: EventRecord, isOwn: (row: ParticipantRow) => b
   const own = record.participants.filter(isOwn);
   const keys = instanceKeysOf(own);
   if (keys) return onlyInstances(record, keys);
-  const absent = own.flatMap((row) => (row.uninvited ? [row.recurrence_key] : []));
-  return absent.length > 0 ? withoutInstances(record, absent) : record;
+  const absent = own.filter((row) => row.uninvited || row.removed).map((row) => row.recurrence_key);
+  const [from] = absent.filter((key) => key.startsWith(FOLLOWING)).toSorted();
+  const shown = from === undefined ? record : endedBefore(record, from.slice(FOLLOWING.length));
+  const single = absent.filter((key) => !key.startsWith(FOLLOWING));
+  return single.length > 0 ? withoutInstances(shown, single) : shown;
 }
 
 /** The event as the owner of a calendar receives it. The calendar of the organizer shows the whole event. */
@@ -121,6 +126,12 @@ export const recordIn = (
   record.origin_calendar_id === id && record.origin !== 'external'
     ? record
     : recordFor(record, ({ user_id }) => user_id === owner_id);
+
+/** Whether an event has instances in a calendar. */
+export function hasInstancesIn(record: EventRecord, calendar: { id: string; owner_id: string }): boolean {
+  const keys = instanceKeysOf(record.participants.filter(({ user_id }) => user_id === calendar.owner_id));
+  return keys?.length !== 0 && hasInstances(recordIn(record, calendar));
+}
 
 /** As `recordIn`, for programs: who is invited to some instances only has them without their series (RFC 4791, 4.1), which names no such attendee. */
 export function resourceIn(record: EventRecord, calendar: { id: string; owner_id: string }): EventRecord {
@@ -171,5 +182,29 @@ function withoutInstances(record: EventRecord, keys: readonly string[]): EventRe
     overrides,
     overrides_count: overrides.length,
     participants: record.participants.filter(({ recurrence_key }) => !isAbsent.has(recurrence_key)),
+  };
+}
+
+/** A series without an instance and the later ones. */
+function endedBefore(record: EventRecord, key: string): EventRecord {
+  const isEarlier = (other: string): boolean => other < key;
+  const at = wallOf(key);
+  const until = isDay(key)
+    ? ({ kind: 'date', time: at - 86_400 } as const)
+    : record.time_zone === null
+      ? ({ kind: 'wall', time: at - 1 } as const)
+      : ({ kind: 'utc', time: instantOf(at, record.time_zone) - 1 } as const);
+  const overrides = record.overrides.filter(({ recurrence_key }) => isEarlier(recurrence_key));
+  return {
+    ...record,
+    rules: record.rules.map((text) => formatRule({ ...parseRule(text), count: null, until })),
+    added: record.added.filter(isEarlier),
+    // The start is an instance also of rules that end before it.
+    excluded: isEarlier(record.starts) ? record.excluded.filter(isEarlier) : [record.starts],
+    overrides,
+    overrides_count: overrides.length,
+    participants: record.participants.filter(({ recurrence_key }) =>
+      isEarlier(recurrence_key.replace(FOLLOWING, '')),
+    ),
   };
 }

@@ -135,10 +135,17 @@ export interface ParticipantRow {
   schedule_status: string | null;
   /** An attendee of the series who is not invited to this instance. */
   uninvited: boolean;
+  /** The attendee declined the instance, or it and all later ones, and no longer sees them. */
+  removed: boolean;
 }
 
 /** The response of an attendee who has not responded. */
-export const UNANSWERED = { response: 'needs_action', responded_at: null, comment: '' } as const;
+export const UNANSWERED = {
+  response: 'needs_action',
+  responded_at: null,
+  comment: '',
+  removed: false,
+} as const;
 
 /** An attendee of whom only the address is known. */
 export const NEW_PARTICIPANT: Omit<ParticipantRow, 'email'> = {

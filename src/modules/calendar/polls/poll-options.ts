@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { DAY } from '../../../lib/recurrence/index.js';
 import { fieldError } from '../../../platform/http/errors.js';
 import { readTime, type ReadTime, type TimeInput } from '../input/event-input-times.js';
-import { formatInstant, instantOf, wallText } from '../model/event-times.js';
+import { formatInstant, instantOf, placeIn, wallText } from '../model/event-times.js';
 import type { OptionRow } from './poll-record.js';
 import type { CreatePoll, PollOptionFields } from './polls.dto.js';
 
@@ -46,7 +46,7 @@ function optionOf(
     return { isDate: true, row: { ...row, starts: wallText(from.wall, true), ends: wallText(last, true) } };
   }
   const starts = at(from, zone);
-  const ends = end === undefined ? starts + minutes * 60 : at(readTime(end, zone), zone);
+  const ends = end === undefined ? starts + minutes * 60 : endOf(readTime(end, zone), from, starts, zone);
   if (ends <= starts || ends - starts > MAX_LENGTH) throw badEnd(position);
   return { isDate: false, row: { ...row, starts: formatInstant(starts), ends: formatInstant(ends) } };
 }
@@ -55,6 +55,12 @@ function optionOf(
 function lastDay({ isDate, wall }: ReadTime, position: number): number {
   if (!isDate) throw invalid(position, 'mixed_days', 'must end with a day, as it begins with one');
   return wall - DAY;
+}
+
+/** The instant of an end. A start in the hour that summer time skips is later than it says; an end in its zone moves with it, as that of an event. */
+function endOf(end: ReadTime, from: ReadTime, starts: number, pollZone: string): number {
+  const skipped = end.zone === from.zone ? placeIn(from.zone ?? pollZone, starts).wall - from.wall : 0;
+  return at({ ...end, wall: end.wall + skipped }, pollZone);
 }
 
 const at = ({ wall, zone }: ReadTime, pollZone: string): number => instantOf(wall, zone, pollZone);

@@ -46,6 +46,24 @@ const CALENDARS = `(SELECT coalesce(array_agg(entry.calendar_id::text ORDER BY e
       WHERE entry.tenant_id = item.tenant_id AND entry.event_id = item.id)`;
 
 /**
+ * The texts of the instances that differ from their series. Those of private instances, and of a series with attendees of some
+ * instances, are left out: not every reader of the series sees them.
+ */
+const INSTANCES = `coalesce((
+      SELECT left(string_agg(concat_ws(E'\\n', override.patch->>'title', override.patch->>'location',
+                                       override.patch->>'description'), E'\\n' ORDER BY override.recurrence_key), 65536)
+        FROM event_overrides override
+       WHERE override.tenant_id = item.tenant_id AND override.event_id = item.id
+         AND override.patch->>'visibility' IS DISTINCT FROM 'private'
+         AND NOT EXISTS (
+               SELECT FROM event_participants guest
+                WHERE guest.tenant_id = item.tenant_id AND guest.event_id = item.id AND guest.recurrence_key ~ '^[^>]'
+                  AND (guest.uninvited OR NOT EXISTS (
+                        SELECT FROM event_participants attendee
+                         WHERE attendee.tenant_id = item.tenant_id AND attendee.event_id = item.id
+                           AND attendee.recurrence_key = '' AND attendee.email = guest.email)))), '')`;
+
+/**
  * Tables of the search in events. The keys of an event are the calendars that contain it; a query matches the calendars of the
  * caller, and `READABLE` decides access, private events included.
  */
@@ -60,7 +78,7 @@ export const EVENT_SEARCH: SearchTables = {
   readers: CALENDARS,
   audience: `md5(array_to_string(${CALENDARS}, ','))::uuid`,
   // The engine reads HTML.
-  body: `replace(replace(item.location || E'\\n' || item.description, '&', '&amp;'), '<', '&lt;')`,
+  body: `replace(replace(concat_ws(E'\\n', item.location, item.description, ${INSTANCES}), '&', '&amp;'), '<', '&lt;')`,
   bodyJoin: '',
   bodyBytes: 'octet_length(item.description)',
   hitBytes: `(SELECT ${EVENT_BYTES} + ${OVERRIDES_BYTES} FROM calendar_events event WHERE event.tenant_id = $1 AND event.id = item.id)`,

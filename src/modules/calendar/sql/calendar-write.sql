@@ -28,7 +28,7 @@ CREATE FUNCTION event_put_parts(p_tenant uuid, p_event uuid, p_change jsonb) RET
 DECLARE
   c_key constant jsonb := jsonb_build_object('tenant_id', p_tenant, 'event_id', p_event);
   c_participant constant event_participants :=
-    jsonb_populate_record(NULL::event_participants, c_key || '{"uninvited": false}');
+    jsonb_populate_record(NULL::event_participants, c_key || '{"uninvited": false, "removed": false}');
   c_override constant event_overrides := jsonb_populate_record(NULL::event_overrides, c_key);
   c_proposal constant event_proposals := jsonb_populate_record(NULL::event_proposals, c_key);
 BEGIN
@@ -77,6 +77,25 @@ BEGIN
   END IF;
   DELETE FROM entry_tombstones
    WHERE tenant_id = p_tenant AND event_id = p_event AND calendar_id = ANY (c_placed);
+  -- A deleted meeting stays with its attendees until it is purged. The meeting that its organizer makes again with the uid takes its place;
+  -- the removal has the number of the event, which gets the next one.
+  IF cardinality(c_placed) > 1 THEN
+    WITH replaced AS (
+      DELETE FROM calendar_entries old USING calendar_events event
+       WHERE old.tenant_id = p_tenant AND old.calendar_id = ANY (c_placed) AND old.uid = (p_change#>>'{row,uid}')
+         AND old.event_id <> p_event AND event.tenant_id = p_tenant AND event.id = old.event_id
+         AND event.deleted_at IS NOT NULL
+      RETURNING old.calendar_id, old.event_id, old.uid),
+    numbered AS (
+      UPDATE calendars SET change_seq = change_seq + 1
+       WHERE tenant_id = p_tenant AND id IN (SELECT calendar_id FROM replaced)
+      RETURNING id, change_seq - 1 - p_before AS place)
+    INSERT INTO entry_tombstones (tenant_id, calendar_id, event_id, uid, change_seq, deleted_at)
+    SELECT p_tenant, replaced.calendar_id, replaced.event_id, replaced.uid, numbered.place, clock_timestamp()
+      FROM replaced JOIN numbered ON numbered.id = replaced.calendar_id
+    ON CONFLICT (tenant_id, calendar_id, event_id)
+    DO UPDATE SET change_seq = excluded.change_seq, uid = excluded.uid, deleted_at = excluded.deleted_at;
+  END IF;
   -- A calendar that has the uid already, from a file or from a mail, keeps its own event. The look-up is no join: the planner
   -- expects a hundred entries, and would scan all placements of the workspace for a join.
   INSERT INTO calendar_entries AS stored (tenant_id, calendar_id, event_id, uid, span_start, span_end, wide, response,

@@ -7,7 +7,7 @@ SELECT event.tenant_id, event.id, event.status, event.title_key, event.updated_a
          SELECT json_agg(row_to_json(participant)) FROM (
            SELECT recurrence_key, email, user_id, name, role, kind, response, rsvp, comment, responded_at,
                   reply_sequence, reply_dtstamp, delegated_to, delegated_from, schedule_status,
-                  uninvited
+                  uninvited, removed
              FROM event_participants
             WHERE tenant_id = event.tenant_id AND event_id = event.id ORDER BY recurrence_key, email) participant)
        END AS participants,

@@ -21,7 +21,7 @@ import {
   Text,
   Nested,
 } from '../../../platform/http/input.decorators.js';
-import { CARD_KINDS, type CardKind } from '../../../lib/vcard/index.js';
+import { CARD_KINDS, type CardKind, uidOf } from '../../../lib/vcard/index.js';
 import { CONTACT_FIELDS } from '../contacts.entity.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import {
@@ -144,6 +144,7 @@ export class ContactIds {
   /** The vCard UID, unique in the address book. Default: the new id. */
   @ApiPropertyOptional({ minLength: 1, maxLength: MAX_UID, example: '4fbe8971-0bc3-424c-9c26-36c3e1eff6b1' })
   @Optional()
+  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? uidOf(value) : value))
   @ExternalIdField()
   uid?: string;
 }

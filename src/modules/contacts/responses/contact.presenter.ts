@@ -1,4 +1,4 @@
-import type { ContactCard } from '../../../lib/contact-card/index.js';
+import { type ContactCard, namesExtension } from '../../../lib/contact-card/index.js';
 import { type Card, type CardPhoto, type CardVersion, newCard, writeCard } from '../../../lib/vcard/index.js';
 import type { ApiError } from '../../../platform/http/api-error.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
@@ -111,7 +111,10 @@ export function vcardOf(row: Pick<ContactRow, 'card' | 'uid'>, photo: CardPhoto 
   return newCard({
     ...fields,
     uid: row.uid,
-    phones: phones.map(({ e164: _e164, ...phone }) => phone),
+    phones: phones.map((phone) => {
+      const { e164: _e164, ...entry } = phone;
+      return namesExtension(phone) ? { ...entry, extension: null } : entry;
+    }),
     photo,
   });
 }

@@ -33,10 +33,15 @@ export function nextTodo(
   );
   const clock = clockOf(kept.others, task.time_zone);
   const wanted = new Set(task.reminders.map(reminderKey));
+  const found = new Set<string>();
   for (const alarm of kept.alarms) {
     const [old, moved] = [before, after].map((todo) => reminderOf(alarm, todo!, clock));
     if (!old || !moved || !('at' in moved) || !wanted.has(reminderKey(old))) continue;
-    if (reminderKey(old) !== reminderKey(moved)) reminders.push(moved);
+    const key = reminderKey(moved);
+    // Several alarms, such as one with a sound and one with a text, are one reminder.
+    if (reminderKey(old) === key || found.has(key)) continue;
+    found.add(key);
+    reminders.push(moved);
   }
   return { icalendar, reminders };
 }

@@ -16,7 +16,8 @@ interface PollMail {
   location: string;
   /** Times of the options in the language of the mail. */
   times: string[];
-  zone: string;
+  /** Null: the options are days. */
+  zone: string | null;
   url: string;
 }
 
@@ -30,12 +31,12 @@ const POLL_MAIL = catalogueMail<PollText, PollMail>({
     return {
       subject: text('mail_subject', { inviter, title }),
       title,
-      paragraphs: [text('mail_text', { inviter, title })],
+      paragraphs: [
+        text('mail_text', { inviter, title }),
+        ...(zone === null ? [] : [text('times_in', { zone })]),
+      ],
       facts: location === '' ? [] : [{ label: text('location'), value: location }],
-      items: times.map((time, n) => ({
-        title: time,
-        ...(n === 0 && { detail: text('times_in', { zone }) }),
-      })),
+      items: times.map((time) => ({ title: time })),
       action: { label: text('mail_action'), url },
       closing: [text('mail_closing')],
       senderName: inviter,
@@ -77,7 +78,8 @@ export class PollMails implements OnModuleInit {
     const times = poll.options
       .slice(0, MAX_LISTED)
       .map((option) => optionText(option, poll.time_zone, language));
-    const { title, location, time_zone: zone } = poll;
+    const { title, location, kind, time_zone } = poll;
+    const zone = kind === 'date' ? null : time_zone;
     const common = { title, location, zone, times, inviter: owner.name, inviterEmail: owner.email };
     for (const { id: participantId, email: to } of outside) {
       const url = this.links.url({ tenantId, pollId: poll.id, participantId });

@@ -83,7 +83,7 @@ function formOf(poll: PollRecord, participantId: string, language: Language, t: 
       ${t(answer)}</label
     > `;
   return html`<form method="post">
-    <p>${t('times_in', { zone: poll.time_zone })}</p>
+    ${poll.kind === 'date' ? '' : html`<p>${t('times_in', { zone: poll.time_zone })}</p>`}
     ${poll.options.map(
       (option) =>
         html`<fieldset>
