@@ -52,7 +52,7 @@ export async function readXmlBody(request: Request): Promise<XmlElement | null> 
   const bytes = await readBody(request, MAX_XML);
   if (bytes.length === 0) return null;
   try {
-    return readXml(utf8Of(bytes), LIMITS);
+    return await readXml(utf8Of(bytes), LIMITS);
   } catch (error) {
     throw error instanceof XmlError ? xmlError(error) : error;
   }

@@ -8,6 +8,7 @@ import {
   VcardError,
   withStoredPositions,
 } from '../../../../lib/vcard/index.js';
+import { PAGE_BYTES } from '../../../../platform/bounded-pages/page-bytes.js';
 import { revisionTag } from '../../../../platform/concurrency/expected-revision.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { ConcurrentChangeError } from '../../../../platform/database/database-errors.js';
@@ -74,7 +75,7 @@ export class ContactCards {
     }
   }
 
-  /** The contacts with these ids, in pages. @throws ApiError 404 for the book */
+  /** The contacts with these ids, in pages by the bytes of their texts, which contain photos. @throws ApiError 404 for the book */
   async *ofIds(
     ctx: RequestContext,
     bookId: string,
@@ -85,9 +86,16 @@ export class ContactCards {
     for (let at = 0; at < externalIds.length; at += BATCH) {
       const ids = externalIds.slice(at, at + BATCH);
       const rows = await this.contacts.find(this.db, ctx, bookId, 'external_id', ids);
-      const texts: CardText[] = [];
-      for (const row of rows) texts.push(await this.textOf(ctx, row, version));
-      yield texts;
+      let [texts, bytes]: [CardText[], number] = [[], 0];
+      for (const row of rows) {
+        const card = await this.textOf(ctx, row, version);
+        texts.push(card);
+        bytes += card.text.length;
+        if (bytes < PAGE_BYTES) continue;
+        yield texts;
+        [texts, bytes] = [[], 0];
+      }
+      if (texts.length > 0) yield texts;
     }
   }
 
