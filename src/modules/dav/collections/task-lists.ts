@@ -83,11 +83,12 @@ export class TaskCollections implements Collections {
   /** As `open`; null where the caller sees no task folder at this segment. */
   async openIfAny(ctx: RequestContext, segment: string): Promise<Collection | null> {
     const id = idOf(ctx, segment);
-    const role = await this.tasks.roleIfAny(ctx, id);
-    if (role === null) return null;
+    const opened = await this.tasks.openIfAny(ctx, id);
+    if (!opened) return null;
+    const { role, head } = opened;
     const path = paths.collection('calendars', ctx.userId, segment);
     const rest = { properties: new Map(), isWritable: mayWrite(role), isDefault: false };
-    return { id, kind: 'tasks', contentType: TASK_TYPE, segment, path, ...rest };
+    return { id, kind: 'tasks', contentType: TASK_TYPE, segment, path, head, ...rest };
   }
 
   async *members(ctx: RequestContext, { id }: Collection): AsyncGenerator<Member[]> {
@@ -100,11 +101,9 @@ export class TaskCollections implements Collections {
     names: readonly string[],
     { zones }: ContentOptions,
   ): AsyncGenerator<Member[]> {
-    const ids = [...(await this.names.uidsOf(ctx.tenantId, id, names)).values()].filter(isUuid);
-    // A name that is not the one of its task finds nothing: each task has one path.
-    const wanted = new Set(names);
-    for await (const page of this.tasks.ofIds(ctx, id, [...new Set(ids)], zones))
-      yield (await this.named(ctx, id, page)).filter(({ name }) => wanted.has(name));
+    const own = await this.names.resolve(ctx.tenantId, id, names);
+    for await (const page of this.tasks.ofIds(ctx, id, [...own.keys()].filter(isUuid), zones))
+      yield page.map(({ id: taskId, etag, text }) => ({ name: own.get(taskId) as string, etag, text }));
   }
 
   async *query(
@@ -121,8 +120,8 @@ export class TaskCollections implements Collections {
     }
   }
 
-  async changes(ctx: RequestContext, { id }: Collection, token: string | null, limit: number) {
-    const { changes, ...rest } = await this.tasks.changes(ctx, id, token, limit);
+  async changes(ctx: RequestContext, { id, head }: Collection, token: string | null, limit: number) {
+    const { changes, ...rest } = await this.tasks.changes(ctx, id, token, limit, head);
     const ids = changes.map((change) => change.id);
     const names = await this.names.namesOf(ctx.tenantId, id, ids);
     const named = changes.map((change) => ({ name: names.get(change.id) as string, etag: change.etag }));

@@ -31,7 +31,9 @@ export async function readBody(request: Request, limit: number): Promise<Buffer>
     });
     request.once('end', () => resolve(Buffer.concat(chunks)));
     request.once('error', reject);
-    request.once('close', () => reject(new ClientDisconnectedError()));
+    request.once('close', () => {
+      if (!request.complete) reject(new ClientDisconnectedError());
+    });
   });
 }
 
