@@ -68,7 +68,8 @@ export class TaskCollections implements Collections {
   }
 
   async find(ctx: RequestContext, segment: string): Promise<Collection> {
-    const { json } = await this.folders.read(ctx, idOf(ctx, segment));
+    const { id } = await this.open(ctx, segment);
+    const { json } = await this.folders.read(ctx, id);
     const { folder } = JSON.parse(json.toString()) as { folder: TaskFolderResponse };
     const [collection] = await this.shown(ctx, [{ folder, segment }]);
     return collection as Collection;
@@ -82,10 +83,9 @@ export class TaskCollections implements Collections {
 
   /** As `open`; null where the caller sees no task folder at this segment. */
   async openIfAny(ctx: RequestContext, segment: string): Promise<Collection | null> {
-    const id = idOf(ctx, segment);
-    const opened = await this.tasks.openIfAny(ctx, id);
+    const opened = await this.tasks.openIfAny(ctx, idsOf(ctx, segment));
     if (!opened) return null;
-    const { role, head } = opened;
+    const { id, role, head } = opened;
     const path = paths.collection('calendars', ctx.userId, segment);
     const rest = { properties: new Map(), isWritable: mayWrite(role), isDefault: false };
     return { id, kind: 'tasks', contentType: TASK_TYPE, segment, path, head, ...rest };
@@ -170,7 +170,9 @@ export class TaskCollections implements Collections {
 
   async create(ctx: RequestContext, segment: string, properties: PropertyChanges): Promise<void> {
     const { values, order } = taskFieldsOf(properties);
-    const id = idOf(ctx, segment);
+    const ids = idsOf(ctx, segment);
+    // Without an unused id the folder rejects the first one.
+    const id = (await this.tasks.unusedFolderId(ctx, ids)) ?? ids[0]!;
     await this.folders.create(ctx, null, validated(CreateTaskFolder, { name: segment, ...values, id }));
     if (order !== undefined) await this.tasks.setOrder(ctx, id, order);
   }
@@ -260,8 +262,17 @@ function asDavError(error: unknown): unknown {
   return new DavError(403, CONDITIONS[code] ?? caldav('valid-calendar-object-resource'), message);
 }
 
-/** The id of a folder: the segment, or one that follows from a name that a program chose. */
-function idOf({ userId }: RequestContext, segment: string): string {
+/** Lists that a program makes under one name and deletes, while the feed keeps the removals. */
+const MAX_MADE = 16;
+
+/**
+ * The ids that the folder of a segment may have: the segment, or those that follow from a name that a program chose. A deleted folder keeps its
+ * id for the feed, so the next list of the name gets another one.
+ */
+function idsOf({ userId }: RequestContext, segment: string): string[] {
   const name = segment.toLowerCase();
-  return isUuid(segment) ? name : uuidv5(`task folder ${name}`, userId);
+  if (isUuid(segment)) return [name];
+  return Array.from({ length: MAX_MADE }, (_, made) =>
+    uuidv5(`task folder${made === 0 ? '' : `\n${made}`} ${name}`, userId),
+  );
 }

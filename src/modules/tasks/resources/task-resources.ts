@@ -51,9 +51,15 @@ export class TaskResources {
     private readonly db: Db,
   ) {}
 
-  /** A folder as its caller sees it at this moment; null without access. */
-  async openIfAny(ctx: RequestContext, folderId: string): Promise<OpenedFolder | null> {
-    return this.tasks.opened(ctx, folderId);
+  /** The one of these folders that the caller sees at this moment; null without access. */
+  async openIfAny(ctx: RequestContext, ids: readonly string[]): Promise<OpenedFolder | null> {
+    return this.tasks.opened(ctx, ids);
+  }
+
+  /** The first one of these ids that no folder has or had; null: none. */
+  async unusedFolderId(ctx: RequestContext, ids: readonly string[]): Promise<string | null> {
+    const used = await this.tasks.usedFolderIds(ctx, ids);
+    return ids.find((id) => !used.has(id)) ?? null;
   }
 
   /** The role of the caller in a folder. @throws ApiError 404 */
