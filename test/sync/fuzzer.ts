@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Performer } from './actors.ts';
+import { DavDevice } from './dav/dav-device.ts';
 import { Device } from './library/device.ts';
 import { Violation } from './model.ts';
 import { Reader } from './protocol/reader.ts';
@@ -40,6 +41,7 @@ export async function fuzz(site: Site, plan: Plan): Promise<Outcome> {
   const rng = world.rng('rounds');
   const devices: Device[] = [];
   const readers = site.users.map((user) => new Reader(world, user));
+  const programs = site.users.slice(0, 1).map((user) => new DavDevice(world, user));
   const performers = Array.from(
     { length: plan.performers },
     (_, n) => new Performer(world, devices, readers, n, plan.performers),
@@ -52,7 +54,7 @@ export async function fuzz(site: Site, plan: Plan): Promise<Outcome> {
       last = !plan.goOn(rounds + 1);
       const crash = plan.crashes && site.crash && rng.chance(0.4) ? rng.int(0, site.bases.length - 1) : null;
       const actions = Math.ceil(plan.actionsPerRound * rng.pick([0.1, 0.4, 1]));
-      await round(world, { devices, readers, performers }, actions, {
+      await round(world, { devices, readers, programs, performers }, actions, {
         last,
         crash,
         move: plan.moves === true,
@@ -73,12 +75,13 @@ export async function fuzz(site: Site, plan: Plan): Promise<Outcome> {
 interface Actors {
   devices: Device[];
   readers: Reader[];
+  programs: DavDevice[];
   performers: Performer[];
 }
 
 async function round(
   world: World,
-  { devices, readers, performers }: Actors,
+  { devices, readers, programs, performers }: Actors,
   actions: number,
   { last, crash, move }: { last: boolean; crash: number | null; move: boolean },
 ): Promise<void> {
@@ -90,7 +93,9 @@ async function round(
   let moved = !move;
   const takeOne = (): boolean => !world.failed && (left-- > 0 || !moved);
   const guarded = (work: Promise<void>): Promise<void> => work.catch((error: unknown) => world.fail(error));
-  const living = [...online, ...readers].map((client) => guarded(client.live(() => !acting || world.failed)));
+  const living = [...online, ...readers, ...programs].map((client) =>
+    guarded(client.live(() => !acting || world.failed)),
+  );
   const crashing = crash === null ? undefined : guarded(crashMidway(world, crash, () => left < actions / 2));
   const moving = move
     ? guarded(moveMidway(world, () => left < (actions * 3) / 4)).finally(() => (moved = true))
@@ -107,8 +112,9 @@ async function round(
   await world.site.purgeTrash();
   await Promise.all(online.map((device) => device.push()));
   await Promise.all(devices.map((device) => device.drain()));
-  await Promise.all([...online, ...readers].map((client) => client.settle()));
+  await Promise.all([...online, ...readers, ...programs].map((client) => client.settle()));
   await checkDevices(world, devices, readers, world.rng(`verdict ${world.counts.get('actions')}`));
+  await Promise.all(programs.map((program) => program.check()));
   await recallNotes(world);
   await recallTasks(world);
 }

@@ -1,4 +1,5 @@
 import { SaxesParser } from 'saxes';
+import { Turns } from '../turns/index.js';
 
 /** An element with the expanded names of XML namespaces. */
 export interface XmlElement {
@@ -44,12 +45,15 @@ export interface XmlLimits {
   nodes: number;
 }
 
+/** Characters that are read without a pause for other work. */
+const PIECE = 16 * 1024;
+
 /**
  * Reads a document into elements. A document type, and with it every entity that a document could declare, is an error. The length of
  * the text is the caller's limit.
  * @throws XmlError
  */
-export function readXml(text: string, { depth, nodes }: XmlLimits): XmlElement {
+export async function readXml(text: string, { depth, nodes }: XmlLimits): Promise<XmlElement> {
   const parser = new SaxesParser({ xmlns: true });
   const open: XmlElement[] = [];
   let root: XmlElement | undefined;
@@ -92,7 +96,12 @@ export function readXml(text: string, { depth, nodes }: XmlLimits): XmlElement {
   parser.on('cdata', append);
   parser.on('closetag', () => void open.pop());
   try {
-    parser.write(text).close();
+    const turns = new Turns();
+    for (let at = 0; at < text.length; at += PIECE) {
+      parser.write(text.slice(at, at + PIECE));
+      await turns.pause();
+    }
+    parser.close();
   } catch (error) {
     if (error instanceof XmlError) throw error;
     throw new XmlError('malformed', 'The body is no well-formed XML.');

@@ -21,6 +21,8 @@ export interface AccessedBook extends Pick<
   'id' | 'kind' | 'default_country' | 'locked_fields' | 'contacts_count'
 > {
   role: BookRole;
+  /** The number of its last change. */
+  head: number;
 }
 
 /** A contact with the access of the caller. */
@@ -32,7 +34,9 @@ export interface FoundContact {
 
 const access = workspace.statement<Omit<AccessedBook, 'role'> & { role: StoredRole }>(
   'contacts.access',
-  `SELECT id, kind, default_country, locked_fields, contacts_count, role FROM ${BOOK_ACCESS} access`,
+  `SELECT access.id, access.kind, access.default_country, access.locked_fields, access.contacts_count, access.role,
+          coalesce(counter.head, 0)::float8 AS head
+     FROM ${BOOK_ACCESS} access LEFT JOIN sync_heads counter ON counter.tenant_id = $1 AND counter.user_id = $3`,
   { pipelined: true },
 );
 

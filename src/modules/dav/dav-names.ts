@@ -13,10 +13,13 @@ const BATCH = 500;
 
 /** The name of an event for which no program has chosen another one. */
 const usualName = (uid: string): string => uid + EXTENSION;
+const usualUid = (name: string): string =>
+  name.endsWith(EXTENSION) ? name.slice(0, -EXTENSION.length) : name;
 
 const ofNames = workspace.statement<{ name: string; uid: string }>(
   'dav.uids_of_names',
-  `SELECT name, uid FROM dav_names WHERE tenant_id = $1 AND calendar_id = $2 AND name = ANY ($3::text[])`,
+  `SELECT name, uid FROM dav_names
+    WHERE tenant_id = $1 AND calendar_id = $2 AND (name = ANY ($3::text[]) OR uid = ANY ($4::text[]))`,
 );
 
 const ofUids = workspace.statement<{ name: string; uid: string }>(
@@ -68,16 +71,19 @@ export class DavNames implements OnModuleInit {
     this.jobs.register({ name: 'dav.forget-names', everySeconds: 86_400, run: () => this.check() });
   }
 
-  /** The UIDs of names; names that belong to no event are among them too. */
-  async uidsOf(tenantId: string, calendarId: string, names: readonly string[]): Promise<Map<string, string>> {
-    const rows = await this.db.query(ofNames, [tenantId, calendarId, names]);
-    const chosen = new Map(rows.map(({ name, uid }) => [name, uid]));
-    return new Map(
-      names.map((name) => [
-        name,
-        chosen.get(name) ?? (name.endsWith(EXTENSION) ? name.slice(0, -EXTENSION.length) : name),
-      ]),
-    );
+  /**
+   * The names by their UIDs, which may be those of no event. A name that is not the one of its event has none: each event has one path.
+   */
+  async resolve(
+    tenantId: string,
+    calendarId: string,
+    names: readonly string[],
+  ): Promise<Map<string, string>> {
+    const rows = await this.db.query(ofNames, [tenantId, calendarId, names, names.map(usualUid)]);
+    const uids = new Map(rows.map(({ name, uid }) => [name, uid]));
+    const chosen = new Map(rows.map(({ name, uid }) => [uid, name]));
+    const resolved = names.map((name) => [uids.get(name) ?? usualUid(name), name] as const);
+    return new Map(resolved.filter(([uid, name]) => (chosen.get(uid) ?? usualName(uid)) === name));
   }
 
   async namesOf(tenantId: string, calendarId: string, uids: readonly string[]): Promise<Map<string, string>> {
@@ -88,9 +94,8 @@ export class DavNames implements OnModuleInit {
 
   /** The UID of the event that has this name; null where the event of the derived UID has another one. */
   async uidOf(tenantId: string, calendarId: string, name: string): Promise<string | null> {
-    const uid = (await this.uidsOf(tenantId, calendarId, [name])).get(name) as string;
-    const own = (await this.namesOf(tenantId, calendarId, [uid])).get(uid);
-    return own === name ? uid : null;
+    const [uid = null] = (await this.resolve(tenantId, calendarId, [name])).keys();
+    return uid;
   }
 
   /** Keeps the name under which a program creates an event. */

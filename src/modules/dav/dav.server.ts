@@ -1,11 +1,10 @@
-import { Readable } from 'node:stream';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { XmlError, type XmlElement } from '../../lib/xml/index.js';
 import { ClientDisconnectedError } from '../../platform/http/abort-signal.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { BodyReply } from '../../platform/http/replies/body-reply.js';
-import { writeBody } from '../../platform/http/replies/reply-writer.js';
+import { writeBody, writeTexts } from '../../platform/http/replies/reply-writer.js';
 import { ApplicationPasswordProviders } from '../account-security/index.js';
 import { type DavCaller, DavAuthenticator } from './auth/dav-authenticator.js';
 import { AddressbookCollections } from './collections/addressbooks.js';
@@ -250,17 +249,17 @@ const sendXml = (response: Response, status: number, text: string): void =>
 /** Sends a 207 as its parts are read. Errors before the first part become the response. */
 async function stream(response: Response, parts: AsyncGenerator<string>): Promise<void> {
   const first = await parts.next();
-  const body = Readable.from(document(first, parts), { objectMode: false });
-  writeBody(response, new BodyReply(body, { status: 207, contentType: XML_TYPE, headers: COMMON }));
+  const options = { status: 207, contentType: XML_TYPE, headers: COMMON };
+  await writeTexts(response, document(first, parts), options);
 }
 
 async function* document(
   first: IteratorResult<string, unknown>,
   rest: AsyncGenerator<string>,
-): AsyncGenerator<Buffer> {
-  yield Buffer.from(first.done ? HEAD : HEAD + first.value);
-  if (!first.done) for await (const part of rest) if (part !== '') yield Buffer.from(part);
-  yield Buffer.from(TAIL);
+): AsyncGenerator<string> {
+  yield first.done ? HEAD : HEAD + first.value;
+  if (!first.done) for await (const part of rest) if (part !== '') yield part;
+  yield TAIL;
 }
 
 /** Writes the errors of WebDAV, and of conditions that the API names otherwise; the rest is JSON. */

@@ -1,6 +1,8 @@
 import net from 'node:net';
 
 const HEADERS_END = Buffer.from('\r\n\r\n');
+/** Of a chunked response. No text of the benches contains it. */
+const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
 
 /**
  * A keep-alive connection with one request in flight at a time. It reads no more of a response than the status and the
@@ -15,6 +17,7 @@ export class Connection {
   #expected = -1;
   #bodyStart = 0;
   #status = 0;
+  #isChunked = false;
 
   static open(port) {
     return new Promise((resolve, reject) => {
@@ -66,6 +69,7 @@ export class Connection {
     this.#received += chunk.length;
     if (this.#expected < 0) this.#readHead();
     if (this.#expected < 0 || this.#received < this.#expected) return;
+    if (this.#isChunked && !this.#hasLastChunk()) return;
     const chunks = this.#pending;
     this.#pending = [];
     this.#received = 0;
@@ -80,9 +84,16 @@ export class Connection {
     if (end < 0) return;
     const text = start.latin1Slice(0, end);
     const length = /\r\ncontent-length: (\d+)/i.exec(text);
-    if (!length) return this.#onError?.(new Error(`no length in ${text}`));
+    this.#isChunked = /\r\ntransfer-encoding: chunked/i.test(text);
+    if (!length && !this.#isChunked) return this.#onError?.(new Error(`no length in ${text}`));
     this.#status = Number(text.slice(9, 12));
     this.#bodyStart = end + HEADERS_END.length;
-    this.#expected = this.#bodyStart + Number(length[1]);
+    this.#expected = this.#bodyStart + Number(length?.[1] ?? 0);
+  }
+
+  #hasLastChunk() {
+    const { length } = LAST_CHUNK;
+    const end = Buffer.concat(this.#pending.slice(-length)).subarray(-length);
+    return end.equals(LAST_CHUNK);
   }
 }

@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { EventResources } from '../../../src/modules/calendar/index.js';
 import { EventResourcesRepository } from '../../../src/modules/calendar/events/resources/event-resources.repository.js';
+import { ContactPhotos } from '../../../src/modules/contacts/contact-photos.js';
 import { ContactCards } from '../../../src/modules/contacts/index.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { importFile } from '../../support/domains/calendars.ts';
@@ -68,6 +69,24 @@ describe('queries of large collections', () => {
     expect(sizes).toEqual([200, 200, 50]);
   });
 
+  test('a synchronisation sends a page of events before it reads the next one', async () => {
+    const id = await calendar(uidsOf(250), 'DTSTART:20270302T090000Z', 'DTEND:20270302T100000Z');
+    const gate = Promise.withResolvers<void>();
+    const repository = app.get(EventResourcesRepository);
+    const ofUids = repository.ofUids.bind(repository);
+    const sizes: number[] = [];
+    jest.spyOn(repository, 'ofUids').mockImplementation(async (...args) => {
+      if (sizes.length > 0) await gate.promise;
+      const found = await ofUids(...args);
+      sizes.push(found.found.length);
+      return found;
+    });
+    const report = `<D:sync-collection ${NAMESPACES}><D:sync-token/><D:sync-level>1</D:sync-level><D:prop><C:calendar-data/></D:prop></D:sync-collection>`;
+    const text = await readInParts(`${client.home('calendars')}${id}/`, report, gate.resolve);
+    expect(hrefsOf(text)).toHaveLength(250);
+    expect(sizes).toEqual([100, 100, 50]);
+  });
+
   test('a page of contacts is sent before the next one is read', async () => {
     const { body } = await alice.api.post('/contact/addressbooks', { name: 'Large' });
     const path = `${client.home('addressbooks')}${body.addressbook.id}/`;
@@ -91,6 +110,24 @@ describe('queries of large collections', () => {
     const report = `<A:addressbook-query ${NAMESPACES}><D:prop><A:address-data/></D:prop></A:addressbook-query>`;
     expect(hrefsOf(await readInParts(path, report, gate.resolve))).toHaveLength(60);
     expect(sizes).toEqual([50, 10]);
+  });
+
+  test('a page of contacts with photos ends at its bytes', async () => {
+    const { body } = await alice.api.post('/contact/addressbooks', { name: 'Photos' });
+    const path = `${client.home('addressbooks')}${body.addressbook.id}/`;
+    const ids = ['p1', 'p2', 'p3', 'p4', 'p5'];
+    for (const uid of ids) {
+      const card = `BEGIN:VCARD\r\nVERSION:3.0\r\nUID:${uid}\r\nFN:P\r\nN:P;;;;\r\nEND:VCARD\r\n`;
+      expect((await client.send('PUT', `${path}${uid}.vcf`, card)).status).toBe(201);
+    }
+    const photo = { media_type: 'image/jpeg', data: Buffer.alloc(2_000_000) };
+    jest.spyOn(app.get(ContactPhotos), 'forCard').mockResolvedValue(photo);
+    const ctx = { tenantId: alice.tenantId, userId: alice.id } as never;
+    const sizes: number[] = [];
+    const cards = app.get(ContactCards);
+    const book = await cards.open(ctx, body.addressbook.id);
+    for await (const page of cards.ofIds(ctx, book, ids, '3.0')) sizes.push(page.length);
+    expect(sizes).toEqual([2, 2, 1]);
   });
 
   test('a page of expanded series ends at its bytes', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { DavClient, hrefsOf, valuesOf } from '../../support/dav/dav-client.ts';
+import { DavClient, hrefsOf, NAMESPACES, valuesOf } from '../../support/dav/dav-client.ts';
 
 const textOf = (uid: string, title: string): string =>
   `BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Test//EN\r\nBEGIN:VTODO\r\nUID:${uid}\r\nDTSTAMP:20260301T000000Z\r\nSUMMARY:${title}\r\nEND:VTODO\r\nEND:VCALENDAR\r\n`;
@@ -43,6 +43,25 @@ describe('lists of tasks in CalDAV', () => {
     );
   };
   const uidsOf = async (path: string) => [...(await read(path)).values()].map(({ uid }) => uid);
+
+  test('a list that was deleted is made again under its name', async () => {
+    const path = `${client.home('calendars')}errands/`;
+    const make = () =>
+      client.send(
+        'MKCALENDAR',
+        path,
+        `<C:mkcalendar ${NAMESPACES}><D:set><D:prop><D:displayname>Errands</D:displayname><I:calendar-order>3</I:calendar-order><X:note xmlns:X="urn:x">n</X:note><C:supported-calendar-component-set><C:comp name="VTODO"/></C:supported-calendar-component-set></D:prop></D:set></C:mkcalendar>`,
+      );
+    for (const round of ['first', 'second', 'third']) {
+      expect((await make()).status).toBe(201);
+      expect((await make()).status).toBe(405);
+      expect(await uidsOf(path)).toEqual([]);
+      expect((await put(`${path}one.ics`, round, round)).status).toBe(201);
+      expect(await uidsOf(path)).toEqual([round]);
+      expect((await client.send('DELETE', path)).status).toBe(204);
+      expect((await client.propfind(path, '<D:displayname/>')).status).toBe(404);
+    }
+  });
 
   test('a list that takes the id of a deleted calendar is found at once', async () => {
     const id = randomUUID();

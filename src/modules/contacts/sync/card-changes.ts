@@ -6,7 +6,7 @@ import { revisionTag } from '../../../platform/concurrency/expected-revision.js'
 import type { ChangesRead, FeedRead, FeedSource } from '../../../platform/sync/feed-source.js';
 import { FeedService } from '../../../platform/sync/feed.service.js';
 import { SyncCursors } from '../../../platform/sync/sync-cursors.js';
-import { AddressbookAccess } from '../addressbook-access.js';
+import type { AccessedBook } from '../addressbook-access.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';
 import { ContactFeedRepository } from './contact-feed.repository.js';
@@ -48,24 +48,24 @@ export class CardChanges {
   constructor(
     private readonly feeds: FeedService,
     private readonly feed: ContactFeedRepository,
-    private readonly access: AddressbookAccess,
     private readonly contacts: ContactsRepository,
-    private readonly cursors: SyncCursors,
+    private readonly signed: SyncCursors,
     private readonly db: Db,
   ) {}
 
   /**
    * Changes since a cursor; without one, all contacts.
-   * @throws ApiError 404, 410 `cursor_expired`
+   * @throws ApiError 410 `cursor_expired`
    */
   async since(
     ctx: RequestContext,
-    bookId: string,
+    { id: bookId, head }: AccessedBook,
     cursor: string | null,
     limit: number,
   ): Promise<{ changes: CardChange[]; cursor: string; hasMore: boolean }> {
-    await this.access.readable(ctx, bookId);
     const { ctx: owner, source } = this.feed.of(ctx, bookId);
+    const isCurrent = cursor !== null && this.signed.read(owner, source.collection, cursor)?.seq === head;
+    if (isCurrent) return { changes: [], cursor, hasMore: false };
     const named: FeedSource = {
       ...source,
       changes: (_: RequestContext, read) => this.read(ctx.tenantId, bookId, read),
@@ -80,14 +80,12 @@ export class CardChanges {
     return { changes: page.changes, cursor: page.cursor, hasMore: page.has_more };
   }
 
-  /** The cursor of the present state. The caller has read the book. */
-  async cursor(ctx: RequestContext, bookId: string): Promise<string> {
-    const head = await this.contacts.head(ctx, bookId);
-    return this.cursors.write({ ...ctx, userId: bookId }, this.feed.collection, {
-      mode: 'changes',
-      seq: head,
-      since: head,
-    });
+  /** The cursors of the present state of books that the caller has read. */
+  async cursors(ctx: RequestContext, bookIds: readonly string[]): Promise<Map<string, string>> {
+    const heads = await this.contacts.heads(ctx, bookIds);
+    const cursor = (userId: string, seq: number): string =>
+      this.signed.write({ ...ctx, userId }, this.feed.collection, { mode: 'changes', seq, since: seq });
+    return new Map(bookIds.map((id) => [id, cursor(id, heads.get(id) ?? 0)]));
   }
 
   private async read(

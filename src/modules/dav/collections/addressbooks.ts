@@ -8,6 +8,7 @@ import { isUuid } from '../../../platform/http/id.pipe.js';
 import { Checked, validated } from '../../../platform/http/input.pipe.js';
 import { isStorable } from '../../../platform/http/storable-text.js';
 import {
+  type AccessedBook,
   type AddressbookResponse,
   AddressbooksService,
   CardChanges,
@@ -60,6 +61,9 @@ export class AddressbookCollections implements Collections {
   readonly space = 'addressbooks';
   readonly contentProperty = carddav('address-data');
 
+  /** The books of collections, so that the access is read once in a request. */
+  private readonly opened = new WeakMap<Collection, AccessedBook>();
+
   constructor(
     private readonly books: AddressbooksService,
     private readonly cards: ContactCards,
@@ -78,61 +82,78 @@ export class AddressbookCollections implements Collections {
       found.push(...page.addressbooks);
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
-    return found.map((book) => this.shown(ctx, book, book.id));
+    // One query for the tokens of all books, where they are asked for.
+    let tokens: Promise<Map<string, string>> | undefined;
+    const token = async (id: string): Promise<string> =>
+      (
+        await (tokens ??= this.feed.cursors(
+          ctx,
+          found.map((book) => book.id),
+        ))
+      ).get(id) as string;
+    return found.map((book) => this.shown(ctx, book, book.id, () => token(book.id)));
   }
 
-  async find(ctx: RequestContext, segment: string): Promise<Collection> {
-    const ids = isUuid(segment) ? [segment.toLowerCase(), idOf(ctx, segment)] : [idOf(ctx, segment)];
-    for (const id of ids) {
-      try {
-        const { json } = await this.books.read(ctx, id);
-        const { addressbook } = JSON.parse(json.toString()) as { addressbook: AddressbookResponse };
-        return this.shown(ctx, addressbook, segment);
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.kind.status !== 404) throw error;
-      }
-    }
-    throw notFound();
+  find(ctx: RequestContext, segment: string): Promise<Collection> {
+    return this.named(ctx, segment, async (id) => {
+      const { json } = await this.books.read(ctx, id);
+      const { addressbook } = JSON.parse(json.toString()) as { addressbook: AddressbookResponse };
+      const token = async (): Promise<string> => (await this.feed.cursors(ctx, [id])).get(id) as string;
+      return this.shown(ctx, addressbook, segment, token);
+    });
   }
 
   open(ctx: RequestContext, segment: string): Promise<Collection> {
-    return this.find(ctx, segment);
+    return this.named(ctx, segment, async (id) => {
+      const book = await this.cards.open(ctx, id);
+      const collection = {
+        ...collectionOf(ctx, id, segment),
+        properties: new Map(),
+        isDefault: false,
+        isWritable: book.role !== 'reader',
+      };
+      this.opened.set(collection, book);
+      return collection;
+    });
   }
 
-  async *members(ctx: RequestContext, { id }: Collection): AsyncGenerator<Member[]> {
-    for await (const page of this.cards.names(ctx, id))
+  async *members(ctx: RequestContext, collection: Collection): AsyncGenerator<Member[]> {
+    for await (const page of this.cards.names(ctx, await this.bookOf(ctx, collection)))
       yield page.map(({ externalId, etag }) => ({ name: cardName(externalId), etag }));
   }
 
   async *read(
     ctx: RequestContext,
-    { id }: Collection,
+    collection: Collection,
     names: readonly string[],
     { version }: ContentOptions,
   ): AsyncGenerator<Member[]> {
+    const book = await this.bookOf(ctx, collection);
     const ids = names.filter(isStorable).map(externalIdOf);
     const wanted = new Set(names);
-    for await (const page of this.cards.ofIds(ctx, id, [...new Set(ids)], version))
+    for await (const page of this.cards.ofIds(ctx, book, [...new Set(ids)], version))
       yield page.map(memberOf).filter(({ name }) => wanted.has(name));
   }
 
   async *query(
     ctx: RequestContext,
-    { id }: Collection,
+    collection: Collection,
     report: XmlElement,
     { version }: ContentOptions,
   ): AsyncGenerator<Member[]> {
+    const book = await this.bookOf(ctx, collection);
     const filter = childOf(report, carddav('filter'));
     if (filter) assertCardFilter(filter);
-    for await (const names of this.cards.names(ctx, id)) {
+    for await (const names of this.cards.names(ctx, book)) {
       const ids = names.map(({ externalId }) => externalId);
-      for await (const page of this.cards.ofIds(ctx, id, ids, version))
+      for await (const page of this.cards.ofIds(ctx, book, ids, version))
         yield page.filter(({ text }) => matchesCard(filter, text)).map(memberOf);
     }
   }
 
-  async changes(ctx: RequestContext, { id }: Collection, token: string | null, limit: number) {
-    const { changes, cursor, hasMore } = await this.feed.since(ctx, id, token, limit);
+  async changes(ctx: RequestContext, collection: Collection, token: string | null, limit: number) {
+    const book = await this.bookOf(ctx, collection);
+    const { changes, cursor, hasMore } = await this.feed.since(ctx, book, token, limit);
     const named = changes.map(({ externalId, etag }) => ({ name: cardName(externalId), etag }));
     return { changes: named, token: cursor, hasMore };
   }
@@ -175,11 +196,34 @@ export class AddressbookCollections implements Collections {
     await this.books.delete(ctx, id, anyRevision(id));
   }
 
-  private shown(ctx: RequestContext, book: AddressbookResponse, segment: string): Collection {
+  private async bookOf(ctx: RequestContext, collection: Collection): Promise<AccessedBook> {
+    return this.opened.get(collection) ?? this.cards.open(ctx, collection.id);
+  }
+
+  /** Reads a book by its id, or by the name with which a program created it. @throws DavError 404 */
+  private async named<T>(ctx: RequestContext, segment: string, read: (id: string) => Promise<T>): Promise<T> {
+    const ids = isUuid(segment) ? [segment.toLowerCase(), idOf(ctx, segment)] : [idOf(ctx, segment)];
+    for (const id of ids) {
+      try {
+        return await read(id);
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.kind.status !== 404) throw error;
+      }
+    }
+    throw notFound();
+  }
+
+  private shown(
+    ctx: RequestContext,
+    book: AddressbookResponse,
+    segment: string,
+    token: () => Promise<string>,
+  ): Collection {
     const isWritable = book.role !== 'reader';
     const properties: [XmlName, PropertyValue][] = [
-      ...collectionProperties({ name: book.name, ownerId: book.owner?.id ?? null, userId: ctx.userId }, () =>
-        this.feed.cursor(ctx, book.id),
+      ...collectionProperties(
+        { name: book.name, ownerId: book.owner?.id ?? null, userId: ctx.userId },
+        token,
       ),
       [dav('resourcetype'), '<D:collection/><A:addressbook/>'],
       [dav('current-user-privilege-set'), privileges(isWritable)],
@@ -190,18 +234,18 @@ export class AddressbookCollections implements Collections {
       [carddav('supported-collation-set'), COLLATION_SET],
       [carddav('max-resource-size'), String(MAX_RESOURCE)],
     ];
-    return {
-      id: book.id,
-      kind: 'contacts',
-      contentType: 'text/vcard; charset=utf-8',
-      segment,
-      path: paths.collection('addressbooks', ctx.userId, segment),
-      properties: new Map(properties),
-      isWritable,
-      isDefault: book.is_default,
-    };
+    const rest = { properties: new Map(properties), isWritable, isDefault: book.is_default };
+    return { ...collectionOf(ctx, book.id, segment), ...rest };
   }
 }
+
+const collectionOf = ({ userId }: RequestContext, id: string, segment: string) => ({
+  id,
+  kind: 'contacts' as const,
+  contentType: 'text/vcard; charset=utf-8',
+  segment,
+  path: paths.collection('addressbooks', userId, segment),
+});
 
 const memberOf = ({ externalId, etag, text }: CardText): Member => ({
   name: cardName(externalId),

@@ -25,9 +25,8 @@ export class CalendarHome implements Collections {
   ) {}
 
   async list(ctx: RequestContext): Promise<Collection[]> {
-    const calendars = await this.calendars.list(ctx);
+    const [calendars, lists] = await Promise.all([this.calendars.list(ctx), this.tasks.list(ctx)]);
     const ids = new Set(calendars.map(({ id }) => id));
-    const lists = await this.tasks.list(ctx);
     return [...calendars, ...lists.filter(({ id }) => !ids.has(id))];
   }
 

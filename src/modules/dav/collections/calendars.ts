@@ -76,11 +76,13 @@ export class CalendarCollections implements Collections {
     names: readonly string[],
     options: ContentOptions,
   ): AsyncGenerator<Member[]> {
-    const uids = await this.names.uidsOf(ctx.tenantId, id, names);
-    // A name that is not the one of its event finds nothing: each event has one path.
-    const wanted = new Set(names);
-    for await (const page of this.events.ofUids(ctx, id, [...uids.values()], options))
-      yield (await this.named(ctx, id, page)).filter(({ name }) => wanted.has(name));
+    const own = await this.names.resolve(ctx.tenantId, id, names);
+    for await (const page of this.events.ofUids(ctx, id, [...own.keys()], options))
+      yield page.map(({ uid, version, text }) => ({
+        name: own.get(uid) as string,
+        etag: tag(version),
+        text,
+      }));
   }
 
   async *query(

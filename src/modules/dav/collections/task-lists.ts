@@ -68,7 +68,8 @@ export class TaskCollections implements Collections {
   }
 
   async find(ctx: RequestContext, segment: string): Promise<Collection> {
-    const { json } = await this.folders.read(ctx, idOf(ctx, segment));
+    const { id } = await this.open(ctx, segment);
+    const { json } = await this.folders.read(ctx, id);
     const { folder } = JSON.parse(json.toString()) as { folder: TaskFolderResponse };
     const [collection] = await this.shown(ctx, [{ folder, segment }]);
     return collection as Collection;
@@ -82,12 +83,12 @@ export class TaskCollections implements Collections {
 
   /** As `open`; null where the caller sees no task folder at this segment. */
   async openIfAny(ctx: RequestContext, segment: string): Promise<Collection | null> {
-    const id = idOf(ctx, segment);
-    const role = await this.tasks.roleIfAny(ctx, id);
-    if (role === null) return null;
+    const opened = await this.tasks.openIfAny(ctx, idsOf(ctx, segment));
+    if (!opened) return null;
+    const { id, role, head } = opened;
     const path = paths.collection('calendars', ctx.userId, segment);
     const rest = { properties: new Map(), isWritable: mayWrite(role), isDefault: false };
-    return { id, kind: 'tasks', contentType: TASK_TYPE, segment, path, ...rest };
+    return { id, kind: 'tasks', contentType: TASK_TYPE, segment, path, head, ...rest };
   }
 
   async *members(ctx: RequestContext, { id }: Collection): AsyncGenerator<Member[]> {
@@ -100,11 +101,9 @@ export class TaskCollections implements Collections {
     names: readonly string[],
     { zones }: ContentOptions,
   ): AsyncGenerator<Member[]> {
-    const ids = [...(await this.names.uidsOf(ctx.tenantId, id, names)).values()].filter(isUuid);
-    // A name that is not the one of its task finds nothing: each task has one path.
-    const wanted = new Set(names);
-    for await (const page of this.tasks.ofIds(ctx, id, [...new Set(ids)], zones))
-      yield (await this.named(ctx, id, page)).filter(({ name }) => wanted.has(name));
+    const own = await this.names.resolve(ctx.tenantId, id, names);
+    for await (const page of this.tasks.ofIds(ctx, id, [...own.keys()].filter(isUuid), zones))
+      yield page.map(({ id: taskId, etag, text }) => ({ name: own.get(taskId) as string, etag, text }));
   }
 
   async *query(
@@ -121,8 +120,8 @@ export class TaskCollections implements Collections {
     }
   }
 
-  async changes(ctx: RequestContext, { id }: Collection, token: string | null, limit: number) {
-    const { changes, ...rest } = await this.tasks.changes(ctx, id, token, limit);
+  async changes(ctx: RequestContext, { id, head }: Collection, token: string | null, limit: number) {
+    const { changes, ...rest } = await this.tasks.changes(ctx, id, token, limit, head);
     const ids = changes.map((change) => change.id);
     const names = await this.names.namesOf(ctx.tenantId, id, ids);
     const named = changes.map((change) => ({ name: names.get(change.id) as string, etag: change.etag }));
@@ -171,7 +170,9 @@ export class TaskCollections implements Collections {
 
   async create(ctx: RequestContext, segment: string, properties: PropertyChanges): Promise<void> {
     const { values, order } = taskFieldsOf(properties);
-    const id = idOf(ctx, segment);
+    const ids = idsOf(ctx, segment);
+    // Without an unused id the folder rejects the first one.
+    const id = (await this.tasks.unusedFolderId(ctx, ids)) ?? ids[0]!;
     await this.folders.create(ctx, null, validated(CreateTaskFolder, { name: segment, ...values, id }));
     if (order !== undefined) await this.tasks.setOrder(ctx, id, order);
   }
@@ -261,8 +262,17 @@ function asDavError(error: unknown): unknown {
   return new DavError(403, CONDITIONS[code] ?? caldav('valid-calendar-object-resource'), message);
 }
 
-/** The id of a folder: the segment, or one that follows from a name that a program chose. */
-function idOf({ userId }: RequestContext, segment: string): string {
+/** Lists that a program makes under one name and deletes, while the feed keeps the removals. */
+const MAX_MADE = 16;
+
+/**
+ * The ids that the folder of a segment may have: the segment, or those that follow from a name that a program chose. A deleted folder keeps its
+ * id for the feed, so the next list of the name gets another one.
+ */
+function idsOf({ userId }: RequestContext, segment: string): string[] {
   const name = segment.toLowerCase();
-  return isUuid(segment) ? name : uuidv5(`task folder ${name}`, userId);
+  if (isUuid(segment)) return [name];
+  return Array.from({ length: MAX_MADE }, (_, made) =>
+    uuidv5(`task folder${made === 0 ? '' : `\n${made}`} ${name}`, userId),
+  );
 }

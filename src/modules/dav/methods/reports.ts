@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { XmlElement } from '../../../lib/xml/index.js';
 import { xmlText } from '../../../lib/xml/index.js';
+import { Turns } from '../../../lib/turns/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/http/api-error.js';
 import { CURSOR_EXPIRED } from '../../../platform/sync/sync.errors.js';
-import type { Collection, Collections, ContentOptions, Member } from '../model/collection.js';
+import type { Collection, Collections, ContentOptions, Member, MemberChange } from '../model/collection.js';
 import { tokenOf, tokenUri } from '../model/common-properties.js';
 import { rangeOf } from '../model/calendar-filter.js';
 import { DavError } from '../model/dav-error.js';
@@ -100,7 +101,9 @@ async function* multiget({
     );
   const missing = new Set<string>();
   const elsewhere: string[] = [];
+  const turns = new Turns();
   for (const href of hrefs) {
+    await turns.pause();
     const name = nameIn(collections, collection, ctx, href);
     if (name === null) elsewhere.push(href);
     else missing.add(name);
@@ -154,7 +157,7 @@ async function* query({
 
 /** Changes since a token (RFC 6578). A limit of the program ends the response at a token from which it continues. */
 async function* synchronised(job: Job): AsyncGenerator<string> {
-  const { ctx, collections, collection, report, wanted, options } = job;
+  const { ctx, collections, collection, report } = job;
   const uri = childOf(report, dav('sync-token'))?.text.trim() ?? '';
   const token = uri === '' ? null : tokenOf(uri);
   if (uri !== '' && token === null) throw invalidToken();
@@ -168,7 +171,7 @@ async function* synchronised(job: Job): AsyncGenerator<string> {
     });
     next = page.token;
     count += page.changes.length;
-    yield await changesText(ctx, collections, collection, page.changes, { wanted, options });
+    yield* changeResponses(job, page.changes);
     if (page.hasMore && count >= limit) {
       yield statusResponse(collection.path, 507, element(dav('number-of-matches-within-limits')));
       break;
@@ -178,22 +181,21 @@ async function* synchronised(job: Job): AsyncGenerator<string> {
   yield element(dav('sync-token'), xmlText(tokenUri(next ?? '')));
 }
 
-async function changesText(
-  ctx: RequestContext,
-  collections: Collections,
-  collection: Collection,
-  changes: readonly { name: string; etag: string | null }[],
-  { wanted, options }: Pick<Job, 'wanted' | 'options'>,
-): Promise<string> {
+async function* changeResponses(
+  { ctx, collections, collection, wanted, options }: Job,
+  changes: readonly MemberChange[],
+): AsyncGenerator<string> {
+  const present: Member[] = [];
   let result = '';
-  const present = changes.flatMap(({ name, etag }) => (etag === null ? [] : [{ name, etag }]));
   for (const { name, etag } of changes)
     if (etag === null) result += statusResponse(paths.member(collection.path, name), 404);
-  if (!options.isWanted) return result + (await text(collections, collection, present, wanted));
+    else present.push({ name, etag });
   const names = present.map(({ name }) => name);
-  for await (const page of collections.read(ctx, collection, names, options))
-    result += await text(collections, collection, page, wanted);
-  return result;
+  for await (const page of options.isWanted ? collections.read(ctx, collection, names, options) : [present]) {
+    yield result + (await text(collections, collection, page, wanted));
+    result = '';
+  }
+  yield result;
 }
 
 /** 403 `valid-sync-token`: the program starts again without a token. */

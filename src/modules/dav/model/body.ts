@@ -31,7 +31,9 @@ export async function readBody(request: Request, limit: number): Promise<Buffer>
     });
     request.once('end', () => resolve(Buffer.concat(chunks)));
     request.once('error', reject);
-    request.once('close', () => reject(new ClientDisconnectedError()));
+    request.once('close', () => {
+      if (!request.complete) reject(new ClientDisconnectedError());
+    });
   });
 }
 
@@ -52,7 +54,7 @@ export async function readXmlBody(request: Request): Promise<XmlElement | null> 
   const bytes = await readBody(request, MAX_XML);
   if (bytes.length === 0) return null;
   try {
-    return readXml(utf8Of(bytes), LIMITS);
+    return await readXml(utf8Of(bytes), LIMITS);
   } catch (error) {
     throw error instanceof XmlError ? xmlError(error) : error;
   }

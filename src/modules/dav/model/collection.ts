@@ -14,6 +14,8 @@ export interface Collection {
   segment: string;
   path: string;
   properties: Properties;
+  /** The number of its last change, where known: a synchronisation from this number finds none. */
+  head?: number;
   /** Whether the caller changes its members. */
   isWritable: boolean;
   /** New members that other users send, such as invitations, go there. */

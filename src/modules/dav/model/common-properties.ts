@@ -37,10 +37,14 @@ export const callerProperties = (userId: string): [XmlName, PropertyValue][] => 
 export const collectionProperties = (
   { name, ownerId, userId }: { name: string; ownerId: string | null; userId: string },
   token: () => string | Promise<string>,
-): [XmlName, PropertyValue][] => [
-  [dav('displayname'), xmlText(name)],
-  ...(ownerId === null ? [] : ([[dav('owner'), href(paths.principal(ownerId))]] as [XmlName, string][])),
-  ...callerProperties(userId),
-  [dav('sync-token'), async () => xmlText(tokenUri(await token()))],
-  [calendarServer('getctag'), async () => xmlText(await token())],
-];
+): [XmlName, PropertyValue][] => {
+  let known: string | Promise<string> | undefined;
+  const tokenOnce = (): string | Promise<string> => (known ??= token());
+  return [
+    [dav('displayname'), xmlText(name)],
+    ...(ownerId === null ? [] : ([[dav('owner'), href(paths.principal(ownerId))]] as [XmlName, string][])),
+    ...callerProperties(userId),
+    [dav('sync-token'), async () => xmlText(tokenUri(await tokenOnce()))],
+    [calendarServer('getctag'), async () => xmlText(await tokenOnce())],
+  ];
+};

@@ -7,6 +7,7 @@ import type { TaskRole } from '../task.entity.js';
 const roleOf = workspace.statement<{ role: TaskRole }>(
   'task_folders.role',
   `SELECT role FROM task_folder_members WHERE tenant_id = $1 AND user_id = $2 AND folder_id = $3 AND role IS NOT NULL`,
+  { pipelined: true },
 );
 
 /** The roles of members in task folders; `mayWrite` says which of them write. */

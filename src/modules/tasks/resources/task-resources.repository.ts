@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
+import type { TaskRole } from '../task.entity.js';
 import type { TaskResourceRow } from '../model/todo-values.js';
 
 /** A task of a list without its content. */
@@ -29,9 +30,30 @@ interface ChangeRow extends TaskNameChange {
   seq: number | null;
 }
 
+/** The role of a caller in a folder, and the counter of the caller. */
+export interface OpenedFolder {
+  id: string;
+  role: TaskRole;
+  head: number;
+}
+
+const opened = workspace.statement<OpenedFolder>(
+  'task_resources.opened',
+  `SELECT member.folder_id AS id, member.role, coalesce(counter.head, 0)::float8 AS head FROM task_folder_members member
+     LEFT JOIN sync_heads counter ON counter.tenant_id = $1 AND counter.user_id = $2
+    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.folder_id = ANY ($3::uuid[]) AND member.role IS NOT NULL`,
+  { pipelined: true },
+);
+
+const usedIds = workspace.statement<{ id: string }>(
+  'task_resources.used_folder_ids',
+  `SELECT id FROM task_folders WHERE tenant_id = $1 AND id = ANY ($2::uuid[])`,
+);
+
 const orders = workspace.statement<{ folder_id: string; calendar_order: number }>(
   'task_resources.orders',
   `SELECT folder_id, calendar_order FROM task_folder_members WHERE tenant_id = $1 AND user_id = $2 AND calendar_order IS NOT NULL`,
+  { pipelined: true },
 );
 
 const setOrder = workspace.statement<never>(
@@ -94,6 +116,16 @@ const changes = workspace.statement<ChangeRow>(
 @Injectable()
 export class TaskResourcesRepository {
   constructor(private readonly db: Db) {}
+
+  /** The first one of these folders that the caller sees. */
+  async opened({ tenantId, userId }: RequestContext, ids: readonly string[]): Promise<OpenedFolder | null> {
+    return (await this.db.query(opened, [tenantId, userId, ids]))[0] ?? null;
+  }
+
+  /** Those of the ids that folders have, or had until the feed forgets them. */
+  async usedFolderIds({ tenantId }: RequestContext, ids: readonly string[]): Promise<Set<string>> {
+    return new Set((await this.db.query(usedIds, [tenantId, ids])).map(({ id }) => id));
+  }
 
   /** The places of lists among the calendars of the caller, by folder. */
   async orders({ tenantId, userId }: RequestContext): Promise<Map<string, number>> {

@@ -13,7 +13,7 @@ import { textOfTodo } from '../model/todo-text.js';
 import type { TaskRole } from '../task.entity.js';
 import { TaskErrors } from '../tasks.errors.js';
 import { TaskFolderRoles } from '../changes/task-folder-roles.js';
-import { TaskResourcesRepository } from './task-resources.repository.js';
+import { type OpenedFolder, TaskResourcesRepository } from './task-resources.repository.js';
 
 /** A task of a folder as a resource of its own. */
 export interface NamedTask {
@@ -34,14 +34,14 @@ export interface TaskTextChange {
 
 const NAMES = 1_000;
 /** Tasks of one query. */
-const BATCH = 20;
+const BATCH = 50;
 /** The feed of tasks, whose counter and floor the tokens use. */
 const FEED = 'tasks';
 
 export const taskTag = ({ id, revision }: { id: string; revision: number }): string =>
   revisionTag('task', id, revision);
 
-/** The tasks of folders, each as one text of iCalendar: what CalDAV serves. */
+/** The tasks of folders, each as one text of iCalendar: what CalDAV serves. Without a role in the folder a caller sees none. */
 @Injectable()
 export class TaskResources {
   constructor(
@@ -51,14 +51,20 @@ export class TaskResources {
     private readonly db: Db,
   ) {}
 
-  /** The role of the caller in a folder; null without access. */
-  async roleIfAny(ctx: RequestContext, folderId: string): Promise<TaskRole | null> {
-    return this.folders.role(this.db, ctx, folderId);
+  /** The one of these folders that the caller sees at this moment; null without access. */
+  async openIfAny(ctx: RequestContext, ids: readonly string[]): Promise<OpenedFolder | null> {
+    return this.tasks.opened(ctx, ids);
+  }
+
+  /** The first one of these ids that no folder has or had; null: none. */
+  async unusedFolderId(ctx: RequestContext, ids: readonly string[]): Promise<string | null> {
+    const used = await this.tasks.usedFolderIds(ctx, ids);
+    return ids.find((id) => !used.has(id)) ?? null;
   }
 
   /** The role of the caller in a folder. @throws ApiError 404 */
   async role(ctx: RequestContext, folderId: string): Promise<TaskRole> {
-    const role = await this.roleIfAny(ctx, folderId);
+    const role = await this.folders.role(this.db, ctx, folderId);
     if (!role) throw TaskErrors.notFound.with();
     return role;
   }
@@ -73,9 +79,8 @@ export class TaskResources {
     await this.tasks.setOrder(ctx, folderId, order);
   }
 
-  /** All tasks without their content, in pages. @throws ApiError 404 */
+  /** All tasks without their content, in pages. */
   async *names(ctx: RequestContext, folderId: string): AsyncGenerator<NamedTask[]> {
-    await this.role(ctx, folderId);
     for (let after: string | null = null; ;) {
       const rows = await this.tasks.names(ctx, folderId, after, NAMES);
       yield rows.map((row) => ({ id: row.id, etag: taskTag(row) }));
@@ -87,7 +92,6 @@ export class TaskResources {
   /**
    * The tasks with these ids, in pages.
    * @param zones false: without VTIMEZONEs
-   * @throws ApiError 404 for the folder
    */
   async *ofIds(
     ctx: RequestContext,
@@ -95,12 +99,11 @@ export class TaskResources {
     ids: readonly string[],
     zones: boolean,
   ): AsyncGenerator<TaskText[]> {
-    await this.role(ctx, folderId);
     for (let at = 0; at < ids.length; at += BATCH)
       yield await this.texts(ctx, folderId, ids.slice(at, at + BATCH), zones, null);
   }
 
-  /** The tasks that are in a window, in pages. @throws ApiError 404 */
+  /** The tasks that are in a window, in pages. */
   async *occurring(
     ctx: RequestContext,
     folderId: string,
@@ -116,16 +119,18 @@ export class TaskResources {
 
   /**
    * Changes since a token; without one, all tasks.
-   * @throws ApiError 404; 410 `cursor_expired`
+   * @param known the number of the last change at an earlier moment of the request: most synchronisations find none after it
+   * @throws ApiError 410 `cursor_expired`
    */
   async changes(
     ctx: RequestContext,
     folderId: string,
     token: string | null,
     limit: number,
+    known?: number,
   ): Promise<{ changes: TaskTextChange[]; token: string; hasMore: boolean }> {
-    await this.role(ctx, folderId);
     const start = this.position(ctx, folderId, token);
+    if (token !== null && start.seq === known) return { changes: [], token, hasMore: false };
     // A program that starts without tasks needs no removals up to `since`.
     const liveOnly = token === null || start.seq < start.since;
     const { head, floor, rows } = await this.tasks.changes(ctx, folderId, {

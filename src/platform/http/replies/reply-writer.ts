@@ -32,6 +32,47 @@ export function writeJson(
 
 /** Writes bytes or a stream with the security headers. */
 export function writeBody(response: Response, { body, options }: BodyReply): void {
+  writeHead(response, body, options);
+  // pipeline() destroys both ends when one fails. There is no response left for an error.
+  if (body instanceof Readable) pipeline(body, response, () => undefined);
+  else response.end(body ?? undefined);
+}
+
+/**
+ * Writes texts with the security headers, each before the next one is read: a client that reads slowly delays them. For responses that often
+ * have one text only, where a stream takes longer than everything else.
+ */
+export async function writeTexts(
+  response: Response,
+  texts: AsyncIterable<string>,
+  options: BodyReply['options'],
+): Promise<void> {
+  writeHead(response, null, options);
+  // Without a listener, a write after the client has disconnected would end the process.
+  response.on('error', () => undefined);
+  try {
+    for await (const text of texts) {
+      if (response.destroyed) return;
+      if (!response.write(text)) await drained(response);
+    }
+    response.end();
+  } catch {
+    // There is no response left for an error: the connection breaks, so that the part of a response does not look complete.
+    response.destroy();
+  }
+}
+
+/** Resolves when the response accepts further bytes, or is closed. */
+const drained = (response: Response): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
+
+function writeHead(response: Response, body: BodyReply['body'], options: BodyReply['options']): void {
   const { status = 200, contentType, headers: own = {} } = options;
   const replaced = new Set(['content-type', ...Object.keys(own).map((name) => name.toLowerCase())]);
   const headers = JSON_HEADERS.filter(([name]) => !replaced.has(name.toLowerCase())).flat();
@@ -41,9 +82,6 @@ export function writeBody(response: Response, { body, options }: BodyReply): voi
   if (length !== undefined) headers.push('Content-Length', String(length));
   pushRequestId(headers, response);
   response.writeHead(status, headers);
-  // pipeline() destroys both ends when one fails. There is no response left for an error.
-  if (body instanceof Readable) pipeline(body, response, () => undefined);
-  else response.end(body ?? undefined);
 }
 
 function pushRequestId(headers: string[], response: Response): void {

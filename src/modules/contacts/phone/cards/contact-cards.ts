@@ -8,6 +8,7 @@ import {
   VcardError,
   withStoredPositions,
 } from '../../../../lib/vcard/index.js';
+import { PAGE_BYTES } from '../../../../platform/bounded-pages/page-bytes.js';
 import { revisionTag } from '../../../../platform/concurrency/expected-revision.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { ConcurrentChangeError } from '../../../../platform/database/database-errors.js';
@@ -63,31 +64,41 @@ export class ContactCards {
     private readonly db: Db,
   ) {}
 
-  /** All contacts without their content, in pages. @throws ApiError 404 */
-  async *names(ctx: RequestContext, bookId: string): AsyncGenerator<NamedCard[]> {
-    await this.access.readable(ctx, bookId);
+  /** A book that the caller sees. @throws ApiError 404 */
+  open(ctx: RequestContext, bookId: string): Promise<AccessedBook> {
+    return this.access.readable(ctx, bookId);
+  }
+
+  /** All contacts without their content, in pages. */
+  async *names({ tenantId }: RequestContext, { id }: AccessedBook): AsyncGenerator<NamedCard[]> {
     for (let after: ContactName | null = null; ;) {
-      const rows: ContactName[] = await this.nameRows.names(ctx.tenantId, bookId, after, NAMES);
+      const rows: ContactName[] = await this.nameRows.names(tenantId, id, after, NAMES);
       yield rows.map((row) => ({ externalId: row.external_id, etag: cardTag(row) }));
       if (rows.length < NAMES) return;
       after = rows.at(-1) ?? null;
     }
   }
 
-  /** The contacts with these ids, in pages. @throws ApiError 404 for the book */
+  /** The contacts with these ids, in pages by the bytes of their texts, which contain photos. */
   async *ofIds(
     ctx: RequestContext,
-    bookId: string,
+    { id: bookId }: AccessedBook,
     externalIds: readonly string[],
     version: CardVersion,
   ): AsyncGenerator<CardText[]> {
-    await this.access.readable(ctx, bookId);
     for (let at = 0; at < externalIds.length; at += BATCH) {
       const ids = externalIds.slice(at, at + BATCH);
       const rows = await this.contacts.find(this.db, ctx, bookId, 'external_id', ids);
-      const texts: CardText[] = [];
-      for (const row of rows) texts.push(await this.textOf(ctx, row, version));
-      yield texts;
+      let [texts, bytes]: [CardText[], number] = [[], 0];
+      for (const row of rows) {
+        const card = await this.textOf(ctx, row, version);
+        texts.push(card);
+        bytes += card.text.length;
+        if (bytes < PAGE_BYTES) continue;
+        yield texts;
+        [texts, bytes] = [[], 0];
+      }
+      if (texts.length > 0) yield texts;
     }
   }
 
