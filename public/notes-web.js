@@ -966,17 +966,59 @@ function unwrap(result) {
 async function runBatch(client2, mode, requests, signal2) {
   const body = { mode, requests: requests.map(inBatch) };
   const { responses } = unwrap(await client2.POST("/batch", { body, signal: signal2 }));
-  return responses.map((response) => ({ status: response.status, body: response.body ?? {} }));
+  return responses.map(({ status, headers, body: body2 }) => {
+    const revision = /:r(\d+)"$/.exec(headers["etag"] ?? "")?.[1];
+    return { status, body: body2 ?? {}, ...revision !== void 0 && { revision: Number(revision) } };
+  });
 }
 var inBatch = ({ method, path, body, key }) => ({
   method,
   path: `/apis/v1${path}`,
   ...body && { body },
-  ...key !== void 0 && { headers: { "Idempotency-Key": key } }
+  // The feed has the result.
+  ...key !== void 0 && { headers: { "Idempotency-Key": key, Prefer: "return=minimal" } }
 });
 
+// sdk/dist/sync/exchange/read-ahead.js
+var ReadAhead = class {
+  client;
+  signal;
+  next;
+  constructor(client2, signal2) {
+    this.client = client2;
+    this.signal = signal2;
+  }
+  /** @throws ApiError, Error if there is no response */
+  read(requests) {
+    const { next } = this;
+    if (next?.key === JSON.stringify(requests)) {
+      this.next = void 0;
+      return next.responses;
+    }
+    this.end();
+    return runBatch(this.client, "independent", requests, this.signal);
+  }
+  /** Sends the requests that `read` will probably get next. */
+  begin(requests) {
+    if (requests.length === 0 || this.signal.aborted)
+      return;
+    const abort2 = new AbortController();
+    const end = () => abort2.abort(this.signal.reason);
+    this.signal.addEventListener("abort", end);
+    const responses = runBatch(this.client, "independent", requests, abort2.signal).finally(() => this.signal.removeEventListener("abort", end));
+    responses.catch(() => void 0);
+    this.next = { key: JSON.stringify(requests), responses, abort: abort2 };
+  }
+  /** Ends what nobody has read. */
+  end() {
+    this.next?.abort.abort();
+    this.next = void 0;
+  }
+};
+
 // sdk/dist/sync/exchange/feeds.js
-var LIMIT = 200;
+var LIMIT = 500;
+var LIST_LIMIT = 200;
 function withQuery(path, query) {
   const entries = Object.entries(query).filter(([, value]) => value !== void 0);
   return `${path}?${new URLSearchParams(entries).toString()}`;
@@ -1031,7 +1073,7 @@ var FEEDS = {
   note_folders: ownFeed("note_folders"),
   tasks: ownFeed("tasks"),
   task_folders: ownFeed("task_folders"),
-  calendars: list("/calendar", "calendars", { include: "hidden", limit: LIMIT }),
+  calendars: list("/calendar", "calendars", { include: "hidden", limit: LIST_LIMIT }),
   addressbooks: list("/contact/useraddressbooks", "addressbooks"),
   events,
   contacts
@@ -1081,10 +1123,17 @@ var Rows = class {
   read(work) {
     return this.store.transaction("read", work);
   }
-  /** Changes rows in one transaction, and reports them after it. */
-  async change(work) {
+  /** Changes rows in one durable transaction, and reports them after it. */
+  change(work) {
+    return this.run("write", work);
+  }
+  /** As `change`, for what follows from the feeds alone: after a loss of power they are read again from the position of before. */
+  receive(work) {
+    return this.run("relaxed", work);
+  }
+  async run(mode, work) {
     const edits = [];
-    const result = await this.store.transaction("write", (tx) => {
+    const result = await this.store.transaction(mode, (tx) => {
       const edit = new RowsEdit(tx, (feed) => this.rulesOf(feed));
       edits.push(edit);
       return work(edit);
@@ -1191,23 +1240,28 @@ var Puller = class {
   async pullAll(feeds, heads, signal2) {
     let due = await this.dueOf(feeds, heads);
     for (const feed of due.filter(isListed))
-      await this.rows.change((edit) => startWalk(edit, feed));
+      await this.rows.receive((edit) => startWalk(edit, feed));
+    const pages2 = new ReadAhead(this.client, signal2);
     let failure;
-    while (due.length > 0) {
-      const now = due.slice(0, FEEDS_AT_ONCE);
-      const states = await Promise.all(now.map((feed) => this.begin(feed)));
-      const requests = now.map((feed, n) => requestOf(feed, states[n]));
-      const responses = await runBatch(this.client, "independent", requests, signal2);
-      const ended = /* @__PURE__ */ new Set();
-      for (const [n, feed] of now.entries()) {
-        const { status, body } = responses[n];
-        if (isUnreadable(status)) {
-          failure ??= new ApiError(body, new Response(null, { status }));
-          ended.add(feed);
-        } else if (await this.take(feed, states[n], responses[n], heads))
-          ended.add(feed);
+    try {
+      while (due.length > 0) {
+        const now = due.slice(0, FEEDS_AT_ONCE);
+        const states = await Promise.all(now.map((feed) => this.begin(feed)));
+        const responses = await pages2.read(now.map((feed, n) => requestOf(feed, states[n])));
+        pages2.begin(now.flatMap((feed, n) => followingOf(feed, states[n], responses[n])));
+        const ended = /* @__PURE__ */ new Set();
+        for (const [n, feed] of now.entries()) {
+          const { status, body } = responses[n];
+          if (isUnreadable(status)) {
+            failure ??= new ApiError(body, new Response(null, { status }));
+            ended.add(feed);
+          } else if (await this.take(feed, states[n], responses[n], heads))
+            ended.add(feed);
+        }
+        due = due.filter((feed) => !ended.has(feed));
       }
-      due = due.filter((feed) => !ended.has(feed));
+    } finally {
+      pages2.end();
     }
     if (failure)
       throw failure;
@@ -1237,26 +1291,32 @@ var Puller = class {
   async begin(feed) {
     const state = await this.rows.read((tx) => readFeedState(tx, feed));
     const isBegun = state?.cursor !== void 0 || state?.walk !== void 0;
-    return state && isBegun ? state : this.rows.change((edit) => startWalk(edit, feed));
+    return state && isBegun ? state : this.rows.receive((edit) => startWalk(edit, feed));
   }
   /** @returns whether the feed has ended */
   async take(feed, asked, { status, body }, heads) {
     if (status === 410)
-      return this.rows.change(async (edit) => {
+      return this.rows.receive(async (edit) => {
         await startWalk(edit, feed);
         return false;
       });
     if (status === 404)
-      return this.rows.change((edit) => drop(edit, feed).then(() => true));
+      return this.rows.receive((edit) => drop(edit, feed).then(() => true));
     if (status === 403)
       return true;
     const page2 = pageOf(feed, body);
-    const isEnd = await this.rows.change((edit) => store(edit, feed, asked, page2, numberOf(feed, heads)));
+    const isEnd = await this.rows.receive((edit) => store(edit, feed, asked, page2, numberOf(feed, heads)));
     if (isEnd && isListed(feed))
       this.listed.set(feed, { at: Date.now(), ids: idsOf(feed, heads) });
     return isEnd;
   }
 };
+function followingOf(feed, asked, { status, body }) {
+  if (status !== 200)
+    return [];
+  const { cursor, hasMore } = pageOf(feed, body);
+  return hasMore ? [requestOf(feed, { ...asked, ...cursor !== void 0 && { cursor } })] : [];
+}
 var isListed = (feed) => isList(partsOf(feed).name);
 var isUnreadable = (status) => status !== 200 && ![403, 404, 410].includes(status);
 async function startWalk(edit, feed) {
@@ -1292,7 +1352,7 @@ async function store(edit, feed, asked, page2, seen) {
     await edit.setFeedState(feed, { ...state, ...ofWalk });
     return false;
   }
-  if (walk !== void 0)
+  if (walk !== void 0 && walk > 1)
     await sweep(edit, feed, walk);
   const isEnd = walk === void 0 || !isWalkOfIndex(feed);
   if (isEnd)
@@ -1378,9 +1438,9 @@ function writeOf({ feed, id, sent }, device) {
     return { method: "DELETE", path: one, body: guarded, key };
   return { method: update, path: one, body: { ...change.fields, ...guarded }, key };
 }
-function outcomeOf({ feed, sent }, { status, body }) {
+function outcomeOf({ feed, sent }, { status, body, ...named }) {
   if (status < 300) {
-    const { revision } = body[COLLECTIONS[partsOf(feed).name].itemKey] ?? {};
+    const { revision } = { ...body[COLLECTIONS[partsOf(feed).name].itemKey], ...named };
     return { kind: "done", ...revision !== void 0 && { revision } };
   }
   const { error: code = `http_${status}`, message = "", details } = body;
@@ -2028,13 +2088,14 @@ async function indexedDbStore(name) {
   });
   return {
     shared: name,
-    transaction: (mode, work) => mode === "read" ? work(readingFrom(database)) : writingTo(database, work),
+    transaction: (mode, work) => mode === "read" ? work(readingFrom(database)) : writingTo(database, mode === "write", work),
     close: async () => database.close()
   };
 }
 var readingFrom = (database) => transactionOn(database.transaction(["rows", "meta"], "readonly"));
-async function writingTo(database, work) {
-  const access = database.transaction(["rows", "meta"], "readwrite", { durability: "strict" });
+async function writingTo(database, isStrict, work) {
+  const durability = isStrict ? "strict" : "relaxed";
+  const access = database.transaction(["rows", "meta"], "readwrite", { durability });
   const end = access.done.then(() => void 0, (error) => ({ error: error ?? access.error }));
   let result;
   try {

@@ -27,7 +27,8 @@ export async function indexedDbStore(name: string): Promise<Store> {
   });
   return {
     shared: name,
-    transaction: (mode, work) => (mode === 'read' ? work(readingFrom(database)) : writingTo(database, work)),
+    transaction: (mode, work) =>
+      mode === 'read' ? work(readingFrom(database)) : writingTo(database, mode === 'write', work),
     close: async () => database.close(),
   };
 }
@@ -39,10 +40,12 @@ const readingFrom = (database: IDBPDatabase<Schema>): StoreTransaction =>
 
 async function writingTo<T>(
   database: IDBPDatabase<Schema>,
+  isStrict: boolean,
   work: (tx: StoreTransaction) => Promise<T>,
 ): Promise<T> {
   // By default some browsers report the end before the data is on the disk.
-  const access = database.transaction(['rows', 'meta'], 'readwrite', { durability: 'strict' });
+  const durability = isStrict ? 'strict' : 'relaxed';
+  const access = database.transaction(['rows', 'meta'], 'readwrite', { durability });
   // Awaited below: a transaction that fails while work is under way must not be reported as unhandled.
   const end = access.done.then(
     () => undefined,
