@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
 import pg from 'pg';
 import { bodies } from '../support/html.mjs';
@@ -25,6 +26,7 @@ const EDITS = 100;
 const BATCH = 100;
 const BYTES = 6_000;
 const BAR = 3;
+const WARM_UP_MS = 1_000;
 const DEVICE = fileURLToPath(new URL('device.mjs', import.meta.url));
 
 /** The sides by name. `batch`: documents of a request, where it is not the default of the peer. */
@@ -72,6 +74,9 @@ async function measure(side, server, cpuOfServer, order) {
   rmSync(order.directory, { recursive: true, force: true });
   mkdirSync(order.directory, { recursive: true });
   server.resume();
+  // What was due while it was stopped.
+  await fetch(order.url).then((response) => response.arrayBuffer());
+  await delay(WARM_UP_MS);
   server.forgetPeak();
   const before = await cpuOfServer();
   const { stdout } = await promisify(execFile)(process.execPath, [

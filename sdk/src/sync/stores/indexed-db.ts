@@ -13,9 +13,10 @@ interface Schema extends DBSchema {
  * A store in IndexedDB, for all tabs of an origin. Ask for `navigator.storage.persist()`: browsers delete other stores when the disk is
  * full, with the changes in them that were not sent.
  * @param name of the database; another one for each user
+ * @throws StoreFullError if there is no space for a new database
  */
 export async function indexedDbStore(name: string): Promise<Store> {
-  const database = await openDB<Schema>(name, VERSION, {
+  const database: IDBPDatabase<Schema> = await openDB<Schema>(name, VERSION, {
     upgrade(fresh) {
       const rows = fresh.createObjectStore('rows', { keyPath: ['feed', 'id'] });
       // Rows without a place are not in the index.
@@ -24,6 +25,8 @@ export async function indexedDbStore(name: string): Promise<Store> {
     },
     // A later version of the application, in another tab, may change the database.
     blocking: () => database.close(),
+  }).catch((error: unknown) => {
+    throw isFull(error) ? new StoreFullError(error) : error;
   });
   return {
     shared: name,

@@ -45,11 +45,15 @@ const SQLITE_FULL = 13;
 /**
  * A store in a SQLite file, for one process.
  * @param database the store closes it. A file for each user.
- * @throws Error of SQLite, `database is locked`, if another process has opened the file
+ * @throws StoreFullError; Error of SQLite, `database is locked`, if another process has opened the file
  */
 export function sqliteStore(database: SqliteDatabase): Store {
-  database.exec(SETTINGS);
-  database.exec(`${DURABILITY.write}; BEGIN IMMEDIATE; ${TABLES} COMMIT`);
+  try {
+    database.exec(SETTINGS);
+    database.exec(`${DURABILITY.write}; BEGIN IMMEDIATE; ${TABLES} COMMIT`);
+  } catch (error) {
+    throw isFull(error) ? new StoreFullError(error) : error;
+  }
   const tx = transactionOn(database);
   const mutex = new Mutex();
   return {
