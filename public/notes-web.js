@@ -17,6 +17,9 @@ var StoreFullError = class extends Error {
   }
 };
 
+// sdk/dist/sync/copy-of.js
+var copyOf = (value) => value === void 0 ? value : JSON.parse(JSON.stringify(value));
+
 // sdk/dist/sync/equal.js
 function isEqual(a, b) {
   if (Object.is(a, b))
@@ -713,13 +716,15 @@ var LiveItems = class {
   emit() {
     if (this.isClosed)
       return;
-    const items = structuredClone([...this.items].sort(([a], [b]) => a < b ? -1 : 1).map(([, item]) => item));
+    const items = copyOf([...this.items].sort(([a], [b]) => a < b ? -1 : 1).map(([, item]) => item));
     this.listener(ordered(items, this.query));
   }
 };
 
 // sdk/dist/random-key.js
 function randomKey() {
+  if (typeof globalThis.crypto?.getRandomValues !== "function")
+    throw new Error("This platform has no crypto.getRandomValues. Import a polyfill first, such as react-native-get-random-values.");
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
@@ -772,7 +777,7 @@ var Collection = class {
     await this.save(id, (row) => {
       if (row)
         throw new Error(`The id ${id} is in use.`);
-      return created(this.feed, id, plain(fields));
+      return created(this.feed, id, copyOf(fields));
     });
     return id;
   }
@@ -782,7 +787,7 @@ var Collection = class {
    * @throws ItemError
    */
   update(id, fields, seen) {
-    return this.save(id, (row) => edited(this.present(row), plain(fields), this.rows.rulesOf(this.feed), seen));
+    return this.save(id, (row) => edited(this.present(row), copyOf(fields), this.rows.rulesOf(this.feed), seen));
   }
   /** Moves the object into the trash, where its collection has one. @throws ItemError */
   remove(id) {
@@ -817,7 +822,6 @@ var Collection = class {
     return row;
   }
 };
-var plain = (fields) => JSON.parse(JSON.stringify(fields));
 
 // sdk/dist/sync/collections.js
 var ORDINARY = {
@@ -1285,7 +1289,7 @@ var Puller = class {
     if (!isListed(feed))
       return state?.seen !== numberOf(feed, heads);
     const last = this.listed.get(feed);
-    return !last || last.at + LIST_AGE_MS < Date.now() || last.ids !== idsOf(feed, heads);
+    return !last || last.at + LIST_AGE_MS < Date.now() || last.heads !== headsOf(feed, heads);
   }
   /** A feed without a position is read from the beginning. */
   async begin(feed) {
@@ -1307,7 +1311,7 @@ var Puller = class {
     const page2 = pageOf(feed, body);
     const isEnd = await this.rows.receive((edit) => store(edit, feed, asked, page2, numberOf(feed, heads)));
     if (isEnd && isListed(feed))
-      this.listed.set(feed, { at: Date.now(), ids: idsOf(feed, heads) });
+      this.listed.set(feed, { at: Date.now(), heads: headsOf(feed, heads) });
     return isEnd;
   }
 };
@@ -1405,9 +1409,9 @@ function numberOf(feed, { collections, objects }) {
     return collections[name] ?? null;
   return objects[HEADS_OF[name]]?.[scope] ?? null;
 }
-function idsOf(feed, { objects }) {
+function headsOf(feed, { objects }) {
   const heads = objects[HEADS_OF[CONTAINED[feed]]] ?? {};
-  return Object.keys(heads).sort().join();
+  return Object.entries(heads).sort().join();
 }
 
 // sdk/dist/sync/exchange/requests.js
@@ -1438,9 +1442,10 @@ function writeOf({ feed, id, sent }, device) {
     return { method: "DELETE", path: one, body: guarded, key };
   return { method: update, path: one, body: { ...change.fields, ...guarded }, key };
 }
-function outcomeOf({ feed, sent }, { status, body, ...named }) {
+function outcomeOf({ feed, sent }, { status, body, revision: named }) {
   if (status < 300) {
-    const { revision } = { ...body[COLLECTIONS[partsOf(feed).name].itemKey], ...named };
+    const item = body[COLLECTIONS[partsOf(feed).name].itemKey];
+    const revision = named ?? item?.revision;
     return { kind: "done", ...revision !== void 0 && { revision } };
   }
   const { error: code = `http_${status}`, message = "", details } = body;
@@ -1605,10 +1610,8 @@ var SyncLoop = class {
   }
   /** The service may have a change, the connection may be back, or a tab asks for a synchronisation. */
   wake(request) {
-    if (request !== void 0) {
+    if (request !== void 0)
       this.requests.push(request);
-      this.parts.puller.refresh();
-    }
     this.alarm.ring();
     this.retry.ring();
   }
@@ -1629,6 +1632,8 @@ var SyncLoop = class {
     this.alarm.reset();
     this.retry.reset();
     const requests = this.requests.splice(0);
+    if (requests.length > 0)
+      this.parts.puller.refresh();
     try {
       this.enter({ phase: "syncing" });
       const { heads, isComplete } = await this.synchronise(known, signal2);
@@ -1707,10 +1712,13 @@ async function identify({ store: store2, user, device }) {
     const known = await tx.readMeta("user");
     if (known !== void 0 && known !== user)
       throw new Error("The store has data of another user.");
+    const name = await tx.readMeta("device");
+    if (name !== void 0)
+      return name;
     await tx.writeMeta("user", user);
-    const name = await tx.readMeta("device") ?? device ?? randomUuid();
-    await tx.writeMeta("device", name);
-    return name;
+    const first = device ?? randomUuid();
+    await tx.writeMeta("device", first);
+    return first;
   });
 }
 var Workspace = class {
@@ -1782,7 +1790,8 @@ var Workspace = class {
    * @throws Error if the attempt fails, or the reason of the signal; what was saved stays saved
    */
   async sync(end) {
-    end?.throwIfAborted();
+    if (end?.aborted)
+      throw end.reason;
     const request = randomUuid();
     const ask = () => this.channel.send({ kind: "wake", request });
     return new Promise((resolve, reject) => {
@@ -2085,6 +2094,8 @@ async function indexedDbStore(name) {
     },
     // A later version of the application, in another tab, may change the database.
     blocking: () => database.close()
+  }).catch((error) => {
+    throw isFull(error) ? new StoreFullError(error) : error;
   });
   return {
     shared: name,
@@ -2709,6 +2720,8 @@ var Downloads = class {
   download = (async (path, { onProgress, ...init }) => {
     const get2 = this.client.GET;
     const result = await get2(path, { ...init, parseAs: "stream" });
+    if (result.response.ok && result.response.body === void 0)
+      throw new Error("This platform has no streams. Read the file by GET with parseAs: 'blob'.");
     if (!result.data || !onProgress)
       return result;
     const file = { start: 0, size: lengthOf(result.response) };

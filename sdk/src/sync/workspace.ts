@@ -165,7 +165,8 @@ export class Workspace {
    * @throws Error if the attempt fails, or the reason of the signal; what was saved stays saved
    */
   async sync(end?: AbortSignal): Promise<void> {
-    end?.throwIfAborted();
+    // React Native has no `throwIfAborted`.
+    if (end?.aborted) throw end.reason as Error;
     const request = randomUuid();
     const ask = () => this.channel.send({ kind: 'wake', request });
     return new Promise((resolve, reject) => {
