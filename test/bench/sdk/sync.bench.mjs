@@ -1,4 +1,4 @@
-// `node test/bench/sdk/sync.bench.mjs`: the client library with this service beside PouchDB with its server and RxDB with its server. The same
+// `node test/bench/sdk/sync.bench.mjs`: the client library with this service beside PouchDB with its server. The same
 // notes, each device a process of its own with an empty store on the disk; the sides take turns.
 import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
     notes: { type: 'string', default: '10000' },
     contents: { type: 'string', default: '1000' },
     /** Names of sides, separated by commas. */
-    only: { type: 'string', default: 'library,pouchdb,pouchdb-1000,rxdb,rxdb-1000' },
+    only: { type: 'string', default: 'library,pouchdb,pouchdb-1000' },
   },
 });
 const EDITS = 100;
@@ -34,8 +34,6 @@ const SIDES = {
   library: { kind: 'library' },
   pouchdb: { kind: 'pouchdb' },
   'pouchdb-1000': { kind: 'pouchdb', batch: 1_000 },
-  rxdb: { kind: 'rxdb' },
-  'rxdb-1000': { kind: 'rxdb', batch: 1_000 },
 };
 const sides = options.only.split(',').map((name) => ({ name, ...SIDES[name] }));
 
