@@ -17,6 +17,9 @@ var StoreFullError = class extends Error {
   }
 };
 
+// sdk/dist/sync/copy-of.js
+var copyOf = (value) => value === void 0 ? value : JSON.parse(JSON.stringify(value));
+
 // sdk/dist/sync/equal.js
 function isEqual(a, b) {
   if (Object.is(a, b))
@@ -713,13 +716,15 @@ var LiveItems = class {
   emit() {
     if (this.isClosed)
       return;
-    const items = structuredClone([...this.items].sort(([a], [b]) => a < b ? -1 : 1).map(([, item]) => item));
+    const items = copyOf([...this.items].sort(([a], [b]) => a < b ? -1 : 1).map(([, item]) => item));
     this.listener(ordered(items, this.query));
   }
 };
 
 // sdk/dist/random-key.js
 function randomKey() {
+  if (typeof globalThis.crypto?.getRandomValues !== "function")
+    throw new Error("This platform has no crypto.getRandomValues. Import a polyfill first, such as react-native-get-random-values.");
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
@@ -772,7 +777,7 @@ var Collection = class {
     await this.save(id, (row) => {
       if (row)
         throw new Error(`The id ${id} is in use.`);
-      return created(this.feed, id, plain(fields));
+      return created(this.feed, id, copyOf(fields));
     });
     return id;
   }
@@ -782,7 +787,7 @@ var Collection = class {
    * @throws ItemError
    */
   update(id, fields, seen) {
-    return this.save(id, (row) => edited(this.present(row), plain(fields), this.rows.rulesOf(this.feed), seen));
+    return this.save(id, (row) => edited(this.present(row), copyOf(fields), this.rows.rulesOf(this.feed), seen));
   }
   /** Moves the object into the trash, where its collection has one. @throws ItemError */
   remove(id) {
@@ -817,7 +822,6 @@ var Collection = class {
     return row;
   }
 };
-var plain = (fields) => JSON.parse(JSON.stringify(fields));
 
 // sdk/dist/sync/collections.js
 var ORDINARY = {
@@ -966,17 +970,59 @@ function unwrap(result) {
 async function runBatch(client2, mode, requests, signal2) {
   const body = { mode, requests: requests.map(inBatch) };
   const { responses } = unwrap(await client2.POST("/batch", { body, signal: signal2 }));
-  return responses.map((response) => ({ status: response.status, body: response.body ?? {} }));
+  return responses.map(({ status, headers, body: body2 }) => {
+    const revision = /:r(\d+)"$/.exec(headers["etag"] ?? "")?.[1];
+    return { status, body: body2 ?? {}, ...revision !== void 0 && { revision: Number(revision) } };
+  });
 }
 var inBatch = ({ method, path, body, key }) => ({
   method,
   path: `/apis/v1${path}`,
   ...body && { body },
-  ...key !== void 0 && { headers: { "Idempotency-Key": key } }
+  // The feed has the result.
+  ...key !== void 0 && { headers: { "Idempotency-Key": key, Prefer: "return=minimal" } }
 });
 
+// sdk/dist/sync/exchange/read-ahead.js
+var ReadAhead = class {
+  client;
+  signal;
+  next;
+  constructor(client2, signal2) {
+    this.client = client2;
+    this.signal = signal2;
+  }
+  /** @throws ApiError, Error if there is no response */
+  read(requests) {
+    const { next } = this;
+    if (next?.key === JSON.stringify(requests)) {
+      this.next = void 0;
+      return next.responses;
+    }
+    this.end();
+    return runBatch(this.client, "independent", requests, this.signal);
+  }
+  /** Sends the requests that `read` will probably get next. */
+  begin(requests) {
+    if (requests.length === 0 || this.signal.aborted)
+      return;
+    const abort2 = new AbortController();
+    const end = () => abort2.abort(this.signal.reason);
+    this.signal.addEventListener("abort", end);
+    const responses = runBatch(this.client, "independent", requests, abort2.signal).finally(() => this.signal.removeEventListener("abort", end));
+    responses.catch(() => void 0);
+    this.next = { key: JSON.stringify(requests), responses, abort: abort2 };
+  }
+  /** Ends what nobody has read. */
+  end() {
+    this.next?.abort.abort();
+    this.next = void 0;
+  }
+};
+
 // sdk/dist/sync/exchange/feeds.js
-var LIMIT = 200;
+var LIMIT = 500;
+var LIST_LIMIT = 200;
 function withQuery(path, query) {
   const entries = Object.entries(query).filter(([, value]) => value !== void 0);
   return `${path}?${new URLSearchParams(entries).toString()}`;
@@ -1031,7 +1077,7 @@ var FEEDS = {
   note_folders: ownFeed("note_folders"),
   tasks: ownFeed("tasks"),
   task_folders: ownFeed("task_folders"),
-  calendars: list("/calendar", "calendars", { include: "hidden", limit: LIMIT }),
+  calendars: list("/calendar", "calendars", { include: "hidden", limit: LIST_LIMIT }),
   addressbooks: list("/contact/useraddressbooks", "addressbooks"),
   events,
   contacts
@@ -1081,10 +1127,17 @@ var Rows = class {
   read(work) {
     return this.store.transaction("read", work);
   }
-  /** Changes rows in one transaction, and reports them after it. */
-  async change(work) {
+  /** Changes rows in one durable transaction, and reports them after it. */
+  change(work) {
+    return this.run("write", work);
+  }
+  /** As `change`, for what follows from the feeds alone: after a loss of power they are read again from the position of before. */
+  receive(work) {
+    return this.run("relaxed", work);
+  }
+  async run(mode, work) {
     const edits = [];
-    const result = await this.store.transaction("write", (tx) => {
+    const result = await this.store.transaction(mode, (tx) => {
       const edit = new RowsEdit(tx, (feed) => this.rulesOf(feed));
       edits.push(edit);
       return work(edit);
@@ -1191,23 +1244,28 @@ var Puller = class {
   async pullAll(feeds, heads, signal2) {
     let due = await this.dueOf(feeds, heads);
     for (const feed of due.filter(isListed))
-      await this.rows.change((edit) => startWalk(edit, feed));
+      await this.rows.receive((edit) => startWalk(edit, feed));
+    const pages2 = new ReadAhead(this.client, signal2);
     let failure;
-    while (due.length > 0) {
-      const now = due.slice(0, FEEDS_AT_ONCE);
-      const states = await Promise.all(now.map((feed) => this.begin(feed)));
-      const requests = now.map((feed, n) => requestOf(feed, states[n]));
-      const responses = await runBatch(this.client, "independent", requests, signal2);
-      const ended = /* @__PURE__ */ new Set();
-      for (const [n, feed] of now.entries()) {
-        const { status, body } = responses[n];
-        if (isUnreadable(status)) {
-          failure ??= new ApiError(body, new Response(null, { status }));
-          ended.add(feed);
-        } else if (await this.take(feed, states[n], responses[n], heads))
-          ended.add(feed);
+    try {
+      while (due.length > 0) {
+        const now = due.slice(0, FEEDS_AT_ONCE);
+        const states = await Promise.all(now.map((feed) => this.begin(feed)));
+        const responses = await pages2.read(now.map((feed, n) => requestOf(feed, states[n])));
+        pages2.begin(now.flatMap((feed, n) => followingOf(feed, states[n], responses[n])));
+        const ended = /* @__PURE__ */ new Set();
+        for (const [n, feed] of now.entries()) {
+          const { status, body } = responses[n];
+          if (isUnreadable(status)) {
+            failure ??= new ApiError(body, new Response(null, { status }));
+            ended.add(feed);
+          } else if (await this.take(feed, states[n], responses[n], heads))
+            ended.add(feed);
+        }
+        due = due.filter((feed) => !ended.has(feed));
       }
-      due = due.filter((feed) => !ended.has(feed));
+    } finally {
+      pages2.end();
     }
     if (failure)
       throw failure;
@@ -1231,32 +1289,38 @@ var Puller = class {
     if (!isListed(feed))
       return state?.seen !== numberOf(feed, heads);
     const last = this.listed.get(feed);
-    return !last || last.at + LIST_AGE_MS < Date.now() || last.ids !== idsOf(feed, heads);
+    return !last || last.at + LIST_AGE_MS < Date.now() || last.heads !== headsOf(feed, heads);
   }
   /** A feed without a position is read from the beginning. */
   async begin(feed) {
     const state = await this.rows.read((tx) => readFeedState(tx, feed));
     const isBegun = state?.cursor !== void 0 || state?.walk !== void 0;
-    return state && isBegun ? state : this.rows.change((edit) => startWalk(edit, feed));
+    return state && isBegun ? state : this.rows.receive((edit) => startWalk(edit, feed));
   }
   /** @returns whether the feed has ended */
   async take(feed, asked, { status, body }, heads) {
     if (status === 410)
-      return this.rows.change(async (edit) => {
+      return this.rows.receive(async (edit) => {
         await startWalk(edit, feed);
         return false;
       });
     if (status === 404)
-      return this.rows.change((edit) => drop(edit, feed).then(() => true));
+      return this.rows.receive((edit) => drop(edit, feed).then(() => true));
     if (status === 403)
       return true;
     const page2 = pageOf(feed, body);
-    const isEnd = await this.rows.change((edit) => store(edit, feed, asked, page2, numberOf(feed, heads)));
+    const isEnd = await this.rows.receive((edit) => store(edit, feed, asked, page2, numberOf(feed, heads)));
     if (isEnd && isListed(feed))
-      this.listed.set(feed, { at: Date.now(), ids: idsOf(feed, heads) });
+      this.listed.set(feed, { at: Date.now(), heads: headsOf(feed, heads) });
     return isEnd;
   }
 };
+function followingOf(feed, asked, { status, body }) {
+  if (status !== 200)
+    return [];
+  const { cursor, hasMore } = pageOf(feed, body);
+  return hasMore ? [requestOf(feed, { ...asked, ...cursor !== void 0 && { cursor } })] : [];
+}
 var isListed = (feed) => isList(partsOf(feed).name);
 var isUnreadable = (status) => status !== 200 && ![403, 404, 410].includes(status);
 async function startWalk(edit, feed) {
@@ -1292,7 +1356,7 @@ async function store(edit, feed, asked, page2, seen) {
     await edit.setFeedState(feed, { ...state, ...ofWalk });
     return false;
   }
-  if (walk !== void 0)
+  if (walk !== void 0 && walk > 1)
     await sweep(edit, feed, walk);
   const isEnd = walk === void 0 || !isWalkOfIndex(feed);
   if (isEnd)
@@ -1345,9 +1409,9 @@ function numberOf(feed, { collections, objects }) {
     return collections[name] ?? null;
   return objects[HEADS_OF[name]]?.[scope] ?? null;
 }
-function idsOf(feed, { objects }) {
+function headsOf(feed, { objects }) {
   const heads = objects[HEADS_OF[CONTAINED[feed]]] ?? {};
-  return Object.keys(heads).sort().join();
+  return Object.entries(heads).sort().join();
 }
 
 // sdk/dist/sync/exchange/requests.js
@@ -1378,9 +1442,10 @@ function writeOf({ feed, id, sent }, device) {
     return { method: "DELETE", path: one, body: guarded, key };
   return { method: update, path: one, body: { ...change.fields, ...guarded }, key };
 }
-function outcomeOf({ feed, sent }, { status, body }) {
+function outcomeOf({ feed, sent }, { status, body, revision: named }) {
   if (status < 300) {
-    const { revision } = body[COLLECTIONS[partsOf(feed).name].itemKey] ?? {};
+    const item = body[COLLECTIONS[partsOf(feed).name].itemKey];
+    const revision = named ?? item?.revision;
     return { kind: "done", ...revision !== void 0 && { revision } };
   }
   const { error: code = `http_${status}`, message = "", details } = body;
@@ -1545,10 +1610,8 @@ var SyncLoop = class {
   }
   /** The service may have a change, the connection may be back, or a tab asks for a synchronisation. */
   wake(request) {
-    if (request !== void 0) {
+    if (request !== void 0)
       this.requests.push(request);
-      this.parts.puller.refresh();
-    }
     this.alarm.ring();
     this.retry.ring();
   }
@@ -1569,6 +1632,8 @@ var SyncLoop = class {
     this.alarm.reset();
     this.retry.reset();
     const requests = this.requests.splice(0);
+    if (requests.length > 0)
+      this.parts.puller.refresh();
     try {
       this.enter({ phase: "syncing" });
       const { heads, isComplete } = await this.synchronise(known, signal2);
@@ -1647,10 +1712,13 @@ async function identify({ store: store2, user, device }) {
     const known = await tx.readMeta("user");
     if (known !== void 0 && known !== user)
       throw new Error("The store has data of another user.");
+    const name = await tx.readMeta("device");
+    if (name !== void 0)
+      return name;
     await tx.writeMeta("user", user);
-    const name = await tx.readMeta("device") ?? device ?? randomUuid();
-    await tx.writeMeta("device", name);
-    return name;
+    const first = device ?? randomUuid();
+    await tx.writeMeta("device", first);
+    return first;
   });
 }
 var Workspace = class {
@@ -1722,7 +1790,8 @@ var Workspace = class {
    * @throws Error if the attempt fails, or the reason of the signal; what was saved stays saved
    */
   async sync(end) {
-    end?.throwIfAborted();
+    if (end?.aborted)
+      throw end.reason;
     const request = randomUuid();
     const ask = () => this.channel.send({ kind: "wake", request });
     return new Promise((resolve, reject) => {
@@ -2025,16 +2094,19 @@ async function indexedDbStore(name) {
     },
     // A later version of the application, in another tab, may change the database.
     blocking: () => database.close()
+  }).catch((error) => {
+    throw isFull(error) ? new StoreFullError(error) : error;
   });
   return {
     shared: name,
-    transaction: (mode, work) => mode === "read" ? work(readingFrom(database)) : writingTo(database, work),
+    transaction: (mode, work) => mode === "read" ? work(readingFrom(database)) : writingTo(database, mode === "write", work),
     close: async () => database.close()
   };
 }
 var readingFrom = (database) => transactionOn(database.transaction(["rows", "meta"], "readonly"));
-async function writingTo(database, work) {
-  const access = database.transaction(["rows", "meta"], "readwrite", { durability: "strict" });
+async function writingTo(database, isStrict, work) {
+  const durability = isStrict ? "strict" : "relaxed";
+  const access = database.transaction(["rows", "meta"], "readwrite", { durability });
   const end = access.done.then(() => void 0, (error) => ({ error: error ?? access.error }));
   let result;
   try {
@@ -2648,6 +2720,8 @@ var Downloads = class {
   download = (async (path, { onProgress, ...init }) => {
     const get2 = this.client.GET;
     const result = await get2(path, { ...init, parseAs: "stream" });
+    if (result.response.ok && result.response.body === void 0)
+      throw new Error("This platform has no streams. Read the file by GET with parseAs: 'blob'.");
     if (!result.data || !onProgress)
       return result;
     const file = { start: 0, size: lengthOf(result.response) };

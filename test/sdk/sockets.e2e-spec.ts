@@ -80,6 +80,21 @@ describe('the sockets of the client library', () => {
     expect(second.bodies()).toEqual(['missed 0', 'missed 1', 'missed 2']);
   });
 
+  test('resume more rooms than one event can name', async () => {
+    const room = await newRoom();
+    const { socket, bodies } = socketOf(clientOf(bob));
+    const removed = new Set<string>();
+    socket.on('room.removed', ({ room_id }) => removed.add(room_id));
+    for (let n = 0; n < 2_000; n += 1) socket.track(randomUUID(), Number.MAX_SAFE_INTEGER);
+    socket.track(room.id, room.mod_seq);
+    await say(room.id, 'missed');
+    socket.open();
+    await until('the message', () => bodies().length > 0);
+    expect(bodies()).toEqual(['missed']);
+    expect(removed.size).toBe(2_000);
+    expect(socket.state).toBe('connected');
+  });
+
   test('report rooms of the user that are not tracked, once', async () => {
     const room = await newRoom();
     const { socket } = socketOf(clientOf(bob));

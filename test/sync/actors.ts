@@ -17,8 +17,15 @@ import type { World } from './world.ts';
 async function forget({ world, rng }: Actor): Promise<void> {
   const before = new Date(Date.now() - rng.pick([0, 20, 200, 1_000]));
   world.log(`retention: removals from before ${before.toISOString()}`);
-  await world.site.forget(before);
+  await world.site.forget(before).catch((error: unknown) => {
+    // A later run of the job repeats it.
+    if (!isLockTimeout(error)) throw error;
+    world.mayReject('503 overloaded', 'retention', performance.now());
+  });
 }
+
+const isLockTimeout = (error: unknown): boolean =>
+  error instanceof AggregateError && error.errors.every(({ code }) => code === '55P03');
 
 /** Lets the retention time of some notes in the trash end, and runs the job that purges them. */
 async function emptyTrash({ world, rng }: Actor): Promise<void> {

@@ -11,7 +11,7 @@ export interface DownloadOptions {
   headers?: Record<string, string>;
 }
 
-/** Typed by the `GET` of a path. `data` is the body as a stream, not decoded. */
+/** Typed by the `GET` of a path. `data` is the body as a stream, not decoded. Rejects where `fetch` has no streams, as in React Native. */
 export type Download = <Path extends PathsWith<'get'>>(
   path: Path,
   init: ParamsOption<paths[Path]['get']> & DownloadOptions,
@@ -26,6 +26,8 @@ export class Downloads {
   readonly download = (async (path: string, { onProgress, ...init }: DownloadOptions) => {
     const get = this.client.GET as unknown as (path: string, init: object) => Promise<StreamResult>;
     const result = await get(path, { ...init, parseAs: 'stream' });
+    if (result.response.ok && result.response.body === undefined)
+      throw new Error("This platform has no streams. Read the file by GET with parseAs: 'blob'.");
     if (!result.data || !onProgress) return result;
     const file = { start: 0, size: lengthOf(result.response) };
     return { ...result, data: counted(result.data, file, onProgress) };

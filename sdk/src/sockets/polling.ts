@@ -71,7 +71,7 @@ export class Polling {
 
   private async poll(signal: AbortSignal): Promise<void> {
     await this.readHeads(signal);
-    for (const roomId of Object.keys(this.positions.all)) await this.readRoom(roomId, signal);
+    for (const roomId of this.positions.ids) await this.readRoom(roomId, signal);
     if (this.watched.size > 0) await this.readPresence(signal);
   }
 

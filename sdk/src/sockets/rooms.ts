@@ -18,8 +18,13 @@ export type Verdict = 'old' | 'next' | 'missing';
 export class Positions {
   private readonly rooms = new Map<string, number>();
 
-  get all(): Record<string, number> {
-    return Object.fromEntries(this.rooms);
+  get ids(): string[] {
+    return [...this.rooms.keys()];
+  }
+
+  /** @returns the positions of these rooms, except of those that are no longer tracked */
+  of(roomIds: readonly string[]): Record<string, number> {
+    return Object.fromEntries(roomIds.flatMap((id) => (this.has(id) ? [[id, this.rooms.get(id)!]] : [])));
   }
 
   has(roomId: string): boolean {

@@ -7,6 +7,9 @@ import { Polling } from './polling.js';
 import { Positions, type RoomChanges } from './rooms.js';
 import { SocketError, UNACKNOWLEDGED } from './socket-error.js';
 
+/** Rooms of one `session.resume`: an event has at most 64 KiB and 2,000 values. */
+const ROOMS_AT_ONCE = 500;
+
 /** The state of the connection. `polling`: there is no socket, and changes are read over HTTP. */
 export type SocketState = 'closed' | 'connecting' | 'connected' | 'polling';
 
@@ -200,8 +203,16 @@ export class WorkspaceSocket {
   }
 
   private async readMissing(): Promise<void> {
+    const { ids } = this.positions;
+    // Without rooms, too: the response names those that are not tracked.
+    for (let from = 0; from === 0 || from < ids.length; from += ROOMS_AT_ONCE)
+      await this.readMissingOf(ids.slice(from, from + ROOMS_AT_ONCE));
+  }
+
+  private async readMissingOf(roomIds: readonly string[]): Promise<void> {
     for (let isMore = true; isMore;) {
-      const { rooms, added, removed } = await this.request('session.resume', { rooms: this.positions.all });
+      const positions = this.positions.of(roomIds);
+      const { rooms, added, removed } = await this.request('session.resume', { rooms: positions });
       for (const id of removed) this.removed(id, true);
       for (const id of added) this.added(id);
       const changed = Object.entries(rooms);

@@ -1,10 +1,11 @@
 import { created, discarded, edited, removed, restored, retried, visible } from './rows/changes.js';
 import type { Channel } from './tabs/channel.js';
 import type { CollectionName, Collections, LocalItem } from './collections.js';
+import { copyOf } from './copy-of.js';
 import { ItemError } from './item-error.js';
 import { LiveItems, type Query, readItems } from './live.js';
 import { randomUuid } from './random-uuid.js';
-import type { Item, Row } from './rows/row.js';
+import type { Row } from './rows/row.js';
 import type { Rows } from './rows/rows.js';
 
 /**
@@ -49,7 +50,7 @@ export class Collection<Name extends CollectionName> {
   async create(fields: Collections[Name]['create'], id: string = randomUuid()): Promise<string> {
     await this.save(id, (row) => {
       if (row) throw new Error(`The id ${id} is in use.`);
-      return created(this.feed, id, plain(fields));
+      return created(this.feed, id, copyOf(fields));
     });
     return id;
   }
@@ -61,7 +62,7 @@ export class Collection<Name extends CollectionName> {
    */
   update(id: string, fields: Collections[Name]['update'], seen?: LocalItem<Name>): Promise<void> {
     return this.save(id, (row) =>
-      edited(this.present(row), plain(fields), this.rows.rulesOf(this.feed), seen),
+      edited(this.present(row), copyOf(fields), this.rows.rulesOf(this.feed), seen),
     );
   }
 
@@ -100,6 +101,3 @@ export class Collection<Name extends CollectionName> {
     return row;
   }
 }
-
-/** What JSON has of the fields: undefined members are left out. */
-const plain = (fields: Item): Item => JSON.parse(JSON.stringify(fields)) as Item;

@@ -4,7 +4,7 @@ export { ItemError } from './item-error.js';
 export type { Query } from './live.js';
 export type { Conflict, Resolve } from './merge/fields.js';
 export type { Change, Item, Problem, Row, Sent } from './rows/row.js';
-export { type Store, StoreFullError, type StoreTransaction } from './store.js';
+export { type Store, StoreFullError, type StoreTransaction, type TransactionMode } from './store.js';
 export { memoryStore } from './stores/memory.js';
 export type { SyncPhase, SyncState } from './sync-state.js';
 export { openWorkspace, type PendingChange, type Workspace, type WorkspaceOptions } from './workspace.js';

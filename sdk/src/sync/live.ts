@@ -1,5 +1,6 @@
 import { visible } from './rows/changes.js';
 import type { Channel } from './tabs/channel.js';
+import { copyOf } from './copy-of.js';
 import { isEqual } from './equal.js';
 import { eachRow } from './rows/each-row.js';
 import type { Item } from './rows/row.js';
@@ -106,9 +107,7 @@ export class LiveItems<T> {
   private emit(): void {
     if (this.isClosed) return;
     // Listeners may change what they get.
-    const items = structuredClone(
-      [...this.items].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item),
-    );
+    const items = copyOf([...this.items].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item));
     this.listener(ordered(items as T[], this.query));
   }
 }

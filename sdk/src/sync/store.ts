@@ -1,5 +1,8 @@
 import type { Row } from './rows/row.js';
 
+/** What a transaction does with a store, and how durable that is. */
+export type TransactionMode = 'read' | 'write' | 'relaxed';
+
 /** Keeps the rows of a user on a device. */
 export interface Store {
   /** Name of the lock and the channel of all users of the store. Without it, the store has one user: this one. */
@@ -7,10 +10,12 @@ export interface Store {
   /**
    * Runs work on one state of the store; its writes are stored together, and durably, before the promise resolves, or not at all. Write
    * transactions run one after the other, in all tabs.
+   * @param mode `relaxed`: a write that a loss of power may undo, with all relaxed ones after it, until the next `write` is durable. What the
+   *   service delivers again is stored so; a store may treat it as a `write`
    * @param work waits for methods of its transaction only: IndexedDB ends a transaction that waits for anything else
    * @throws StoreFullError if there is no space left
    */
-  transaction<T>(mode: 'read' | 'write', work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
+  transaction<T>(mode: TransactionMode, work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
   /** Releases the storage, after the running transaction. */
   close(): Promise<void>;
 }

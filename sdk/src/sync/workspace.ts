@@ -71,10 +71,13 @@ async function identify({ store, user, device }: WorkspaceOptions): Promise<stri
   return store.transaction('write', async (tx) => {
     const known = await tx.readMeta('user');
     if (known !== undefined && known !== user) throw new Error('The store has data of another user.');
+    const name = (await tx.readMeta('device')) as string | undefined;
+    // A full store can be opened again.
+    if (name !== undefined) return name;
     await tx.writeMeta('user', user);
-    const name = ((await tx.readMeta('device')) as string | undefined) ?? device ?? randomUuid();
-    await tx.writeMeta('device', name);
-    return name;
+    const first = device ?? randomUuid();
+    await tx.writeMeta('device', first);
+    return first;
   });
 }
 
@@ -162,7 +165,8 @@ export class Workspace {
    * @throws Error if the attempt fails, or the reason of the signal; what was saved stays saved
    */
   async sync(end?: AbortSignal): Promise<void> {
-    end?.throwIfAborted();
+    // React Native has no `throwIfAborted`.
+    if (end?.aborted) throw end.reason as Error;
     const request = randomUuid();
     const ask = () => this.channel.send({ kind: 'wake', request });
     return new Promise((resolve, reject) => {

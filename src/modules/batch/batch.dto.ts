@@ -10,7 +10,9 @@ const MODES = ['ordered', 'independent'] as const;
 const NOTE_PATH = '/apis/v1/notes/01890a5d-ac96-774b-bcce-b302099a8057';
 
 /** Headers that a request of a batch may have, in lower case. All other headers come from the batch. */
-const HEADERS = ['if-match', 'idempotency-key'] as const;
+const HEADERS = ['if-match', 'idempotency-key', 'prefer'] as const;
+/** The value of `Prefer` (RFC 7240). */
+export const MINIMAL = 'return=minimal';
 
 export type BatchMethod = (typeof METHODS)[number];
 export type BatchMode = (typeof MODES)[number];
@@ -19,6 +21,8 @@ export type BatchMode = (typeof MODES)[number];
 export class BatchHeaders {
   /** @example "\"note:01890a5d-ac96-774b-bcce-b302099a8057:r3\"" */ 'If-Match'?: string;
   /** @example "edit-1" */ 'Idempotency-Key'?: string;
+  /** Of a write: the body of a success with an `ETag` is null. For clients that read the result from a change feed. */
+  @ApiProperty({ required: false, enum: [MINIMAL], example: MINIMAL }) Prefer?: typeof MINIMAL;
 }
 
 /** One request of a batch. */
@@ -79,9 +83,15 @@ function checkRequest(
   if (!isObject(headers)) return reject(`${field}.headers`, 'is_object', 'must be an object');
   for (const [name, value] of Object.entries(headers)) {
     if (!HEADERS.includes(name.toLowerCase() as (typeof HEADERS)[number]))
-      reject(`${field}.headers.${name}`, 'is_in', 'is not allowed; only If-Match and Idempotency-Key are');
+      reject(
+        `${field}.headers.${name}`,
+        'is_in',
+        'is not allowed; only If-Match, Idempotency-Key and Prefer are',
+      );
     else if (!(typeof value === 'string' && /^[\x20-\x7e]{1,1000}$/.test(value)))
       reject(`${field}.headers.${name}`, 'matches', 'must be 1 to 1000 visible ASCII characters');
+    else if (name.toLowerCase() === 'prefer' && value !== MINIMAL)
+      reject(`${field}.headers.${name}`, 'is_in', `must be ${MINIMAL}`);
   }
 }
 

@@ -15,7 +15,7 @@ export class BatchItemResponse {
   })
   headers!: Record<string, string>;
 
-  /** The JSON body, exactly as for a single request. Null for a response without a body. */
+  /** The JSON body, exactly as for a single request. Null for a response without a body, and with `Prefer: return=minimal`. */
   @ApiProperty({
     type: 'object',
     nullable: true,

@@ -62,18 +62,20 @@ export class BatchService {
     signal: AbortSignal,
   ): Promise<Outcome> {
     if (!isBatchable(path)) return errorOutcome(BatchErrors.notBatchable);
+    const own = lowerCased(headers);
     const response = await dispatchInProcess(
       this.host.httpAdapter.getInstance<Dispatch>(),
       {
         method,
         url: path,
-        headers: { ...inheritedHeaders(outer), ...lowerCased(headers), 'x-request-id': `${outer.id}.${n}` },
+        headers: { ...inheritedHeaders(outer), ...own, 'x-request-id': `${outer.id}.${n}` },
         body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
         remoteAddress: outer.socket.remoteAddress,
       },
       signal,
     );
-    return response ? outcomeOf(response) : errorOutcome(Errors.internal);
+    if (!response) return errorOutcome(Errors.internal);
+    return outcomeOf(response, own['prefer'] !== undefined && method !== 'GET');
   }
 }
 
@@ -95,13 +97,15 @@ function inheritedHeaders({ headers }: AuthenticatedRequest): Record<string, str
 const lowerCased = (headers: object): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value as string]));
 
-function outcomeOf({ status, headers, body }: InProcessResponse): Outcome {
+/** @param isMinimal without the body of a success whose ETag names the revision */
+function outcomeOf({ status, headers, body }: InProcessResponse, isMinimal: boolean): Outcome {
+  const isOmitted = isMinimal && status < 300 && headers['etag'] !== undefined;
   if (body === null) return errorOutcome(BatchErrors.notBatchable);
   const kept = RESPONSE_HEADERS.filter((name) => headers[name] !== undefined);
   return {
     status,
     headers: Object.fromEntries(kept.map((name) => [name, headers[name] as string])),
-    body: body.length > 0 ? body : Buffer.from('null'),
+    body: body.length > 0 && !isOmitted ? body : Buffer.from('null'),
   };
 }
 

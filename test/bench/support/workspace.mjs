@@ -24,9 +24,10 @@ export const preventJobs = (client) =>
 /**
  * Runs a bench in a new workspace and removes everything afterwards.
  * @param name of the temporary directory
- * @param main receives `{ directory, databaseUrl, owner: { id, tenant_id, token }, server(settings), stopAtEnd(listener) }`
+ * @param main receives `{ directory, databaseUrl, owner: { id, tenant_id, token }, users, server(settings), stopAtEnd(listener) }`
+ * @param names of the users; the first one owns the workspace
  */
-export async function withWorkspace(name, main) {
+export async function withWorkspace(name, main, names = ['Ada']) {
   const directory = mkdtempSync(path.join(tmpdir(), `workspace-${name}-bench-`));
   const log = { info: () => undefined, warn: print, error: print };
   const database = await EmbeddedDatabase.open({ dataDir: directory, role: 'server', log });
@@ -37,7 +38,11 @@ export async function withWorkspace(name, main) {
   };
   try {
     const config = Config.parse({ DATABASE_URL: database.url, LOG_LEVEL: 'warn', DEMO: 'false' });
-    const members = [{ email: 'ada@bench.example', name: 'Ada', role: 'owner' }];
+    const members = names.map((one, n) => ({
+      email: `${one.toLowerCase()}@bench.example`,
+      name: one,
+      role: n === 0 ? 'owner' : 'member',
+    }));
     const { users } = await withApp(config, (app) =>
       provision(app, { tenants: [{ slug: 'bench', users: members }] }, true),
     );
@@ -45,7 +50,15 @@ export async function withWorkspace(name, main) {
       stopAtEnd(
         await startServer(database.url, POOL, [], { DATA_DIR: path.join(directory, 'server'), ...settings }),
       );
-    await main({ directory, databaseUrl: database.url, pool: POOL, owner: users[0], server, stopAtEnd });
+    await main({
+      directory,
+      databaseUrl: database.url,
+      pool: POOL,
+      owner: users[0],
+      users,
+      server,
+      stopAtEnd,
+    });
   } finally {
     for (const listener of listeners) await listener.stop();
     await database.close();

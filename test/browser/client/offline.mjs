@@ -115,6 +115,41 @@ export function offlineSteps({ tab, newTab }) {
         [['Saved before it is full', undefined]],
       );
       assert.equal(result.pending, 1);
+
+      // A full store can be opened again; a new one cannot be created. Chromium creates one in spite of its quota.
+      const opened = await full.evaluate(async () => {
+        await app.workspace.close();
+        const fetch = () => Promise.reject(new TypeError('offline'));
+        app.workspace = await library.openWorkspace({
+          client: library.createClient({ url: location.origin, fetch }),
+          store: await library.indexedDbStore('small'),
+          user: 'the user',
+          collections: ['notes'],
+        });
+        app.notes = app.workspace.collection('notes');
+        const { open } = IDBFactory.prototype;
+        IDBFactory.prototype.open = function (...parameters) {
+          const request = open.apply(this, parameters);
+          Object.defineProperty(request, 'error', { value: new DOMException('full', 'QuotaExceededError') });
+          request.addEventListener('success', (event) => {
+            event.stopImmediatePropagation();
+            request.dispatchEvent(new Event('error'));
+          });
+          return request;
+        };
+        const other = await library.indexedDbStore('another').catch((error) => error);
+        IDBFactory.prototype.open = open;
+        return {
+          left: (await app.notes.list()).map(({ title }) => title),
+          isTyped: other instanceof library.StoreFullError,
+          cause: `${other?.cause?.name}`,
+        };
+      });
+      assert.deepEqual(opened, {
+        left: ['Saved before it is full'],
+        isTyped: true,
+        cause: 'QuotaExceededError',
+      });
       await setQuota({});
       const titles = await full.evaluate(async () => {
         await app.notes.create({ title: 'Fits now', content: app.content });

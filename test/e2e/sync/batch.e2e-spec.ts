@@ -89,6 +89,35 @@ describe('POST /batch', () => {
     }
   });
 
+  test('with `Prefer: return=minimal` a response with an ETag has no body, an error and a read have theirs', async () => {
+    const id = uuidv7();
+    const path = `/apis/v1/notes/${id}`;
+    const headers = { Prefer: 'return=minimal' };
+    const responses = await batch(alice, [
+      { method: 'POST', path: '/apis/v1/notes', body: { id }, headers },
+      { method: 'PATCH', path, body: { title: 'Edited', base_revision: 1 }, headers },
+      { method: 'PATCH', path, body: { title: 'Stale', base_revision: 1 }, headers },
+      { method: 'GET', path, headers },
+      { method: 'POST', path: '/apis/v1/chat/rooms', body: { type: 'group', name: 'Travel' }, headers },
+    ]);
+    expect(responses.map(({ status, headers: { etag }, body }) => [status, etag, body])).toEqual([
+      [201, `"note:${id}:r1"`, null],
+      [200, `"note:${id}:r2"`, null],
+      [409, `"note:${id}:r2"`, expect.objectContaining({ error: 'conflict', revision: 2 })],
+      [
+        200,
+        `"note:${id}:r2"`,
+        expect.objectContaining({ note: expect.objectContaining({ title: 'Edited' }) }),
+      ],
+      [201, undefined, expect.objectContaining({ room: expect.objectContaining({ name: 'Travel' }) })],
+    ]);
+    const other = { method: 'GET', path, headers: { prefer: 'respond-async' } };
+    expect(await alice.api.post('/batch', { requests: [other] })).toMatchObject({
+      status: 422,
+      body: { details: [{ field: 'requests.0.headers.prefer', code: 'is_in' }] },
+    });
+  });
+
   test('with stop_on_error nothing runs after a failure; without it everything does', async () => {
     const requests = () => [
       { method: 'POST', path: '/apis/v1/notes', body: { id: uuidv7() } },

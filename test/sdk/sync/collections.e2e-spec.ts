@@ -174,6 +174,34 @@ describe.each(STORES)('offline sync with a store in %s', (_name, newStore) => {
     expect((await laptop.workspace.collection('addressbooks').get(bookId))!.name).toBe('Old friends');
   });
 
+  test('lists are as new as a synchronisation that was asked for while they were read', async () => {
+    const [device, , alice] = await devices();
+    const calendarId = await defaultCalendar(alice);
+    let later: Promise<void> | undefined;
+    device.beforeResponse(async ({ path: asked }) => {
+      if (later || !asked.startsWith('/apis/v1/calendar?')) return;
+      await alice.api.put(`/calendar/${calendarId}`, { name: 'Renamed meanwhile' });
+      later = device.workspace.sync();
+    });
+    await device.online();
+    await later;
+    expect((await device.workspace.collection('calendars').get(calendarId))!.name).toBe('Renamed meanwhile');
+  });
+
+  test('an address book counts the contacts that others have added', async () => {
+    const [device, , alice] = await devices();
+    const books = device.workspace.collection('addressbooks');
+    const [book] = await books.list();
+    for (const [n, external_id] of ['bob', 'carol'].entries()) {
+      await alice.api.post(`/contact/addressbooks/${book!.id}/contacts`, {
+        external_id,
+        emails: [`${external_id}@acme.example`],
+      });
+      const count = book!.contacts_count! + n + 1;
+      await until('the number', async () => (await books.get(book!.id))!.contacts_count === count);
+    }
+  });
+
   test('hundreds of changes are sent and read in a few requests', async () => {
     const [phone, laptop] = await devices();
     phone.offline();

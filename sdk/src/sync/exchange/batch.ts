@@ -11,6 +11,9 @@ export interface BatchRequest {
 
 export interface BatchResponse {
   status: number;
+  /** The revision of the object, in its ETag. */
+  revision?: number;
+  /** Empty for a write whose response has an ETag. */
   body: Record<string, unknown>;
 }
 
@@ -27,12 +30,16 @@ export async function runBatch(
 ): Promise<BatchResponse[]> {
   const body = { mode, requests: requests.map(inBatch) };
   const { responses } = unwrap(await client.POST('/batch', { body, signal }));
-  return responses.map((response) => ({ status: response.status, body: response.body ?? {} }));
+  return responses.map(({ status, headers, body }) => {
+    const revision = /:r(\d+)"$/.exec(headers['etag'] ?? '')?.[1];
+    return { status, body: body ?? {}, ...(revision !== undefined && { revision: Number(revision) }) };
+  });
 }
 
 const inBatch = ({ method, path, body, key }: BatchRequest) => ({
   method,
   path: `/apis/v1${path}`,
   ...(body && { body }),
-  ...(key !== undefined && { headers: { 'Idempotency-Key': key } }),
+  // The feed has the result.
+  ...(key !== undefined && { headers: { 'Idempotency-Key': key, Prefer: 'return=minimal' } as const }),
 });

@@ -32,7 +32,10 @@ interface Feed {
   isList?: true;
 }
 
-const LIMIT = 200;
+/** The maximum of the service; a page ends earlier at 4 MB. */
+const LIMIT = 500;
+/** The maximum of lists. */
+const LIST_LIMIT = 200;
 
 /** A path with its query; undefined values are left out. */
 function withQuery(path: string, query: Record<string, string | number | undefined>): string {
@@ -117,7 +120,7 @@ const FEEDS: Readonly<Record<CollectionName, Feed>> = {
   note_folders: ownFeed('note_folders'),
   tasks: ownFeed('tasks'),
   task_folders: ownFeed('task_folders'),
-  calendars: list('/calendar', 'calendars', { include: 'hidden', limit: LIMIT }),
+  calendars: list('/calendar', 'calendars', { include: 'hidden', limit: LIST_LIMIT }),
   addressbooks: list('/contact/useraddressbooks', 'addressbooks'),
   events,
   contacts,

@@ -1,6 +1,7 @@
 import type { WorkspaceClient } from '../../client.js';
 import { ApiError } from '../../errors.js';
-import { runBatch, type BatchResponse } from './batch.js';
+import type { BatchRequest, BatchResponse } from './batch.js';
+import { ReadAhead } from './read-ahead.js';
 import { received, settled } from '../rows/changes.js';
 import { type CollectionName, COLLECTIONS, feedOf, partsOf, type ScopedName } from '../collections.js';
 import { eachPending, eachRow } from '../rows/each-row.js';
@@ -28,7 +29,7 @@ const HEADS_OF: Record<ScopedName, string> = { events: 'calendars', contacts: 'c
 
 /** Reads the feeds of the service into the store, which is the only way by which copies of the service get there. */
 export class Puller {
-  private readonly listed = new Map<string, { at: number; ids: string }>();
+  private readonly listed = new Map<string, { at: number; heads: string }>();
 
   constructor(
     private readonly client: WorkspaceClient,
@@ -64,23 +65,28 @@ export class Puller {
   private async pullAll(feeds: readonly string[], heads: Heads, signal: AbortSignal): Promise<void> {
     let due = await this.dueOf(feeds, heads);
     // Pages of a list have no common state: a list that was not read to its end is read again.
-    for (const feed of due.filter(isListed)) await this.rows.change((edit) => startWalk(edit, feed));
+    for (const feed of due.filter(isListed)) await this.rows.receive((edit) => startWalk(edit, feed));
+    const pages = new ReadAhead(this.client, signal);
     let failure: unknown;
-    while (due.length > 0) {
-      const now = due.slice(0, FEEDS_AT_ONCE);
-      const states = await Promise.all(now.map((feed) => this.begin(feed)));
-      const requests = now.map((feed, n) => requestOf(feed, states[n]!));
-      const responses = await runBatch(this.client, 'independent', requests, signal);
-      const ended = new Set<string>();
-      for (const [n, feed] of now.entries()) {
-        const { status, body } = responses[n]!;
-        if (isUnreadable(status)) {
-          // The other feeds are read nevertheless.
-          failure ??= new ApiError(body, new Response(null, { status }));
-          ended.add(feed);
-        } else if (await this.take(feed, states[n]!, responses[n]!, heads)) ended.add(feed);
+    try {
+      while (due.length > 0) {
+        const now = due.slice(0, FEEDS_AT_ONCE);
+        const states = await Promise.all(now.map((feed) => this.begin(feed)));
+        const responses = await pages.read(now.map((feed, n) => requestOf(feed, states[n]!)));
+        pages.begin(now.flatMap((feed, n) => followingOf(feed, states[n]!, responses[n]!)));
+        const ended = new Set<string>();
+        for (const [n, feed] of now.entries()) {
+          const { status, body } = responses[n]!;
+          if (isUnreadable(status)) {
+            // The other feeds are read nevertheless.
+            failure ??= new ApiError(body, new Response(null, { status }));
+            ended.add(feed);
+          } else if (await this.take(feed, states[n]!, responses[n]!, heads)) ended.add(feed);
+        }
+        due = due.filter((feed) => !ended.has(feed));
       }
-      due = due.filter((feed) => !ended.has(feed));
+    } finally {
+      pages.end();
     }
     if (failure) throw failure;
   }
@@ -101,14 +107,14 @@ export class Puller {
   private hasChanged(feed: string, state: FeedState | undefined, heads: Heads): boolean {
     if (!isListed(feed)) return state?.seen !== numberOf(feed, heads);
     const last = this.listed.get(feed);
-    return !last || last.at + LIST_AGE_MS < Date.now() || last.ids !== idsOf(feed, heads);
+    return !last || last.at + LIST_AGE_MS < Date.now() || last.heads !== headsOf(feed, heads);
   }
 
   /** A feed without a position is read from the beginning. */
   private async begin(feed: string): Promise<FeedState> {
     const state = await this.rows.read((tx) => readFeedState(tx, feed));
     const isBegun = state?.cursor !== undefined || state?.walk !== undefined;
-    return state && isBegun ? state : this.rows.change((edit) => startWalk(edit, feed));
+    return state && isBegun ? state : this.rows.receive((edit) => startWalk(edit, feed));
   }
 
   /** @returns whether the feed has ended */
@@ -119,18 +125,25 @@ export class Puller {
     heads: Heads,
   ): Promise<boolean> {
     if (status === 410)
-      return this.rows.change(async (edit) => {
+      return this.rows.receive(async (edit) => {
         await startWalk(edit, feed);
         return false;
       });
-    if (status === 404) return this.rows.change((edit) => drop(edit, feed).then(() => true));
+    if (status === 404) return this.rows.receive((edit) => drop(edit, feed).then(() => true));
     // The user has no permission for the collection.
     if (status === 403) return true;
     const page = pageOf(feed, body);
-    const isEnd = await this.rows.change((edit) => store(edit, feed, asked, page, numberOf(feed, heads)));
-    if (isEnd && isListed(feed)) this.listed.set(feed, { at: Date.now(), ids: idsOf(feed, heads) });
+    const isEnd = await this.rows.receive((edit) => store(edit, feed, asked, page, numberOf(feed, heads)));
+    if (isEnd && isListed(feed)) this.listed.set(feed, { at: Date.now(), heads: headsOf(feed, heads) });
     return isEnd;
   }
+}
+
+/** The request that follows a page, unless the page changes how the feed is read. */
+function followingOf(feed: string, asked: FeedState, { status, body }: BatchResponse): BatchRequest[] {
+  if (status !== 200) return [];
+  const { cursor, hasMore } = pageOf(feed, body);
+  return hasMore ? [requestOf(feed, { ...asked, ...(cursor !== undefined && { cursor }) })] : [];
 }
 
 const isListed = (feed: string): boolean => isList(partsOf(feed).name);
@@ -179,7 +192,8 @@ async function store(
     await edit.setFeedState(feed, { ...state, ...ofWalk });
     return false;
   }
-  if (walk !== undefined) await sweep(edit, feed, walk);
+  // The device had no copies before its first walk.
+  if (walk !== undefined && walk > 1) await sweep(edit, feed, walk);
   // A walk began before its last page: what has changed since then follows.
   const isEnd = walk === undefined || !isWalkOfIndex(feed);
   if (isEnd) await settle(edit, feed);
@@ -240,8 +254,8 @@ function numberOf(feed: string, { collections, objects }: Heads): number | null 
   return objects[HEADS_OF[name as ScopedName]]?.[scope] ?? null;
 }
 
-/** The ids of objects with heads, as one text. */
-function idsOf(feed: string, { objects }: Heads): string {
+/** The heads of the objects in a list, as one text. Address books count their contacts. */
+function headsOf(feed: string, { objects }: Heads): string {
   const heads = objects[HEADS_OF[CONTAINED[feed as CollectionName]!]] ?? {};
-  return Object.keys(heads).sort().join();
+  return Object.entries(heads).sort().join();
 }

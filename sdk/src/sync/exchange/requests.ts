@@ -38,9 +38,10 @@ export function writeOf({ feed, id, sent }: Row, device: string): BatchRequest {
 }
 
 /** What a response means for the request of a row. */
-export function outcomeOf({ feed, sent }: Row, { status, body }: BatchResponse): Outcome {
+export function outcomeOf({ feed, sent }: Row, { status, body, revision: named }: BatchResponse): Outcome {
   if (status < 300) {
-    const { revision } = (body[COLLECTIONS[partsOf(feed).name].itemKey] ?? {}) as { revision?: number };
+    const item = body[COLLECTIONS[partsOf(feed).name].itemKey] as { revision?: number } | undefined;
+    const revision = named ?? item?.revision;
     return { kind: 'done', ...(revision !== undefined && { revision }) };
   }
   const {

@@ -46,10 +46,7 @@ export class SyncLoop {
 
   /** The service may have a change, the connection may be back, or a tab asks for a synchronisation. */
   wake(request?: string): void {
-    if (request !== undefined) {
-      this.requests.push(request);
-      this.parts.puller.refresh();
-    }
+    if (request !== undefined) this.requests.push(request);
     this.alarm.ring();
     this.retry.ring();
   }
@@ -71,6 +68,8 @@ export class SyncLoop {
     this.alarm.reset();
     this.retry.reset();
     const requests = this.requests.splice(0);
+    // Not when the request comes: a round that reads a list at this time would store it as new.
+    if (requests.length > 0) this.parts.puller.refresh();
     try {
       this.enter({ phase: 'syncing' });
       const { heads, isComplete } = await this.synchronise(known, signal);

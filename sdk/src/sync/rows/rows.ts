@@ -3,7 +3,7 @@ import { COLLECTIONS, partsOf } from '../collections.js';
 import type { FeedState } from '../exchange/feeds.js';
 import type { Resolve } from '../merge/fields.js';
 import type { Row } from './row.js';
-import type { Store, StoreTransaction } from '../store.js';
+import type { Store, StoreTransaction, TransactionMode } from '../store.js';
 
 /** Ids of changed objects by feed. */
 export type ChangedIds = Record<string, string[]>;
@@ -36,10 +36,19 @@ export class Rows {
     return this.store.transaction('read', work);
   }
 
-  /** Changes rows in one transaction, and reports them after it. */
-  async change<T>(work: (edit: RowsEdit) => Promise<T>): Promise<T> {
+  /** Changes rows in one durable transaction, and reports them after it. */
+  change<T>(work: (edit: RowsEdit) => Promise<T>): Promise<T> {
+    return this.run('write', work);
+  }
+
+  /** As `change`, for what follows from the feeds alone: after a loss of power they are read again from the position of before. */
+  receive<T>(work: (edit: RowsEdit) => Promise<T>): Promise<T> {
+    return this.run('relaxed', work);
+  }
+
+  private async run<T>(mode: TransactionMode, work: (edit: RowsEdit) => Promise<T>): Promise<T> {
     const edits: RowsEdit[] = [];
-    const result = await this.store.transaction('write', (tx) => {
+    const result = await this.store.transaction(mode, (tx) => {
       const edit = new RowsEdit(tx, (feed) => this.rulesOf(feed));
       edits.push(edit);
       return work(edit);

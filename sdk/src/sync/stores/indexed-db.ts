@@ -13,9 +13,10 @@ interface Schema extends DBSchema {
  * A store in IndexedDB, for all tabs of an origin. Ask for `navigator.storage.persist()`: browsers delete other stores when the disk is
  * full, with the changes in them that were not sent.
  * @param name of the database; another one for each user
+ * @throws StoreFullError if there is no space for a new database
  */
 export async function indexedDbStore(name: string): Promise<Store> {
-  const database = await openDB<Schema>(name, VERSION, {
+  const database: IDBPDatabase<Schema> = await openDB<Schema>(name, VERSION, {
     upgrade(fresh) {
       const rows = fresh.createObjectStore('rows', { keyPath: ['feed', 'id'] });
       // Rows without a place are not in the index.
@@ -24,10 +25,13 @@ export async function indexedDbStore(name: string): Promise<Store> {
     },
     // A later version of the application, in another tab, may change the database.
     blocking: () => database.close(),
+  }).catch((error: unknown) => {
+    throw isFull(error) ? new StoreFullError(error) : error;
   });
   return {
     shared: name,
-    transaction: (mode, work) => (mode === 'read' ? work(readingFrom(database)) : writingTo(database, work)),
+    transaction: (mode, work) =>
+      mode === 'read' ? work(readingFrom(database)) : writingTo(database, mode === 'write', work),
     close: async () => database.close(),
   };
 }
@@ -39,10 +43,12 @@ const readingFrom = (database: IDBPDatabase<Schema>): StoreTransaction =>
 
 async function writingTo<T>(
   database: IDBPDatabase<Schema>,
+  isStrict: boolean,
   work: (tx: StoreTransaction) => Promise<T>,
 ): Promise<T> {
   // By default some browsers report the end before the data is on the disk.
-  const access = database.transaction(['rows', 'meta'], 'readwrite', { durability: 'strict' });
+  const durability = isStrict ? 'strict' : 'relaxed';
+  const access = database.transaction(['rows', 'meta'], 'readwrite', { durability });
   // Awaited below: a transaction that fails while work is under way must not be reported as unhandled.
   const end = access.done.then(
     () => undefined,

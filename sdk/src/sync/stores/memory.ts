@@ -1,5 +1,6 @@
 import type { Row } from '../rows/row.js';
 import type { Store, StoreTransaction } from '../store.js';
+import { copyOf } from '../copy-of.js';
 import { Mutex } from './mutex.js';
 
 /** A store that ends with the page or the process: changes that were not sent are lost then. */
@@ -31,7 +32,7 @@ function transactionOn({ rows, meta }: Tables, undo: (() => void)[]): StoreTrans
   const set = <Value>(map: Map<string, Value>, key: string, value: Value | undefined): void => {
     const before = map.get(key);
     undo.push(() => assign(map, key, before));
-    assign(map, key, structuredClone(value));
+    assign(map, key, copyOf(value));
   };
   const tableOf = (feed: string) => {
     const table = rows.get(feed) ?? new Map<string, Row>();
@@ -51,12 +52,12 @@ function transactionOn({ rows, meta }: Tables, undo: (() => void)[]): StoreTrans
     sorted = undefined;
   };
   return {
-    get: async (feed, id) => structuredClone(rows.get(feed)?.get(id)),
+    get: async (feed, id) => copyOf(rows.get(feed)?.get(id)),
     put: async (row) => write(row.feed, row.id, row),
     delete: async (feed, id) => write(feed, id, undefined),
     rows: async (feed, after, limit) => page(inOrder(feed), (row) => row.id > after, limit),
     pending: async (after, limit) => page(inOrder(undefined), (row) => row.place! > after, limit),
-    readMeta: async (key) => structuredClone(meta.get(key)),
+    readMeta: async (key) => copyOf(meta.get(key)),
     writeMeta: async (key, value) => set(meta, key, value),
   };
 }
@@ -68,7 +69,7 @@ function assign<Value>(map: Map<string, Value>, key: string, value: Value | unde
 
 function page(rows: readonly Row[], isAfter: (row: Row) => boolean, limit: number): Row[] {
   const first = rows.findIndex(isAfter);
-  return first === -1 ? [] : structuredClone(rows.slice(first, first + limit));
+  return first === -1 ? [] : copyOf(rows.slice(first, first + limit));
 }
 
 const byPlace = (rows: Tables['rows']): Row[] =>

@@ -1,5 +1,5 @@
 import type { Row } from '../rows/row.js';
-import { type Store, StoreFullError, type StoreTransaction } from '../store.js';
+import { type Store, StoreFullError, type StoreTransaction, type TransactionMode } from '../store.js';
 import { Mutex } from './mutex.js';
 
 type Value = string | number | null;
@@ -21,11 +21,16 @@ export interface SqliteDatabase {
   close(): unknown;
 }
 
-/** `exclusive`: a second process that opens the file fails at once, instead of sending the same changes. `FULL`: a commit survives a loss of power. */
+/** `exclusive`: a second process that opens the file fails at once, instead of sending the same changes. */
 const SETTINGS = `
   PRAGMA locking_mode = EXCLUSIVE;
-  PRAGMA journal_mode = WAL;
-  PRAGMA synchronous = FULL;`;
+  PRAGMA journal_mode = WAL;`;
+
+/** `FULL`: a commit survives a loss of power, and with it those before it. `NORMAL`: the file stays consistent. */
+const DURABILITY: Record<Exclude<TransactionMode, 'read'>, string> = {
+  write: 'PRAGMA synchronous = FULL',
+  relaxed: 'PRAGMA synchronous = NORMAL',
+};
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS workspace_rows (
@@ -40,26 +45,32 @@ const SQLITE_FULL = 13;
 /**
  * A store in a SQLite file, for one process.
  * @param database the store closes it. A file for each user.
- * @throws Error of SQLite, `database is locked`, if another process has opened the file
+ * @throws StoreFullError; Error of SQLite, `database is locked`, if another process has opened the file
  */
 export function sqliteStore(database: SqliteDatabase): Store {
-  database.exec(SETTINGS);
-  database.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT`);
+  try {
+    database.exec(SETTINGS);
+    database.exec(`${DURABILITY.write}; BEGIN IMMEDIATE; ${TABLES} COMMIT`);
+  } catch (error) {
+    throw isFull(error) ? new StoreFullError(error) : error;
+  }
   const tx = transactionOn(database);
   const mutex = new Mutex();
   return {
     // One connection: another work must not run between the statements of a transaction, not even a read.
-    transaction: (mode, work) => mutex.run(() => (mode === 'read' ? work(tx) : writing(database, tx, work))),
+    transaction: (mode, work) =>
+      mutex.run(() => (mode === 'read' ? work(tx) : writing(database, mode, tx, work))),
     close: async () => void database.close(),
   };
 }
 
 async function writing<T>(
   database: SqliteDatabase,
+  mode: Exclude<TransactionMode, 'read'>,
   tx: StoreTransaction,
   work: (tx: StoreTransaction) => Promise<T>,
 ): Promise<T> {
-  database.exec('BEGIN IMMEDIATE');
+  database.exec(`${DURABILITY[mode]}; BEGIN IMMEDIATE`);
   try {
     const result = await work(tx);
     database.exec('COMMIT');

@@ -101,6 +101,28 @@ describe('a store in SQLite', () => {
     await again.close();
   });
 
+  test('reports that it is full when it is created, and opens a full one', async () => {
+    const none = new DatabaseSync(newFile());
+    none.exec('PRAGMA max_page_count = 1');
+    expect(() => sqliteStore(none)).toThrow(StoreFullError);
+
+    const client = { GET: () => Promise.reject(new TypeError('offline')) } as unknown as WorkspaceClient;
+    const file = newFile();
+    const first = await openWorkspace({ client, user: 'alice', store: sqliteStore(new DatabaseSync(file)) });
+    const id = await first.collection('notes').create({ title: 'Saved before' });
+    await first.close();
+    const store = sqliteStore(new DatabaseSync(file));
+    const reject = () => Promise.reject(new StoreFullError('full'));
+    const full: Store = {
+      ...store,
+      transaction: (mode, work) =>
+        store.transaction(mode, (tx) => work({ ...tx, put: reject, writeMeta: reject })),
+    };
+    const again = await openWorkspace({ client, user: 'alice', store: full });
+    expect((await again.collection('notes').get(id))!.title).toBe('Saved before');
+    await again.close();
+  });
+
   test('reports that it is full, and stays usable', async () => {
     const database = new DatabaseSync(newFile());
     const store = sqliteStore(database);
