@@ -24,12 +24,12 @@ export class QueueStatements {
     async (tenantId, wanted) => {
       const ids = wanted.map(({ webhook_id }) => webhook_id);
       const webhooks = await this.webhooks.active(tenantId, ids);
-      const owners = [...new Set([...webhooks.values()].map(({ ownerId }) => ownerId))];
+      const owners = [...new Set([...webhooks.values()].map(({ owner_id }) => owner_id))];
       const roles = await this.queues.rolesOf(tenantId, owners);
       const due = await this.queues.due(tenantId, wanted);
       return ids.map((id) => {
         const webhook = webhooks.get(id);
-        return webhook ? { webhook, role: roles.get(webhook.ownerId), batch: due.get(id) ?? [] } : null;
+        return webhook ? { webhook, role: roles.get(webhook.owner_id), batch: due.get(id) ?? [] } : null;
       });
     },
   );
