@@ -127,9 +127,9 @@ export function offlineSteps({ tab, newTab }) {
           collections: ['notes'],
         });
         app.notes = app.workspace.collection('notes');
-        const { open } = IDBFactory.prototype;
-        IDBFactory.prototype.open = function (...parameters) {
-          const request = open.apply(this, parameters);
+        const open = indexedDB.open.bind(indexedDB);
+        indexedDB.open = (...parameters) => {
+          const request = open(...parameters);
           Object.defineProperty(request, 'error', { value: new DOMException('full', 'QuotaExceededError') });
           request.addEventListener('success', (event) => {
             event.stopImmediatePropagation();
@@ -138,7 +138,7 @@ export function offlineSteps({ tab, newTab }) {
           return request;
         };
         const other = await library.indexedDbStore('another').catch((error) => error);
-        IDBFactory.prototype.open = open;
+        delete indexedDB.open;
         return {
           left: (await app.notes.list()).map(({ title }) => title),
           isTyped: other instanceof library.StoreFullError,
