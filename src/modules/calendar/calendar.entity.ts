@@ -87,8 +87,10 @@ export class CalendarEvent extends TimedItem {
   @Column('jsonb') locations!: unknown;
   @Column('text') starts!: string;
   @Column('text') ends!: string;
+  /** Null: days, or floating times. */
   @Column('text', { nullable: true }) time_zone!: string | null;
   @Column('text', { nullable: true }) end_time_zone!: string | null;
+  /** The length is a number of seconds; else a difference of wall times. */
   @Column('boolean') exact_duration!: boolean;
   @Column('text', { array: true }) rules!: string[];
   @Column('text', { array: true }) added!: string[];
@@ -132,6 +134,7 @@ export class EventOverride extends EventPart {
 @Entity('event_participants')
 @Index('event_participants_email', ['tenant_id', 'email'])
 export class EventParticipant extends EventPart {
+  /** Empty: the whole event. */
   @PrimaryColumn('text') recurrence_key!: string;
   @PrimaryColumn('text') email!: string;
   @Column('uuid', { nullable: true }) user_id!: string | null;
@@ -147,7 +150,9 @@ export class EventParticipant extends EventPart {
   @Column('text', { nullable: true }) delegated_to!: string | null;
   @Column('text', { nullable: true }) delegated_from!: string | null;
   @Column('text', { nullable: true }) schedule_status!: string | null;
+  /** An attendee of the series who is not invited to this instance. */
   @Column('boolean', { default: false }) uninvited!: boolean;
+  /** The attendee declined the instance, or it and all later ones, and no longer sees them. */
   @Column('boolean', { default: false }) removed!: boolean;
 }
 

@@ -4,17 +4,14 @@ import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import { growingTo } from '../../platform/memory/cache-size.js';
 import { CallServer } from './call-server.js';
-import type { CallKind } from './calls.entity.js';
+import type { CallKind, Call } from './calls.entity.js';
 import { type CallKey, roomNameOf } from './model/call-identity.js';
 
 /** Milliseconds in which the room of a call with participants is not created again. */
 const ROOM_KNOWN_MS = 30_000;
 
 /** The places of a live call. */
-export interface CallPlaces {
-  kind: CallKind;
-  max_participants: number;
-  max_viewers: number;
+export interface CallPlaces extends Pick<Call, 'kind' | 'max_participants' | 'max_viewers'> {
   /** Connected participants. */
   connected: number;
 }

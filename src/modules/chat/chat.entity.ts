@@ -73,6 +73,7 @@ export class ChatMessage {
   @Column('bigint') mod_seq!: string;
   /** A member, or a guest where `guestName` is set. */
   @Column('uuid') sender_id!: string;
+  /** Null: the sender is a member. */
   @Column('text', { nullable: true }) guest_name!: string | null;
   @Column('jsonb', { nullable: true }) via!: MessageOrigin | null;
   @Column('uuid', { nullable: true }) client_msg_id!: string | null;
@@ -80,6 +81,7 @@ export class ChatMessage {
   @Column('text') kind!: 'text' | 'system' | 'call';
   @Column('text') body!: string;
   @Column('text') format!: (typeof FORMATS)[number];
+  /** Null for the kind `text`. */
   @Column('jsonb', { nullable: true }) event!: object | null;
   @Column('uuid', { nullable: true }) reply_to!: string | null;
   @Column('bigint', { nullable: true }) reply_to_seq!: string | null;

@@ -39,6 +39,7 @@ export class Form extends TimedItem {
   /** Of an archived form: the state to return to. */
   @Column({ ...STATE, nullable: true }) previous_state!: FormState | null;
   @Column('jsonb') draft!: Definition;
+  /** Each change of the settings increments it. */
   @Column('int') draft_rev!: number;
   @Column('boolean') unpublished_changes!: boolean;
   @Column('int', { nullable: true }) current_version!: number | null;

@@ -8,28 +8,30 @@ import { likePattern } from '../../platform/database/like.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../../platform/bounded-pages/page-bytes.js';
-import type { FormRole, FormState, StoredSettings } from './forms.entity.js';
+import type { FormRole, FormState, StoredSettings, Form } from './forms.entity.js';
 
 /** A form without its definition, as a caller sees it. */
-export interface FormRow {
-  id: string;
-  owner_id: string;
+export interface FormRow extends Pick<
+  Form,
+  | 'id'
+  | 'owner_id'
+  | 'title'
+  | 'description'
+  | 'state'
+  | 'accepting'
+  | 'draft_rev'
+  | 'unpublished_changes'
+  | 'current_version'
+  | 'settings'
+  | 'share_role'
+  | 'share_expires_at'
+  | 'created_at'
+  | 'updated_at'
+  | 'published_at'
+> {
   owner_name: string;
   owner_email: string;
-  title: string;
-  description: string;
-  state: FormState;
-  accepting: boolean;
-  draft_rev: number;
-  unpublished_changes: boolean;
-  current_version: number | null;
-  settings: StoredSettings;
   shared: boolean;
-  share_role: FormRole | null;
-  share_expires_at: Date | null;
-  created_at: Date;
-  updated_at: Date;
-  published_at: Date | null;
   /** Null: the caller has no access. */
   role: FormRole | null;
   response_count: number;

@@ -3,16 +3,12 @@ import { Db } from '../../platform/database/db.js';
 import { ConcurrentChangeError, errorCode } from '../../platform/database/database-errors.js';
 import { directory } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
+import type { Account } from './account.entity.js';
 
-export interface CredentialsRow {
-  id: string;
-  email: string;
-  display_name: string;
-  status: 'active' | 'deactivated';
-  password_hash: string | null;
-  password_changed_at: Date | null;
-  second_factor_since: Date | null;
-}
+export type CredentialsRow = Pick<
+  Account,
+  'id' | 'email' | 'display_name' | 'status' | 'password_hash' | 'password_changed_at' | 'second_factor_since'
+>;
 
 const COLUMNS = 'id, email, display_name, status, password_hash, password_changed_at, second_factor_since';
 

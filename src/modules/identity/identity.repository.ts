@@ -3,14 +3,9 @@ import { Db } from '../../platform/database/db.js';
 import { directory } from '../../platform/database/statement.js';
 import { ERASED_NAME, erasedAddress } from '../../platform/personal-data/erasure-statements.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
+import type { Account } from './account.entity.js';
 
-export interface AccountRow {
-  id: string;
-  email: string;
-  display_name: string;
-  status: 'active' | 'deactivated';
-  tokens_valid_after: Date | null;
-}
+export type AccountRow = Pick<Account, 'id' | 'email' | 'display_name' | 'status' | 'tokens_valid_after'>;
 
 interface AccountInput {
   id: string;

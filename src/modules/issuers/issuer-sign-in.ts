@@ -25,12 +25,7 @@ const MAX_METHODS = 10;
 const MAX_DETAIL = 300;
 
 /** An issuer that may sign in users of a workspace. */
-export interface SignInIssuer {
-  tenant_id: string;
-  id: string;
-  name: string;
-  issuer: string;
-}
+export type SignInIssuer = Pick<TenantIssuer, 'tenant_id' | 'id' | 'name' | 'issuer'>;
 
 /** A running sign-in by an issuer. It is stored with the sign-in of the browser and used once. */
 export interface IssuerAttempt {

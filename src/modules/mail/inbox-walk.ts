@@ -1,6 +1,7 @@
 import { type Fields, isFields, resultsOf } from './input/fields.js';
 import { messagesPath } from './mail-call.js';
 import type { MailSession } from './mail-client.js';
+import type { MailCalendarScan } from './mail.entity.js';
 
 /** The mail service does not list a mailbox. */
 export class MailboxListError extends Error {
@@ -20,11 +21,8 @@ export interface WalkProgress {
 }
 
 /** The same as it is stored. */
-export interface WalkRow {
-  mailbox: string | null;
+export interface WalkRow extends Pick<MailCalendarScan, 'mailbox' | 'next_page' | 'newest_message'> {
   last_message: string | null;
-  next_page: string | null;
-  newest_message: string | null;
 }
 
 /** What one run reads: `messages` of a page, `pages` of a mailbox. */

@@ -77,8 +77,10 @@ export class MailRecipient {
   @PrimaryColumn('text') address_key!: string;
   @Column('text') address!: string;
   @Column('text') name!: string;
+  /** Number of messages to this address. */
   @Column('int') uses!: number;
   @Column('timestamptz') last_used_at!: Date;
+  /** Sort key of frequency and recency. */
   @Column('double precision') rank!: number;
   @Column('text') cause!: string;
 }

@@ -31,6 +31,7 @@ export class Note extends NoteVersion {
   @Column('int') revision!: number;
   @Column('int') content_bytes!: number;
   @Column('jsonb') links!: NoteLink[];
+  /** The owner first, then the invited members in the order of the list. */
   @Column('uuid', { array: true }) member_ids!: string[];
   @Column({ ...ROLE, array: true }) member_roles!: NoteRole[];
   @Column({ ...ROLE, nullable: true }) share_role!: NoteRole | null;

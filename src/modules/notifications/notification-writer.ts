@@ -13,14 +13,9 @@ import { Announcements } from './inbox/announcements.js';
 import { emailTime } from './mails/email-time.js';
 import { NotificationSockets } from './notification-sockets.js';
 import { NotificationsRepository } from './notifications.repository.js';
+import type { NotificationEntity } from './notification.entity.js';
 
-interface NewRow {
-  user_id: string;
-  id: string;
-  shown: boolean;
-  email_due_at: Date | null;
-  /** The actor of the last cause. */
-  actor_id: string | null;
+interface NewRow extends Pick<NotificationEntity, 'user_id' | 'id' | 'shown' | 'email_due_at' | 'actor_id'> {
   data: NotificationCause['data'];
   causes: { key: string; count: number }[];
 }

@@ -28,14 +28,17 @@ export class NotificationEntity {
   @PrimaryColumn('uuid') id!: string;
   @Column('bigint') seq!: string;
   @Column('text') type!: string;
+  /** The actor of the last cause. */
   @Column('uuid', { nullable: true }) actor_id!: string | null;
   @Column('text', { nullable: true }) subject_kind!: string | null;
   @Column('uuid', { nullable: true }) subject_id!: string | null;
   @Column('text', { nullable: true }) group_key!: string | null;
   @Column('int') count!: number;
   @Column('jsonb') data!: Record<string, unknown>;
+  /** False: for e-mail only. */
   @Column('boolean') shown!: boolean;
   @Column(STATE) state!: NotificationState;
+  /** State before the notification was archived. */
   @Column({ ...STATE, nullable: true }) previous_state!: NotificationState | null;
   @Column('timestamptz', { nullable: true }) seen_at!: Date | null;
   @Column('timestamptz', { nullable: true }) read_at!: Date | null;

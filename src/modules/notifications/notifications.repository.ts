@@ -5,21 +5,25 @@ import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { boundedPage, jsonBytes, PAGE_BYTES } from '../../platform/bounded-pages/page-bytes.js';
 import type { Lifecycle } from './inbox/lifecycle.js';
-import type { NotificationState } from './notification.entity.js';
+import type { NotificationState, NotificationEntity } from './notification.entity.js';
 
-export interface NotificationRow extends Lifecycle {
-  id: string;
+export interface NotificationRow
+  extends
+    Lifecycle,
+    Pick<
+      NotificationEntity,
+      | 'id'
+      | 'type'
+      | 'actor_id'
+      | 'subject_kind'
+      | 'subject_id'
+      | 'count'
+      | 'data'
+      | 'shown'
+      | 'created_at'
+      | 'updated_at'
+    > {
   seq: number;
-  type: string;
-  actor_id: string | null;
-  subject_kind: string | null;
-  subject_id: string | null;
-  count: number;
-  data: Record<string, unknown>;
-  /** False: for e-mail only. */
-  shown: boolean;
-  created_at: Date;
-  updated_at: Date;
 }
 
 export interface RecentNotification extends Pick<NotificationRow, 'id' | 'seq' | 'state' | 'updated_at'> {

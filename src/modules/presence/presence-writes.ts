@@ -13,6 +13,7 @@ import {
   sweep,
 } from './model/presence-rules.js';
 import type { PresenceResponse } from './presence.response.js';
+import type { PresenceDevice } from './presence.entity.js';
 
 /** A change that other users see. */
 export interface PresenceChange extends PresenceResponse {
@@ -29,12 +30,7 @@ export interface DeviceKey extends UserKey {
   id: string;
 }
 
-export interface Device extends DeviceKey {
-  active: boolean;
-  rooms: string[];
-  /** Null for tokens of an external issuer. */
-  session_id: string | null;
-}
+export interface Device extends DeviceKey, Pick<PresenceDevice, 'active' | 'rooms' | 'session_id'> {}
 
 /** A locked user with their open devices. */
 interface Facts extends OpenDevices {

@@ -15,13 +15,19 @@ export type PresenceChoice = (typeof PRESENCE_CHOICES)[number];
 export class PresenceUser {
   @PrimaryColumn('uuid') tenant_id!: string;
   @PrimaryColumn('uuid') user_id!: string;
+  /** The status that the user has chosen for all devices; null: it follows the devices. */
   @Column('text', { nullable: true }) choice!: Exclude<PresenceChoice, 'online'> | null;
   @Column('text') text!: string;
+  /** End of the choice and its text. */
   @Column('timestamptz', { nullable: true }) choice_until!: Date | null;
+  /** Time from which an invisible user is shown as offline: as late as after a disconnect. */
   @Column('timestamptz', { nullable: true }) hidden_at!: Date | null;
+  /** Time of the next change without an event. */
   @Column('timestamptz', { nullable: true }) due_at!: Date | null;
+  /** The status and the text that other users see. */
   @Column('text') status!: PresenceStatus;
   @Column('text') shown_text!: string;
+  /** End of the text that other users see of an invisible user. */
   @Column('timestamptz', { nullable: true }) shown_until!: Date | null;
   @Column('timestamptz', { nullable: true }) last_active_at!: Date | null;
 }
@@ -35,6 +41,7 @@ export class PresenceDevice {
   @Column('boolean') active!: boolean;
   @Column('timestamptz') active_at!: Date;
   @Column('uuid', { array: true }) rooms!: string[];
+  /** Null for tokens of an external issuer. */
   @Column('uuid', { nullable: true }) session_id!: string | null;
   @Column('timestamptz') expires_at!: Date;
 }

@@ -5,6 +5,7 @@ import { Audit, operator } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import { directory } from '../../platform/database/statement.js';
 import { SecretBox, UnreadableSecretError } from '../../platform/secrets/secret-box.js';
+import type { PushKey } from './push.entity.js';
 
 export const ALGORITHM = 'ES256';
 /** Purpose of the encryption of private keys. */
@@ -14,11 +15,7 @@ const RELOAD_MS = 1_000;
 /** First byte of an uncompressed point. */
 const UNCOMPRESSED = Buffer.from([4]);
 
-interface KeyRow {
-  id: string;
-  public_key: string;
-  sealed_private_key: string;
-}
+type KeyRow = Omit<PushKey, 'created_at'>;
 
 export interface PushSigningKey {
   id: string;

@@ -5,16 +5,14 @@ import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { SessionsApi } from '../identity/index.js';
+import type { PushSubscription } from './push.entity.js';
 
 /** Subscriptions that the job examines at once. */
 const PAGE = 1_000;
 const NIL = '00000000-0000-0000-0000-000000000000';
 
 /** A subscription that ends with a session. */
-interface BoundRow {
-  tenant_id: string;
-  user_id: string;
-  id: string;
+interface BoundRow extends Pick<PushSubscription, 'tenant_id' | 'user_id' | 'id'> {
   session_id: string;
 }
 

@@ -51,6 +51,7 @@ export class PushDelivery {
   @Column('text') service!: string;
   @Column('text') kind!: PushKind;
   @Column('text') state!: 'pending' | 'sent';
+  /** Whether the device shows an earlier message of the notification. */
   @Column('boolean') is_shown!: boolean;
   @Column('timestamptz') due_at!: Date;
   @Column('timestamptz') expires_at!: Date;

@@ -8,6 +8,7 @@ import { workspace } from '../../platform/database/statement.js';
 import { RequestLimiter } from '../../platform/rate-limits/request-limiter.js';
 import { readToken } from '../../platform/secrets/workspace-token.js';
 import type { WorkspaceActor } from '../access/index.js';
+import type { ScimToken } from './scim.entity.js';
 
 const USE_RECORDED_MS = 300_000;
 
@@ -17,11 +18,7 @@ export type ScimActor = WorkspaceActor & {
   tokenOwner: string | null;
 };
 
-interface TokenRow {
-  id: string;
-  created_by: string | null;
-  last_used_at: Date | null;
-}
+type TokenRow = Pick<ScimToken, 'id' | 'created_by' | 'last_used_at'>;
 
 const find = workspace.statement<TokenRow>(
   'scim.find_token',

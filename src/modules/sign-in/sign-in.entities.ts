@@ -13,6 +13,7 @@ export class OidcRecord {
   @Column('bytea', { nullable: true }) uid_hash!: Buffer | null;
   @Column('bytea', { nullable: true }) user_code_hash!: Buffer | null;
   @Column('timestamptz', { nullable: true }) consumed_at!: Date | null;
+  /** HMAC of the address of the first use. */
   @Column('bytea', { nullable: true }) consumed_by!: Buffer | null;
   @Column('timestamptz', { nullable: true }) polled_at!: Date | null;
   @Column('timestamptz') expires_at!: Date;

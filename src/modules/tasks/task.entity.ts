@@ -45,22 +45,29 @@ export class Task extends TimedItem {
   @Column('uuid', { nullable: true }) folder_id!: string | null;
   @Column('text') title!: string;
   @Column('text', { nullable: true }) description!: string | null;
+  /** Index in `STATUSES`. */
   @Column('smallint') status!: number;
+  /** Index in `PRIORITIES`. */
   @Column('smallint') priority!: number;
   @Column('text', { nullable: true }) group_name!: string | null;
   @Column('text', { array: true }) labels!: string[];
   @Column('uuid', { array: true }) assignee_ids!: string[];
+  /** The day it is due in its time zone; that of `due_at` where the task has an hour. */
   @Column('date', { nullable: true }) date!: string | null;
   @Column('timestamptz', { nullable: true }) due_at!: Date | null;
   @Column('text') time_zone!: string;
+  /** When the task is overdue: `due_at`, or the end of its day. */
   @Column('timestamptz', { nullable: true }) overdue_at!: Date | null;
   @Column('jsonb', { nullable: true }) recurrence!: StoredRecurrence | null;
+  /** The task that was created when this one was completed. */
   @Column('uuid', { nullable: true }) next_task_id!: string | null;
   @Column('jsonb') reminders!: StoredReminder[];
   @Column('timestamptz', { nullable: true }) next_reminder_at!: Date | null;
+  /** The moment of the next event about the due date. `due_stage`: 1 when it is due, 2 when it is overdue, 0 without an event. */
   @Column('timestamptz', { nullable: true }) next_due_at!: Date | null;
   @Column('smallint') due_stage!: number;
   @Column('jsonb') refs!: StoredReference[];
+  /** Notes that have a link back to the task. */
   @Column('uuid', { array: true }) linked_notes!: string[];
   @Column('jsonb') attachments!: unknown[];
   @Column('int') subtasks_count!: number;

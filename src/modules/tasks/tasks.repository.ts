@@ -4,12 +4,9 @@ import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TaskErrors } from './tasks.errors.js';
+import type { Task } from './task.entity.js';
 
-interface LinkedTask {
-  id: string;
-  title: string;
-  created_at: Date;
-  linked_notes: string[];
+interface LinkedTask extends Pick<Task, 'id' | 'title' | 'created_at' | 'linked_notes'> {
   users: string[];
 }
 

@@ -8,12 +8,11 @@ import { TenantMember } from './tenant.entity.js';
 export type MemberStatus = 'active' | 'deactivated';
 
 /** A membership whose erasure the command line may schedule. */
-export interface EndedMembership {
-  tenant_id: string;
+export interface EndedMembership extends Pick<
+  TenantMember,
+  'tenant_id' | 'created_at' | 'deactivated_at' | 'erased_at'
+> {
   status: MemberStatus;
-  created_at: Date;
-  deactivated_at: Date | null;
-  erased_at: Date | null;
 }
 
 /** The days after the end of a membership after which a workspace erases the data of the user. */

@@ -8,11 +8,7 @@ import type { Reader, Tx } from '../../platform/database/tx.js';
 import { foldWords } from './fold-words.js';
 import { TenantMember } from './tenant.entity.js';
 
-interface Membership {
-  tenant_id: string;
-  role: TenantRole;
-  created_at: Date;
-}
+type Membership = Pick<TenantMember, 'tenant_id' | 'role' | 'created_at'>;
 
 /** A workspace with the role of one member. */
 export interface Workspace {

@@ -4,6 +4,7 @@ import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 @Entity('cells')
 export class CellRow {
   @PrimaryColumn('text') name!: string;
+  /** Null: the database of the directory. */
   @Column('text', { nullable: true }) sealed_url!: string | null;
   @Column('text', { nullable: true }) schema!: string | null;
   @Column('text') state!: 'open' | 'draining';

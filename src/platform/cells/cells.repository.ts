@@ -3,19 +3,15 @@ import { ConcurrentChangeError } from '../database/database-errors.js';
 import { Db } from '../database/db.js';
 import { directory } from '../database/statement.js';
 import type { Reader, Tx } from '../database/tx.js';
+import type { CellRow } from './cell.entity.js';
 
 export type CellState = 'open' | 'draining';
 
 /** A cell as the directory stores it. */
-export interface StoredCell {
-  name: string;
-  /** Null: the database of the directory. */
-  sealed_url: string | null;
-  schema: string | null;
+export interface StoredCell extends Omit<CellRow, 'state' | 'workspaces'> {
   state: CellState;
   /** Number of its workspaces. */
   workspaces: number;
-  added_at: Date;
 }
 
 /** Seconds until each process knows a cell that has been added. */

@@ -5,6 +5,7 @@ import { workspace } from '../database/statement.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../jobs/sweep.js';
 import { newToken, readToken } from '../secrets/workspace-token.js';
+import type { SocketTokenRow } from './socket-token.entity.js';
 
 /** Lifetime of an unused token, seconds. */
 export const TOKEN_SECONDS = 60;
@@ -18,11 +19,7 @@ export interface SocketIdentity {
   issuedAt: Date;
 }
 
-interface UsedRow {
-  user_id: string;
-  session_id: string | null;
-  created_at: Date;
-}
+type UsedRow = Omit<SocketTokenRow, 'tenant_id' | 'hash' | 'expires_at'>;
 
 const insert = workspace.statement<never>(
   'socket_tokens.insert',

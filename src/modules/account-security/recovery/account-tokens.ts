@@ -9,12 +9,7 @@ import type { AccountToken } from './account-token.entity.js';
 
 type Purpose = AccountToken['purpose'];
 
-interface TokenRow {
-  account_id: string;
-  email: string | null;
-  session_id: string | null;
-  expires_at: Date;
-}
+type TokenRow = Omit<AccountToken, 'purpose' | 'token_hash' | 'created_at'>;
 
 const put = directory.statement<never>(
   'account_tokens.put',

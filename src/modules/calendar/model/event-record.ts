@@ -1,5 +1,12 @@
 import type { Component } from '../../../lib/icalendar/index.js';
-import type { CalendarRole, PlacedReminder, Reminder } from '../calendar.entity.js';
+import type {
+  CalendarRole,
+  PlacedReminder,
+  Reminder,
+  CalendarEvent,
+  EventParticipant,
+  EventProposal,
+} from '../calendar.entity.js';
 
 // Rows as PostgreSQL writes them as JSON: names of columns, times as text.
 
@@ -18,15 +25,10 @@ export type AttendeeKind = (typeof ATTENDEE_KINDS)[number];
 export type AttendeeResponse = (typeof RESPONSES)[number];
 
 /** When an event takes place. Wall times are `2026-03-02T09:00:00`, days `2026-03-02`; the end of days is exclusive. */
-export interface EventTimes {
-  starts: string;
-  ends: string;
-  /** Null: days, or floating times. */
-  time_zone: string | null;
-  end_time_zone: string | null;
-  /** The length is a number of seconds; else a difference of wall times. */
-  exact_duration: boolean;
-}
+export type EventTimes = Pick<
+  CalendarEvent,
+  'starts' | 'ends' | 'time_zone' | 'end_time_zone' | 'exact_duration'
+>;
 
 export interface EventLink {
   type: 'note' | 'task' | 'room' | 'message' | 'url';
@@ -89,54 +91,58 @@ export const CONTENT_FIELDS = [
 ] as const satisfies (keyof EventContent)[];
 
 /** A row of `calendar_events`. */
-export interface EventRow extends EventContent {
-  id: string;
-  uid: string;
-  origin_calendar_id: string;
-  organizer_id: string | null;
-  organizer_email: string;
-  organizer_name: string;
+export interface EventRow
+  extends
+    EventContent,
+    Pick<
+      CalendarEvent,
+      | 'id'
+      | 'uid'
+      | 'origin_calendar_id'
+      | 'organizer_id'
+      | 'organizer_email'
+      | 'organizer_name'
+      | 'rules'
+      | 'added'
+      | 'excluded'
+      | 'proposals_allowed'
+      | 'sequence'
+      | 'split_from'
+      | 'participants_count'
+      | 'overrides_count'
+      | 'title_key'
+      | 'revision'
+      | 'created_by'
+      | 'updated_by'
+    > {
   origin: 'internal' | 'external' | 'published';
-  rules: string[];
-  added: string[];
-  excluded: string[];
-  proposals_allowed: boolean;
-  sequence: number;
   dtstamp: string;
-  split_from: string | null;
-  participants_count: number;
-  overrides_count: number;
-  title_key: string;
-  revision: number;
-  created_by: string;
-  updated_by: string;
   created_at: string;
   updated_at: string;
   deleted_at: string | null;
 }
 
 /** A row of `event_participants`. */
-export interface ParticipantRow {
-  /** Empty: the whole event. */
-  recurrence_key: string;
-  email: string;
-  user_id: string | null;
-  name: string;
+export interface ParticipantRow extends Pick<
+  EventParticipant,
+  | 'recurrence_key'
+  | 'email'
+  | 'user_id'
+  | 'name'
+  | 'rsvp'
+  | 'comment'
+  | 'reply_sequence'
+  | 'delegated_to'
+  | 'delegated_from'
+  | 'schedule_status'
+  | 'uninvited'
+  | 'removed'
+> {
   role: AttendeeRole;
   kind: AttendeeKind;
   response: AttendeeResponse;
-  rsvp: boolean;
-  comment: string;
   responded_at: string | null;
-  reply_sequence: number | null;
   reply_dtstamp: string | null;
-  delegated_to: string | null;
-  delegated_from: string | null;
-  schedule_status: string | null;
-  /** An attendee of the series who is not invited to this instance. */
-  uninvited: boolean;
-  /** The attendee declined the instance, or it and all later ones, and no longer sees them. */
-  removed: boolean;
 }
 
 /** The response of an attendee who has not responded. */
@@ -201,15 +207,14 @@ export interface OwnedEntry extends EntryRow {
 }
 
 /** A row of `event_proposals`. */
-export interface ProposalRow extends EventTimes {
-  id: string;
-  recurrence_key: string;
-  by_email: string;
-  by_name: string;
-  by_user_id: string | null;
-  comment: string;
+export interface ProposalRow
+  extends
+    EventTimes,
+    Pick<
+      EventProposal,
+      'id' | 'recurrence_key' | 'by_email' | 'by_name' | 'by_user_id' | 'comment' | 'base_sequence'
+    > {
   status: 'pending' | 'accepted' | 'declined' | 'outdated' | 'withdrawn';
-  base_sequence: number;
   created_at: string;
 }
 

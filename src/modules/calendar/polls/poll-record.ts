@@ -1,46 +1,35 @@
+import type { Poll, PollOption, PollParticipant } from './poll.entity.js';
+
 export const ANSWERS = ['yes', 'if_needed', 'no'] as const;
 export type Answer = (typeof ANSWERS)[number];
 
 // Rows as PostgreSQL writes them as JSON.
 
-export interface PollRow {
-  id: string;
-  owner_id: string;
-  calendar_id: string | null;
-  title: string;
-  description: string;
-  location: string;
-  time_zone: string;
-  kind: 'time' | 'date';
+export interface PollRow extends Pick<
+  Poll,
+  | 'id'
+  | 'owner_id'
+  | 'calendar_id'
+  | 'title'
+  | 'description'
+  | 'location'
+  | 'time_zone'
+  | 'kind'
+  | 'allow_if_needed'
+  | 'anonymous'
+  | 'option_id'
+  | 'event_id'
+  | 'revision'
+> {
   deadline: string | null;
-  allow_if_needed: boolean;
-  anonymous: boolean;
-  option_id: string | null;
-  event_id: string | null;
   cancelled_at: string | null;
-  revision: number;
   created_at: string;
   updated_at: string;
 }
 
-export interface OptionRow {
-  id: string;
-  position: number;
-  /** Instants, or days with the same end. */
-  starts: string;
-  ends: string;
-  /** The tentative event that keeps the time free. */
-  hold_event_id: string | null;
-}
+export type OptionRow = Omit<PollOption, 'tenant_id' | 'poll_id'>;
 
-export interface VoterRow {
-  id: string;
-  /** Lower case. */
-  email: string;
-  user_id: string | null;
-  name: string;
-  required: boolean;
-  comment: string;
+export interface VoterRow extends Omit<PollParticipant, 'tenant_id' | 'poll_id' | 'responded_at'> {
   responded_at: string | null;
 }
 

@@ -27,8 +27,10 @@ export class PollOption {
   @PrimaryColumn('uuid') poll_id!: string;
   @PrimaryColumn('uuid') id!: string;
   @Column('int') position!: number;
+  /** Instants, or days with the same end. */
   @Column('text') starts!: string;
   @Column('text') ends!: string;
+  /** The tentative event that keeps the time free. */
   @Column('uuid', { nullable: true }) hold_event_id!: string | null;
 }
 
@@ -39,6 +41,7 @@ export class PollParticipant {
   @PrimaryColumn('uuid') tenant_id!: string;
   @PrimaryColumn('uuid') poll_id!: string;
   @PrimaryColumn('uuid') id!: string;
+  /** Lower case. */
   @Column('text') email!: string;
   @Column('uuid', { nullable: true }) user_id!: string | null;
   @Column('text') name!: string;

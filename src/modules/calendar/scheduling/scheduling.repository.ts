@@ -4,29 +4,31 @@ import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../../../platform/bounded-pages/page-bytes.js';
 import { type EventJson, type EventRecord, type OwnedEntry, recordOf } from '../model/event-record.js';
-import type { DeliveryStatus, Direction, SchedulingResult } from './scheduling.entity.js';
+import type { DeliveryStatus, Direction, SchedulingResult, SchedulingMessage } from './scheduling.entity.js';
 import type { FullSchedulingMessageResponse, SchedulingMessageResponse } from './scheduling.response.js';
 
 /** A message to store. */
-export interface NewMessage {
-  id: string;
-  calendar_id: string;
-  user_id: string;
-  event_id: string | null;
-  direction: Direction;
-  method: string | null;
-  uid: string;
-  recurrence_key: string;
-  sequence: number;
+export interface NewMessage extends Pick<
+  SchedulingMessage,
+  | 'id'
+  | 'calendar_id'
+  | 'user_id'
+  | 'event_id'
+  | 'direction'
+  | 'method'
+  | 'uid'
+  | 'recurrence_key'
+  | 'sequence'
+  | 'sender'
+  | 'result'
+  | 'reason'
+  | 'ics'
+  | 'dedupe_key'
+> {
   dtstamp: string | null;
-  sender: string;
-  result: SchedulingResult;
-  reason: string | null;
   parsed: object | null;
-  ics: string | null;
   /** Subject and texts of a message to send. */
   mail: object | null;
-  dedupe_key: string;
 }
 
 /** A message of a list; beyond the bytes of the page it has only its id. */

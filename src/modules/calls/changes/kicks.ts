@@ -11,6 +11,7 @@ import {
 } from '../model/call-identity.js';
 import { CallServer } from '../call-server.js';
 import { ParticipantsRepository } from '../participants.repository.js';
+import type { ExternalInvite } from '../guests/guest.entity.js';
 
 const confirmed = workspace.statement<never>(
   'call_kicks.confirmed',
@@ -28,10 +29,7 @@ const settled = workspace.statement<never>(
 );
 
 /** A guest whose access to a call has ended. */
-export interface EndedGuest {
-  id: string;
-  role: 'guest' | 'viewer';
-  call_id: string | null;
+export interface EndedGuest extends Pick<ExternalInvite, 'id' | 'role' | 'call_id'> {
   is_connected: boolean;
 }
 

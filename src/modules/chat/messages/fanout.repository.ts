@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
+import type { ChatMember } from '../chat.entity.js';
 
 interface ChangeRow {
   /** JSON; null where nothing changed. */
@@ -36,10 +37,7 @@ interface HeadRow {
   mod_seq: number | null;
 }
 
-interface RecentMember {
-  tenant_id: string;
-  room_id: string;
-  user_id: string;
+interface RecentMember extends Pick<ChatMember, 'tenant_id' | 'room_id' | 'user_id'> {
   mod_seq: number;
 }
 

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { MessageOrigin } from '../chat.entity.js';
+import type { MessageOrigin, ChatMessage } from '../chat.entity.js';
 
 /** A message as its sender wrote it. */
 export interface MessageInput {
@@ -20,25 +20,16 @@ export interface MessageInput {
 }
 
 /** The columns of a message that is added to a room. The room gives it its numbers and its time. */
-export interface NewMessage {
-  id: string;
-  sender_id: string;
-  /** Null: the sender is a member. */
-  guest_name: string | null;
-  via: MessageOrigin | null;
-  client_msg_id: string | null;
+export interface NewMessage extends Pick<
+  ChatMessage,
+  'id' | 'sender_id' | 'guest_name' | 'via' | 'client_msg_id' | 'kind' | 'body' | 'event' | 'reply_to' | 'tsv'
+> {
   /** Hexadecimal. */
   fingerprint: string | null;
-  kind: 'text' | 'system' | 'call';
-  body: string;
   format: string;
-  /** Null for the kind `text`. */
-  event: object | null;
-  reply_to: string | null;
   reply_to_seq: number | null;
   mentions: readonly string[];
   attachments: readonly object[];
-  tsv: string;
 }
 
 /** The message that reports a change of the room or a step of a call. */

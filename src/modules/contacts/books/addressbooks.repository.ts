@@ -11,19 +11,7 @@ import type { StoredRole } from '../contact-access.js';
 import type { AddressbookOwnerResponse, AddressbookShareResponse } from './addressbook.response.js';
 
 /** An address book with the access of the caller. */
-export interface BookRow {
-  id: string;
-  kind: BookKind;
-  name: string;
-  description: string;
-  color: string | null;
-  default_country: string | null;
-  is_default: boolean;
-  locked_fields: string[];
-  contacts_count: number;
-  revision: number;
-  created_at: Date;
-  updated_at: Date;
+export interface BookRow extends Omit<Addressbook, 'owner_id' | 'tenant_id'> {
   role: StoredRole;
   owner: AddressbookOwnerResponse | null;
   shares: AddressbookShareResponse[];

@@ -3,14 +3,10 @@ import type { MemberKey } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import type { ReceivedAddress } from './received.entity.js';
 
 /** An address with its use in one source. */
-export interface SeenAddress {
-  address: string;
-  name: string;
-  count: number;
-  last_seen_at: Date;
-}
+export type SeenAddress = Omit<ReceivedAddress, 'tenant_id' | 'user_id' | 'address_key'>;
 
 /** The counted part of an inbox; null for one that was never read. */
 export interface InboxScan {

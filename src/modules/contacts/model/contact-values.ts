@@ -10,7 +10,7 @@ import {
   written,
 } from '../../../lib/contact-card/index.js';
 import { isAnonymous } from '../../../lib/vcard/index.js';
-import type { ContactSource } from '../contacts.entity.js';
+import type { ContactSource, Contact } from '../contacts.entity.js';
 import type { ContactRow } from '../responses/contact.presenter.js';
 import { fieldError } from '../contacts.errors.js';
 
@@ -58,25 +58,17 @@ interface CardValues {
 }
 
 /** A contact to create, as `contacts_insert` reads it. */
-export interface ContactInsert extends CardValues {
-  id: string;
-  external_id: string;
-  uid: string;
-  source: ContactSource;
-  linked_user_id: string | null;
-  photo_id: string | null;
+export interface ContactInsert
+  extends CardValues, Pick<Contact, 'id' | 'external_id' | 'uid' | 'source' | 'linked_user_id' | 'photo_id'> {
   /** For a contact that is restored: its former revision and those of its fields. */
   base?: number;
   field_revisions?: Record<string, number>;
 }
 
 /** New content of a contact, as `contacts_update` reads it. */
-export interface ContactUpdate extends CardValues {
-  id: string;
+export interface ContactUpdate extends CardValues, Pick<Contact, 'id' | 'photo_id' | 'field_revisions'> {
   /** The revision that the content replaces. */
   base: number;
-  photo_id: string | null;
-  field_revisions: Record<string, number>;
 }
 
 /** SHA-256 of a card, hexadecimal: equal cards have equal hashes. */

@@ -41,6 +41,8 @@ export class ContactImportItem {
   @Column('int') revision!: number;
   @Column('bytea') source_hash!: Buffer;
   @Column('json', { nullable: true }) original!: object | null;
+  /** The revision before an update. */
   @Column('int', { nullable: true }) original_revision!: number | null;
+  /** The photo before an update. */
   @Column('uuid', { nullable: true }) original_photo_id!: string | null;
 }

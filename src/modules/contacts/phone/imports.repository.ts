@@ -21,18 +21,14 @@ interface SavedImport {
 }
 
 /** A contact that an import wrote or found unchanged. */
-export interface ImportItem {
-  contact_id: string;
-  action: ImportAction;
-  revision: number;
+export interface ImportItem extends Pick<
+  ContactImportItem,
+  'contact_id' | 'action' | 'revision' | 'original_revision' | 'original_photo_id'
+> {
   /** Hexadecimal. */
   source_hash: string;
   /** The JSON text of the card before an update. */
   original: string | null;
-  /** The revision before an update. */
-  original_revision: number | null;
-  /** The photo before an update. */
-  original_photo_id: string | null;
 }
 
 // Locks the address book before its contacts and in the mode of all other writes. Otherwise the foreign key would take a weaker lock first.

@@ -3,27 +3,29 @@ import { type Card, type CardPhoto, type CardVersion, newCard, writeCard } from 
 import type { ApiError } from '../../../platform/http/api-error.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import type { EnvelopeOf, ReplyOf } from '../../../platform/resources/resource.js';
-import type { ContactField, ContactSource } from '../contacts.entity.js';
+import type { ContactField, ContactSource, Contact } from '../contacts.entity.js';
 import type { ContactErrors } from '../contacts.errors.js';
 import { contactPath, CONTACTS } from '../contacts.resource.js';
 
 /** A row of `contacts`, as far as responses need it. */
-export interface ContactRow {
-  id: string;
-  addressbook_id: string;
-  external_id: string;
-  uid: string;
+export interface ContactRow extends Pick<
+  Contact,
+  | 'id'
+  | 'addressbook_id'
+  | 'external_id'
+  | 'uid'
+  | 'source'
+  | 'linked_user_id'
+  | 'photo_id'
+  | 'field_revisions'
+  | 'revision'
+  | 'created_at'
+  | 'updated_at'
+> {
   /** The JSON text of the card. */
   card: string;
-  source: ContactSource;
-  linked_user_id: string | null;
-  photo_id: string | null;
   /** JSON text of `media_type`, `size`, `sha256`, `width` and `height`; null without a photo. */
   photo: string | null;
-  field_revisions: Record<string, number>;
-  revision: number;
-  created_at: Date;
-  updated_at: Date;
 }
 
 /** Role of a caller in an address book. */

@@ -4,15 +4,12 @@ import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { prefixRange } from '../../../lib/contact-card/index.js';
 import { VISIBLE_BOOKS } from '../contact-access.js';
+import type { Contact } from '../contacts.entity.js';
 
 /** A contact that a search of all address books found. */
-export interface FoundContact {
-  id: string;
-  addressbook_id: string;
-  external_id: string;
+export interface FoundContact extends Pick<Contact, 'id' | 'addressbook_id' | 'external_id' | 'photo_id'> {
   name: string;
   email: string | null;
-  photo_id: string | null;
 }
 
 // $3 to $4 the range of the longest term, $5 all terms. Cards of members are excluded: the directory finds the members themselves.

@@ -5,16 +5,13 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { inBatches } from '../../../platform/jobs/sweep.js';
 import { FormEvents } from '../changes/form-events.js';
-import type { StoredSettings } from '../forms.entity.js';
+import type { StoredSettings, Form } from '../forms.entity.js';
 import { RESPONSE_COUNT } from '../forms.repository.js';
 import { isClosedByWindow } from '../model/form-rules.js';
 
 const BATCH = 200;
 
-interface EndedForm {
-  tenant_id: string;
-  id: string;
-  settings: StoredSettings;
+interface EndedForm extends Pick<Form, 'tenant_id' | 'id' | 'settings'> {
   count: number;
 }
 

@@ -1,6 +1,6 @@
 import type { Answers } from '../../../lib/forms/index.js';
 import type { ApiError } from '../../../platform/http/api-error.js';
-import type { FormState, StoredSettings } from '../forms.entity.js';
+import type { FormState, StoredSettings, Form, FormResponseRow } from '../forms.entity.js';
 import { FORMS } from '../forms.resource.js';
 import { isFull } from './form-rules.js';
 import { ResponseErrors } from '../responses/responses.errors.js';
@@ -8,14 +8,7 @@ import { ResponseErrors } from '../responses/responses.errors.js';
 /** The rules of responses: functions of locked rows, a response and the time of the database, which return changes or an error. */
 
 /** The columns of a form that decide whether it accepts responses. */
-export interface AcceptingForm {
-  state: FormState;
-  accepting: boolean;
-  current_version: number | null;
-  /** Each change of the settings increments it. */
-  draft_rev: number;
-  settings: StoredSettings;
-}
+export type AcceptingForm = Pick<Form, 'state' | 'accepting' | 'current_version' | 'draft_rev' | 'settings'>;
 
 /** A response whose answers have been checked. */
 export interface NewResponse {
@@ -33,11 +26,7 @@ export interface NewResponse {
   uploads: string[];
 }
 
-export interface StoredResponse {
-  id: string;
-  version: number;
-  submitted_at: Date;
-}
+export type StoredResponse = Pick<FormResponseRow, 'id' | 'version' | 'submitted_at'>;
 
 /** The stored response with the same `client_response_id`. */
 export interface EarlierResponse extends StoredResponse {

@@ -5,17 +5,14 @@ import { Db } from '../../../platform/database/db.js';
 import { composedSql } from '../../../platform/database/like.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { fitsPage, jsonBytes, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
+import type { FormResponseRow } from '../forms.entity.js';
 
-export interface ResponseRow {
-  id: string;
-  version: number;
-  submitted_at: Date;
-  updated_at: Date;
-  respondent_id: string | null;
+export interface ResponseRow extends Pick<
+  FormResponseRow,
+  'id' | 'version' | 'submitted_at' | 'updated_at' | 'respondent_id' | 'answers' | 'duration_seconds'
+> {
   respondent_name: string | null;
   respondent_email: string | null;
-  answers: Answers;
-  duration_seconds: number | null;
 }
 
 /** Conditions of a list of responses. */

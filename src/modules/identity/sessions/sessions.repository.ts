@@ -2,19 +2,21 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { directory } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import type { Session } from '../account.entity.js';
 
 /** A session in its owner's list. */
-export interface SessionRow {
-  id: string;
-  tenant_id: string | null;
-  client_id: string;
-  created_at: Date;
-  expires_at: Date;
-  last_seen_at: Date | null;
-  aal2_at: Date | null;
-  user_agent: string | null;
-  ip: string | null;
-}
+export type SessionRow = Pick<
+  Session,
+  | 'id'
+  | 'tenant_id'
+  | 'client_id'
+  | 'created_at'
+  | 'expires_at'
+  | 'last_seen_at'
+  | 'aal2_at'
+  | 'user_agent'
+  | 'ip'
+>;
 
 const COLUMNS = 'id, tenant_id, client_id, created_at, expires_at, last_seen_at, aal2_at, user_agent, ip';
 const LIVE = 'revoked_at IS NULL AND expires_at > now()';

@@ -3,15 +3,12 @@ import type { JWK } from 'jose';
 import { Db } from '../../../platform/database/db.js';
 import { directory } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import type { SigningKey } from '../account.entity.js';
 
-export interface SigningKeyRow {
-  id: string;
-  algorithm: string;
+export interface SigningKeyRow extends Omit<SigningKey, 'public_jwk' | 'private_jwk' | 'created_at'> {
   public_jwk: JWK;
   /** In clear, stored by an earlier version. */
   private_jwk: JWK | null;
-  sealed_private_key: string | null;
-  retired_at: Date | null;
 }
 
 const signingKeys = directory.statement<SigningKeyRow>(

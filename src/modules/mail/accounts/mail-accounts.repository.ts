@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
+import type { MailAccount } from '../mail.entity.js';
 
 /** The owner of a mail account: a user within one workspace. */
 export interface MailOwner {
@@ -8,14 +9,10 @@ export interface MailOwner {
   readonly userId: string;
 }
 
-export interface MailAccountRow {
-  origin: 'created' | 'linked';
-  username: string;
-  address: string | null;
-  mail_user_id: string | null;
-  password: string | null;
-  token: string | null;
-  token_version: number;
+export interface MailAccountRow extends Pick<
+  MailAccount,
+  'origin' | 'username' | 'address' | 'mail_user_id' | 'password' | 'token' | 'token_version'
+> {
   /** The last rejection of the mail service while the pause after it lasts, else null. */
   rejection: string | null;
 }

@@ -4,18 +4,16 @@ import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { WalkProgress, WalkRow } from '../inbox-walk.js';
 import type { MailOwner } from '../mail-client.js';
+import type { MailArrivalScan } from '../mail.entity.js';
 
 /** Type of the outbox event for a mail that arrived in the inbox of a user. */
 export const MAIL_RECEIVED = 'mail.received';
 
 /** A user who wants events of arrived mail. */
-export interface ArrivalScan extends WalkRow {
-  tenant_id: string;
-  user_id: string;
+export interface ArrivalScan
+  extends WalkRow, Pick<MailArrivalScan, 'tenant_id' | 'user_id' | 'last_arrival'> {
   /** Since then the user wants them. */
   since: Date;
-  /** Arrival of the newest message that was reported. */
-  last_arrival: Date | null;
 }
 
 const due = workspace.statement<ArrivalScan>(

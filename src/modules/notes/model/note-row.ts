@@ -1,28 +1,7 @@
-import { NOTE_ROLES, type NoteLink, type NoteRole } from '../note.entity.js';
+import { NOTE_ROLES, type NoteLink, type NoteRole, type Note } from '../note.entity.js';
 
 /** The columns of a note that its rules read and write. */
-export interface NoteRow {
-  id: string;
-  owner_id: string;
-  title: string;
-  labels: string[];
-  revision: number;
-  /** The revision that holds the content. */
-  body_rev: number;
-  links: NoteLink[];
-  /** The owner first, then the invited members in the order of the list. */
-  member_ids: string[];
-  member_roles: NoteRole[];
-  share_role: NoteRole | null;
-  share_expires_at: Date | null;
-  share_created_at: Date | null;
-  share_token: string | null;
-  updated_at: Date;
-  updated_by: string;
-  deleted_at: Date | null;
-  deleted_by: string | null;
-  purge_at: Date | null;
-}
+export type NoteRow = Omit<Note, 'content_bytes' | 'created_at' | 'tenant_id'>;
 
 /** A note whose row is locked, and the time of the database. */
 export type LockedNote = NoteRow & { now: Date };

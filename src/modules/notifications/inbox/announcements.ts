@@ -4,6 +4,7 @@ import { TxHook, TxHooks } from '../../../platform/events/tx-hooks.js';
 import type { NotificationType } from '../../../platform/notifications/notification-type.js';
 import { Notifications } from '../../../platform/notifications/notifications.js';
 import { type NotificationSettings, NotificationSettingsApi } from '../../settings/index.js';
+import type { NotificationEntity } from '../notification.entity.js';
 
 /** Notifications of one type that are new, that count a further cause, or whose snooze has ended. */
 export interface AddedNotifications {
@@ -13,12 +14,7 @@ export interface AddedNotifications {
   notifications: readonly { user_id: string; id: string }[];
 }
 
-interface WokenNotification {
-  tenant_id: string;
-  user_id: string;
-  id: string;
-  type: string;
-}
+type WokenNotification = Pick<NotificationEntity, 'tenant_id' | 'user_id' | 'id' | 'type'>;
 
 /** Notifications are unread whose recipients want a push message. */
 export const NOTIFICATIONS_ADDED = new TxHook<AddedNotifications>('notifications.added');

@@ -1,14 +1,10 @@
-import type { NotificationState } from '../notification.entity.js';
+import type { NotificationState, NotificationEntity } from '../notification.entity.js';
 
 /** The fields of a notification that its recipient changes. */
-export interface Lifecycle {
-  state: NotificationState;
-  /** State before the notification was archived. */
-  previous_state: NotificationState | null;
-  seen_at: Date | null;
-  read_at: Date | null;
-  snooze_until: Date | null;
-}
+export type Lifecycle = Pick<
+  NotificationEntity,
+  'state' | 'previous_state' | 'seen_at' | 'read_at' | 'snooze_until'
+>;
 
 /** States that a client can request. `seen` marks the notification and keeps its state. */
 export const REQUESTED_STATES = ['seen', 'read', 'unread', 'archived', 'snoozed', 'dismissed'] as const;

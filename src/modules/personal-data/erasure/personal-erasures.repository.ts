@@ -17,11 +17,7 @@ export interface ClaimedErasure extends DataOwner {
 }
 
 /** The state of an erasure. */
-export interface ErasureRow {
-  tenant_id: string;
-  state: ErasureState;
-  due_at: Date | null;
-}
+export type ErasureRow = Pick<PersonalErasure, 'tenant_id' | 'state' | 'due_at'>;
 
 // A repeated request may set an earlier time. It does not postpone an erasure, and a running one keeps its lease.
 const schedule = workspace.statement<{ user_id: string }>(

@@ -1,25 +1,9 @@
-import type { PresenceChoice, PresenceStatus } from '../presence.entity.js';
+import type { PresenceChoice, PresenceStatus, PresenceUser } from '../presence.entity.js';
 
 /** The rules of presence: functions of the row of a user, their open devices and the time of the database, which return the next row. */
 
 /** The columns of a user that the rules read and write. */
-export interface PresenceRow {
-  /** The status that the user has chosen for all devices; null: it follows the devices. */
-  choice: Exclude<PresenceChoice, 'online'> | null;
-  text: string;
-  /** End of the choice and its text. */
-  choice_until: Date | null;
-  /** Time from which an invisible user is shown as offline: as late as after a disconnect. */
-  hidden_at: Date | null;
-  /** Time of the next change without an event. */
-  due_at: Date | null;
-  /** The status and the text that other users see. */
-  status: PresenceStatus;
-  shown_text: string;
-  /** End of the text that other users see of an invisible user. */
-  shown_until: Date | null;
-  last_active_at: Date | null;
-}
+export type PresenceRow = Omit<PresenceUser, 'tenant_id' | 'user_id'>;
 
 /** The devices of a user that have not expired. */
 export interface OpenDevices {

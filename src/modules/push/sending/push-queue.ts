@@ -6,7 +6,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import type { AddedNotifications } from '../../notifications/index.js';
-import type { PushKind } from '../push.entity.js';
+import type { PushKind, PushDelivery } from '../push.entity.js';
 import type { PushAttempt } from '../push-sender.js';
 import { traitsOf, WITHDRAWAL_TTL } from './push-traits.js';
 
@@ -22,21 +22,7 @@ const COLLECTED_SECONDS = 5;
 const KEPT_DAYS = 7;
 
 /** A leased delivery. */
-export interface ClaimedDelivery {
-  tenant_id: string;
-  user_id: string;
-  subscription_id: string;
-  notification_id: string;
-  type: string;
-  service: string;
-  kind: PushKind;
-  state: 'pending' | 'sent';
-  /** Whether the device shows an earlier message of the notification. */
-  is_shown: boolean;
-  expires_at: Date;
-  attempts: number;
-  claims: number;
-}
+export type ClaimedDelivery = Omit<PushDelivery, 'due_at' | 'created_at'>;
 
 /**
  * What has happened with a delivery. `sent`: the device has the message, which is examined after `seconds`, or not at all for null.

@@ -1,14 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { directory } from '../../../platform/database/statement.js';
+import type { OidcRecord } from '../sign-in.entities.js';
 
-export interface RecordRow {
-  id_hash: Buffer;
-  payload: string;
-  grant_id: string | null;
+export interface RecordRow extends Pick<OidcRecord, 'id_hash' | 'payload' | 'grant_id' | 'consumed_by'> {
   consumed: boolean;
-  /** HMAC of the address of the first use. */
-  consumed_by: Buffer | null;
   /** Seconds since the first use. */
   consumed_seconds: number;
 }

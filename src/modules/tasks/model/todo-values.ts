@@ -5,6 +5,7 @@ import type {
   StoredReminder,
   TaskPriority,
   TaskStatus,
+  Task,
 } from '../task.entity.js';
 
 /** What a program stored of a task that the task has no field for. */
@@ -18,24 +19,26 @@ export interface KeptTodo {
 }
 
 /** A task with the columns that its text depends on. */
-export interface TaskResourceRow {
-  id: string;
-  revision: number;
-  uid: string | null;
+export interface TaskResourceRow extends Pick<
+  Task,
+  | 'id'
+  | 'revision'
+  | 'uid'
+  | 'title'
+  | 'description'
+  | 'status'
+  | 'priority'
+  | 'labels'
+  | 'date'
+  | 'time_zone'
+  | 'recurrence'
+  | 'reminders'
+  | 'refs'
+> {
   icalendar: KeptTodo | null;
-  title: string;
-  description: string | null;
-  status: number;
-  priority: number;
-  labels: string[];
-  date: string | null;
   due_at: string | null;
-  time_zone: string;
-  recurrence: StoredRecurrence | null;
   /** The next occurrence is a task of its own. */
   is_repeated: boolean;
-  reminders: StoredReminder[];
-  refs: StoredReference[];
   completed_at: string | null;
   created_at: string;
   updated_at: string;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { DeliveryState } from '../webhook.entity.js';
+import type { DeliveryState, WebhookQueue, WebhookDelivery } from '../webhook.entity.js';
 import type { Attempt } from '../webhook-sender.js';
 
 /** Duration of a lease. Its process renews it; after it another process takes the queue over. */
@@ -10,13 +10,10 @@ export const LEASE_SECONDS = 60;
 const EXAMINED = 500;
 
 /** A leased queue. */
-export interface ClaimedQueue {
-  tenant_id: string;
-  webhook_id: string;
-  claims: number;
-  failures: number;
-  failing_since: Date | null;
-}
+export type ClaimedQueue = Pick<
+  WebhookQueue,
+  'tenant_id' | 'webhook_id' | 'claims' | 'failures' | 'failing_since'
+>;
 
 /** A queue whose lease ends. */
 export interface EndedQueue extends Pick<ClaimedQueue, 'webhook_id' | 'claims' | 'failures'> {
@@ -25,13 +22,7 @@ export interface EndedQueue extends Pick<ClaimedQueue, 'webhook_id' | 'claims' |
   is_slow: boolean;
 }
 
-export interface DueDelivery {
-  id: string;
-  event_type: string;
-  facts: Record<string, unknown>;
-  occurred_at: Date;
-  attempts: number;
-}
+export type DueDelivery = Pick<WebhookDelivery, 'id' | 'event_type' | 'facts' | 'occurred_at' | 'attempts'>;
 
 /** The result of a delivery. `dropped`: it is removed, because its owner may not read the object. */
 export interface DeliveryResult {

@@ -2,13 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../database/db.js';
 import { directory, workspace } from '../../database/statement.js';
 import type { Tx } from '../../database/tx.js';
+import type { WorkspaceMoveRow } from '../cell.entity.js';
 
-export interface Move {
-  tenant_id: string;
-  source: string;
-  target: string;
-  state: 'copying' | 'switched';
-}
+export type Move = Omit<WorkspaceMoveRow, 'alive_at'>;
 
 /** Time without a renewal after which a move is abandoned. */
 const ABANDONED_SECONDS = 60;

@@ -1,14 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../../platform/database/db.js';
 import { workspace } from '../../../../platform/database/statement.js';
+import type { Contact } from '../../contacts.entity.js';
 
 /** A contact without its content. */
-export interface ContactName {
-  id: string;
-  external_id: string;
-  revision: number;
-  sort_key: string;
-}
+export type ContactName = Pick<Contact, 'id' | 'external_id' | 'revision' | 'sort_key'>;
 
 // Index contacts_by_name.
 const readNames = workspace.statement<ContactName>(

@@ -15,6 +15,7 @@ import { PAGE_BYTES } from '../../../../platform/bounded-pages/page-bytes.js';
 import { ResponseScan, type ScanRow } from '../response-scan.js';
 import { questionsById, type ReportDefinition, type ReportMetric } from './report-definition.js';
 import { largeEnough } from './suppression.js';
+import type { FormResponseRow } from '../../forms.entity.js';
 
 /** Rows of a snapshot. It ends at the bytes of a page too. */
 const MAX_ROWS = 1_000;
@@ -25,11 +26,8 @@ export interface ListedRow {
   fits: boolean;
 }
 
-export interface ReportRow {
-  id: string;
+export interface ReportRow extends Pick<FormResponseRow, 'id' | 'version' | 'answers'> {
   submitted_at: string;
-  version: number;
-  answers: Answers;
 }
 
 interface MetricValue extends ReportMetric {

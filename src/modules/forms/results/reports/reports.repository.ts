@@ -10,15 +10,11 @@ import { FormReport, FormReportViewer } from '../../forms.entity.js';
 import { type Principal, principalName } from '../../principals.repository.js';
 import type { ReportDefinition } from './report-definition.js';
 
-export interface SharedReport {
-  id: string;
-  form_id: string;
+export interface SharedReport extends Pick<
+  FormReport,
+  'id' | 'form_id' | 'name' | 'expose_responses' | 'expose_form' | 'created_at' | 'updated_at'
+> {
   form_title: string;
-  name: string;
-  expose_responses: boolean;
-  expose_form: boolean;
-  created_at: Date;
-  updated_at: Date;
 }
 
 /** A report that is shared with its reader. */

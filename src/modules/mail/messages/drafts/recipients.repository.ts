@@ -4,18 +4,13 @@ import { Db } from '../../../../platform/database/db.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Tx } from '../../../../platform/database/tx.js';
 import { type Recipient, recipientKey } from './recipients.js';
+import type { MailRecipient } from '../../mail.entity.js';
 
 /** Addresses kept per user. */
 const MAX_KEPT = 2_000;
 
-export interface KnownRecipient extends Recipient {
-  /** Number of messages to this address. */
-  uses: number;
-  last_used_at: Date;
-  /** Sort key of frequency and recency. */
-  rank: number;
-  address_key: string;
-}
+export interface KnownRecipient
+  extends Recipient, Pick<MailRecipient, 'uses' | 'last_used_at' | 'rank' | 'address_key'> {}
 
 const COLUMNS = 'address, name, uses, last_used_at, rank, address_key';
 
