@@ -107,8 +107,9 @@ export class DavCollection {
       action === 'change' ? { 'if-match': etag } : { 'if-none-match': '*' };
     const { status } = await this.device.send('PUT', href, next, [201, 204, 412, 403, 404, 409], condition);
     world.count(`dav put ${status}`);
-    if (action === 'again' && status < 300)
-      throw new Violation(`${this.device.name}: ${href} is made twice`, href);
+    // 201: another client has deleted it since the last synchronisation.
+    if (action !== 'change' && status === 204)
+      throw new Violation(`${this.device.name}: ${href} is replaced in spite of If-None-Match`, href);
     if (status === 0) this.stored.set(href, { marks: [...(this.stored.get(href)?.marks ?? []), mark] });
     else if (status < 300) this.stored.set(href, { marks: [mark] });
     else this.rejected.add(mark);
