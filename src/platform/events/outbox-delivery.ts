@@ -6,7 +6,6 @@ import type { WorkQueue } from '../jobs/work-queue.js';
 import { type OpenSpan, traced } from '../telemetry/tracer.js';
 import type { DomainEvent, Outbox } from './outbox.js';
 import { cutText } from '../../lib/text/index.js';
-import type { OutboxEvent } from '../platform.entities.js';
 
 const BATCH = 100;
 const POLL_MS = 2_000;
@@ -20,7 +19,14 @@ const ISOLATE_AFTER_ATTEMPTS = 3;
 /** Age at which an event without a handler is deleted. A newer version that is being deployed may handle it. */
 const UNHANDLED_SECONDS = 300;
 
-type ClaimedRow = Omit<OutboxEvent, 'due_at' | 'parked_at' | 'last_error'>;
+interface ClaimedRow {
+  tenant_id: string;
+  id: string;
+  type: string;
+  payload: Record<string, unknown>;
+  occurred_at: Date;
+  attempts: number;
+}
 
 const claim = either.statement<ClaimedRow>(
   'outbox.claim',
