@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { DavClient, hrefsOf, NAMESPACES, valuesOf } from '../../support/dav/dav-client.ts';
+import { DavClient, goneOf, hrefsOf, NAMESPACES, valuesOf } from '../../support/dav/dav-client.ts';
 
 const textOf = (uid: string, title: string): string =>
   `BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Test//EN\r\nBEGIN:VTODO\r\nUID:${uid}\r\nDTSTAMP:20260301T000000Z\r\nSUMMARY:${title}\r\nEND:VTODO\r\nEND:VCALENDAR\r\n`;
@@ -75,6 +75,21 @@ describe('lists of tasks in CalDAV', () => {
     expect((await find()).text).toContain('Then a list');
     expect((await put(`${path}one.ics`, 'one', 'One')).status).toBe(201);
     expect(await uidsOf(path)).toEqual(['one']);
+  });
+
+  test('the id of a task in capitals is another name', async () => {
+    const { id: folderId, path } = await folder('Capitals');
+    const { body } = await alice.api.post('/tasks', { title: 'Small', folder_id: folderId });
+    const [small, capital] = [`${path}${body.task.id}.ics`, `${path}${body.task.id.toUpperCase()}.ics`];
+    expect((await client.send('GET', capital)).status).toBe(404);
+    const { text } = await client.report(
+      path,
+      'C:calendar-multiget',
+      `<D:prop><D:getetag/></D:prop><D:href>${small}</D:href><D:href>${capital}</D:href>`,
+    );
+    expect([hrefsOf(text), goneOf(text)]).toEqual([[small], [capital]]);
+    expect((await client.send('DELETE', capital)).status).toBe(404);
+    expect((await client.send('GET', small)).status).toBe(200);
   });
 
   test('a restored task whose UID the list has meanwhile gets another one', async () => {

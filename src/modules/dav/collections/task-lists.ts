@@ -102,7 +102,7 @@ export class TaskCollections implements Collections {
     { zones }: ContentOptions,
   ): AsyncGenerator<Member[]> {
     const own = await this.names.resolve(ctx.tenantId, id, names);
-    for await (const page of this.tasks.ofIds(ctx, id, [...own.keys()].filter(isUuid), zones))
+    for await (const page of this.tasks.ofIds(ctx, id, [...own.keys()].filter(isTaskId), zones))
       yield page.map(({ id: taskId, etag, text }) => ({ name: own.get(taskId) as string, etag, text }));
   }
 
@@ -211,7 +211,7 @@ export class TaskCollections implements Collections {
   /** The task with this name; null: the folder shows none. */
   private async knownId(ctx: RequestContext, folderId: string, name: string): Promise<string | null> {
     const id = await this.names.uidOf(ctx.tenantId, folderId, name);
-    return id !== null && isUuid(id) && (await this.writes.contains(ctx, folderId, id)) ? id : null;
+    return id !== null && isTaskId(id) && (await this.writes.contains(ctx, folderId, id)) ? id : null;
   }
 
   /** The error with the path of the task that has the UID; otherwise of the one that another task would replace. */
@@ -242,6 +242,9 @@ export class TaskCollections implements Collections {
     }));
   }
 }
+
+/** A name in a path is case-sensitive: in capitals, the id of a task is another name. */
+const isTaskId = (uid: string): boolean => isUuid(uid) && uid === uid.toLowerCase();
 
 const anyRevision = (id: string): ExpectedRevision =>
   ExpectedRevision.read('task_folder', id, undefined, undefined, true);
