@@ -247,6 +247,23 @@ describe('batches, synchronisation, search', () => {
       expect(await titles(bob, 'q=numbat')).toEqual([]);
     });
 
+    test('finds the texts of instances up to 65,536 characters of a series', async () => {
+      const calendar = await newCalendar(ann, 'Long');
+      const event = await newEvent(ann, calendar, {
+        title: 'Long',
+        start: at('2026-03-02T09:00:00'),
+        rrule: 'FREQ=DAILY;COUNT=4',
+      });
+      for (const [day, word] of ['Kea', 'Kaka', 'Kiwi'].entries())
+        await ann.api.put(eventPath(calendar, event), {
+          recurrence_id: at(`2026-03-0${day + 3}T09:00:00`),
+          description: `${word} ${'x '.repeat(20_000)}`,
+        });
+      await app.get(OutboxWorker).drain();
+      const found = await Promise.all(['kea', 'kaka', 'kiwi'].map((word) => titles(ann, `q=${word}`)));
+      expect(found).toEqual([['Long'], ['Long'], []]);
+    });
+
     test('indexes again a row that the previous release made without the texts of instances', async () => {
       const calendar = await newCalendar(ann, 'Upgrade');
       const event = await newEvent(ann, calendar, {
