@@ -57,7 +57,6 @@ export const calendarSchema: SchemaPart = {
     CountedEntries1798806000002: '0017-counted-entries',
     EntryAlarms1798814000002: '0018-entry-alarms',
     RemovedInstances1798814000026: '0019-removed-instances',
-    SearchInstances1798814000027: '0020-search-instances',
   }),
   sql: sqlFiles(
     'workspace',

@@ -39,6 +39,7 @@ export const contactsSchema: SchemaPart = {
     FormerRevisions1798800000072: '0006-former-revisions',
     AddressesOfDeletedContacts1798800000073: '0007-addresses-of-deleted-contacts',
     RevisionsBeforeImports1798814000021: '0008-revisions-before-imports',
+    SpellingOfUids1798814000053: '0009-spelling-of-uids',
   }),
   sql: sqlFiles('workspace', import.meta.url, 'contact-writes'),
 };

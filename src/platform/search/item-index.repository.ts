@@ -137,8 +137,9 @@ export class ItemIndexRepository {
 
 function statementsOf(tables: SearchTables): Statements {
   const { name, items, index, members, item, audience, readers, body, bodyJoin, bodyBytes, event } = tables;
+  const rules = SEARCH_RULES + (tables.bodyRules ?? 0);
   const stale = (now: string) =>
-    `(indexed.${item} IS NULL OR indexed.revision <> item.revision OR indexed.audience <> ${now} OR indexed.rules <> ${SEARCH_RULES})`;
+    `(indexed.${item} IS NULL OR indexed.revision <> item.revision OR indexed.audience <> ${now} OR indexed.rules <> ${rules})`;
   const columns = `item.id, item.title, item.labels, coalesce(${body}, '') AS body, item.revision, ${audience} AS audience, ${readers} AS readers,
          item.created_at::text AS created, indexed.xmin::text AS replaces, clock_timestamp() AS "readAt"`;
   const joins = `LEFT JOIN ${index} indexed ON indexed.tenant_id = item.tenant_id AND indexed.${item} = item.id ${bodyJoin}`;
@@ -186,7 +187,7 @@ function statementsOf(tables: SearchTables): Statements {
     put: workspace.statement(
       `${name}_index.put`,
       `INSERT INTO ${index} AS indexed (tenant_id, ${item}, revision, audience, rules, tsv, beginning)
-       SELECT item.tenant_id, item.id, $3, $4, ${SEARCH_RULES}, $5::tsvector, $8 FROM ${items} item
+       SELECT item.tenant_id, item.id, $3, $4, ${rules}, $5::tsvector, $8 FROM ${items} item
         WHERE item.tenant_id = $1 AND item.id = $2 AND item.created_at = $6::timestamptz FOR KEY SHARE
        ON CONFLICT (tenant_id, ${item}) DO UPDATE
          SET revision = excluded.revision, audience = excluded.audience, rules = excluded.rules, tsv = excluded.tsv,
@@ -205,13 +206,13 @@ function statementsOf(tables: SearchTables): Statements {
           ORDER BY item.tenant_id, item.id FOR KEY SHARE OF item),
        replaced AS (
          UPDATE ${index} indexed
-            SET revision = made.revision, audience = made.audience, rules = ${SEARCH_RULES}, tsv = made.tsv, beginning = made.beginning
+            SET revision = made.revision, audience = made.audience, rules = ${rules}, tsv = made.tsv, beginning = made.beginning
            FROM made
           WHERE indexed.tenant_id = made.tenant_id AND indexed.${item} = made.id AND indexed.xmin::text = made.replaces
          RETURNING indexed.tenant_id, indexed.${item} AS id),
        added AS (
          INSERT INTO ${index} (tenant_id, ${item}, revision, audience, rules, tsv, beginning)
-         SELECT tenant_id, id, revision, audience, ${SEARCH_RULES}, tsv, beginning FROM made WHERE replaces IS NULL ORDER BY tenant_id, id
+         SELECT tenant_id, id, revision, audience, ${rules}, tsv, beginning FROM made WHERE replaces IS NULL ORDER BY tenant_id, id
          ON CONFLICT (tenant_id, ${item}) DO NOTHING
          RETURNING tenant_id, ${item} AS id)
        SELECT tenant_id AS "tenantId", id FROM replaced UNION ALL SELECT tenant_id, id FROM added`,

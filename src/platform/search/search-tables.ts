@@ -23,6 +23,8 @@ export interface SearchTables {
   readonly body: string;
   readonly bodyJoin: string;
   readonly bodyBytes: string;
+  /** Raised with a change of `body`: all items are indexed again, also those that the previous release indexes meanwhile. Default: 0. */
+  readonly bodyRules?: number;
   /** SQL over an `item`: about the bytes of a hit in the response. */
   readonly hitBytes: string;
   /** SQL over an `event` of the outbox: whether it changes words or readers. */

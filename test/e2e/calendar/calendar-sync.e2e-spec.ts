@@ -1,4 +1,5 @@
 import { CalendarHousekeeping } from '../../../src/modules/calendar/calendar-housekeeping.js';
+import { EventIndexer } from '../../../src/modules/calendar/search/event-index.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../../support/domains/calendars.ts';
@@ -244,6 +245,47 @@ describe('batches, synchronisation, search', () => {
       await change(await series('Guests'), { title: 'Numbat', attendees: ['zoe@outside.example'] });
       await app.get(OutboxWorker).drain();
       expect(await titles(bob, 'q=numbat')).toEqual([]);
+    });
+
+    test('finds the texts of instances up to 65,536 characters of a series', async () => {
+      const calendar = await newCalendar(ann, 'Long');
+      const event = await newEvent(ann, calendar, {
+        title: 'Long',
+        start: at('2026-03-02T09:00:00'),
+        rrule: 'FREQ=DAILY;COUNT=4',
+      });
+      for (const [day, word] of ['Kea', 'Kaka', 'Kiwi'].entries())
+        await ann.api.put(eventPath(calendar, event), {
+          recurrence_id: at(`2026-03-0${day + 3}T09:00:00`),
+          description: `${word} ${'x '.repeat(20_000)}`,
+        });
+      await app.get(OutboxWorker).drain();
+      const found = await Promise.all(['kea', 'kaka', 'kiwi'].map((word) => titles(ann, `q=${word}`)));
+      expect(found).toEqual([['Long'], ['Long'], []]);
+    });
+
+    test('indexes again a row that the previous release made without the texts of instances', async () => {
+      const calendar = await newCalendar(ann, 'Upgrade');
+      const event = await newEvent(ann, calendar, {
+        title: 'Upgraded',
+        start: at('2026-03-02T09:00:00'),
+        rrule: 'FREQ=WEEKLY;COUNT=4',
+      });
+      await ann.api.put(eventPath(calendar, event), {
+        recurrence_id: at('2026-03-09T09:00:00'),
+        title: 'Pangolin',
+      });
+      await app.get(OutboxWorker).drain();
+      const indexed = await app.sql(
+        `UPDATE event_search SET rules = 2, tsv = ts_delete(tsv, ARRAY(SELECT lexeme FROM unnest(tsv) WHERE lexeme LIKE '%pangolin%'))
+          WHERE tenant_id = $1 AND event_id = $2 RETURNING 1`,
+        [ann.tenantId, event.id],
+      );
+      expect(indexed).toHaveLength(1);
+      expect(await titles(ann, 'q=upgraded')).toEqual(['Upgraded']);
+      expect(await titles(ann, 'q=pangolin')).toEqual([]);
+      await app.get(EventIndexer).repair();
+      expect(await titles(ann, 'q=pangolin')).toEqual(['Upgraded']);
     });
 
     test('finds what the caller may read, at once for the author', async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { TestApp, type TestUser } from '../../support/app.ts';
 
 const BOOKS = '/contact/addressbooks';
@@ -114,6 +115,43 @@ describe('duplicate contacts', () => {
     expect(body.import).toMatchObject({ created: 0, updated: 0, merged: 0, unchanged: 3 });
     await merge(['a', 'b']);
     expect((await cards())['team'].members).toEqual([a, friend]);
+  });
+
+  test('a uid that an earlier version stored with `urn:uuid:` loses it, if no contact has the other spelling', async () => {
+    const [a, b, c] = Array.from({ length: 3 }, () => randomUUID()) as [string, string, string];
+    await add('a', { full_name: 'Person a', uid: a });
+    await add('b', { full_name: 'Person b', uid: b });
+    await add('b2', { full_name: 'Person b2', uid: c });
+    await add('team', { kind: 'group', full_name: 'team, "urn:uuid:x"', members: [a, c] });
+    const stored = () =>
+      app.sql(
+        `SELECT uid, card::text AS card, size, content_hash, revision FROM contacts WHERE addressbook_id = $1 ORDER BY external_id`,
+        [bookId],
+      );
+    const before = await stored();
+    const path = `${BOOKS}/${bookId}/contacts/sync`;
+    const { cursor } = (await alice.api.get(path)).body;
+    await app.sql(`UPDATE contacts SET uid = 'urn:uuid:' || uid WHERE uid = $1`, [a]);
+    await app.sql(`UPDATE contacts SET uid = 'urn:uuid:' || $1 WHERE uid = $2`, [b, c]);
+    await app.sql(
+      `UPDATE contacts SET card = replace(card::text, $1, 'urn:uuid:' || $1)::json, content_hash = '' WHERE addressbook_id = $2 AND kind = 'group'`,
+      [a, bookId],
+    );
+    const file = new URL(
+      '../../../src/modules/contacts/migrations/0009-spelling-of-uids.sql',
+      import.meta.url,
+    );
+    await app.sql(readFileSync(file, 'utf8'));
+    expect(await stored()).toEqual(
+      before.map((row) => (row.uid === c ? { ...row, uid: `urn:uuid:${b}` } : row)),
+    );
+    const reply = await alice.api.post(`${BOOKS}/${bookId}/contacts`, {
+      full_name: 'Again',
+      uid: `urn:uuid:${a}`,
+    });
+    expect(outcome(reply)).toEqual([409, 'duplicate_uid']);
+    const { body } = await alice.api.get(`${path}?cursor=${cursor}`);
+    expect(body.changes.map(({ contact }: any) => contact.external_id).toSorted()).toEqual(['a', 'team']);
   });
 
   test('a merged contact takes the places of the others in groups; the undo gives them back', async () => {

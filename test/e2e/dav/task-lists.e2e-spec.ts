@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
+import { TaskResources } from '../../../src/modules/tasks/index.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
-import { DavClient, hrefsOf, NAMESPACES, valuesOf } from '../../support/dav/dav-client.ts';
+import { DavClient, goneOf, hrefsOf, NAMESPACES, valuesOf } from '../../support/dav/dav-client.ts';
 
 const textOf = (uid: string, title: string): string =>
   `BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Test//EN\r\nBEGIN:VTODO\r\nUID:${uid}\r\nDTSTAMP:20260301T000000Z\r\nSUMMARY:${title}\r\nEND:VTODO\r\nEND:VCALENDAR\r\n`;
@@ -44,14 +46,16 @@ describe('lists of tasks in CalDAV', () => {
   };
   const uidsOf = async (path: string) => [...(await read(path)).values()].map(({ uid }) => uid);
 
+  const makeList = (path: string) =>
+    client.send(
+      'MKCALENDAR',
+      path,
+      `<C:mkcalendar ${NAMESPACES}><D:set><D:prop><D:displayname>Errands</D:displayname><I:calendar-order>3</I:calendar-order><X:note xmlns:X="urn:x">n</X:note><C:supported-calendar-component-set><C:comp name="VTODO"/></C:supported-calendar-component-set></D:prop></D:set></C:mkcalendar>`,
+    );
+
   test('a list that was deleted is made again under its name', async () => {
     const path = `${client.home('calendars')}errands/`;
-    const make = () =>
-      client.send(
-        'MKCALENDAR',
-        path,
-        `<C:mkcalendar ${NAMESPACES}><D:set><D:prop><D:displayname>Errands</D:displayname><I:calendar-order>3</I:calendar-order><X:note xmlns:X="urn:x">n</X:note><C:supported-calendar-component-set><C:comp name="VTODO"/></C:supported-calendar-component-set></D:prop></D:set></C:mkcalendar>`,
-      );
+    const make = () => makeList(path);
     for (const round of ['first', 'second', 'third']) {
       expect((await make()).status).toBe(201);
       expect((await make()).status).toBe(405);
@@ -61,6 +65,24 @@ describe('lists of tasks in CalDAV', () => {
       expect((await client.send('DELETE', path)).status).toBe(204);
       expect((await client.propfind(path, '<D:displayname/>')).status).toBe(404);
     }
+  });
+
+  test('a list of a name that another request makes at the same time is rejected', async () => {
+    const path = `${client.home('calendars')}raced/`;
+    const raced = async (): Promise<number> => {
+      // The request has looked for the list before the other one has made it.
+      const looked = jest.spyOn(app.get(TaskResources), 'openIfAny').mockResolvedValueOnce(null);
+      const { status } = await makeList(path);
+      looked.mockRestore();
+      return status;
+    };
+    expect((await makeList(path)).status).toBe(201);
+    expect(await raced()).toBe(409);
+    await client.send('DELETE', path);
+    expect((await makeList(path)).status).toBe(201);
+    expect(await raced()).toBe(409);
+    const { body } = await alice.api.get('/task_folders');
+    expect(body.folders.filter(({ name }: { name: string }) => name === 'Errands')).toHaveLength(1);
   });
 
   test('a list that takes the id of a deleted calendar is found at once', async () => {
@@ -75,6 +97,21 @@ describe('lists of tasks in CalDAV', () => {
     expect((await find()).text).toContain('Then a list');
     expect((await put(`${path}one.ics`, 'one', 'One')).status).toBe(201);
     expect(await uidsOf(path)).toEqual(['one']);
+  });
+
+  test('the id of a task in capitals is another name', async () => {
+    const { id: folderId, path } = await folder('Capitals');
+    const { body } = await alice.api.post('/tasks', { title: 'Small', folder_id: folderId });
+    const [small, capital] = [`${path}${body.task.id}.ics`, `${path}${body.task.id.toUpperCase()}.ics`];
+    expect((await client.send('GET', capital)).status).toBe(404);
+    const { text } = await client.report(
+      path,
+      'C:calendar-multiget',
+      `<D:prop><D:getetag/></D:prop><D:href>${small}</D:href><D:href>${capital}</D:href>`,
+    );
+    expect([hrefsOf(text), goneOf(text)]).toEqual([[small], [capital]]);
+    expect((await client.send('DELETE', capital)).status).toBe(404);
+    expect((await client.send('GET', small)).status).toBe(200);
   });
 
   test('a restored task whose UID the list has meanwhile gets another one', async () => {

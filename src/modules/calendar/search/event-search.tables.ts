@@ -1,3 +1,4 @@
+import { jsonBytes, textBytes } from '../../../platform/bounded-pages/page-bytes.js';
 import type { SearchTables } from '../../../platform/search/search-tables.js';
 import { EVENT_BYTES, OVERRIDES_BYTES } from '../event-bytes.js';
 
@@ -45,23 +46,34 @@ const HITS = `(
 const CALENDARS = `(SELECT coalesce(array_agg(entry.calendar_id::text ORDER BY entry.calendar_id), '{}') FROM calendar_entries entry
       WHERE entry.tenant_id = item.tenant_id AND entry.event_id = item.id)`;
 
+/** Characters of the texts of instances that are indexed. */
+const INSTANCES_CHARS = 65_536;
+
 /**
  * The texts of the instances that differ from their series. Those of private instances, and of a series with attendees of some
- * instances, are left out: not every reader of the series sees them.
+ * instances, are left out: not every reader of the series sees them. Texts beyond the limit are not joined: a series has many instances.
  */
 const INSTANCES = `coalesce((
-      SELECT left(string_agg(concat_ws(E'\\n', override.patch->>'title', override.patch->>'location',
-                                       override.patch->>'description'), E'\\n' ORDER BY override.recurrence_key), 65536)
-        FROM event_overrides override
-       WHERE override.tenant_id = item.tenant_id AND override.event_id = item.id
-         AND override.patch->>'visibility' IS DISTINCT FROM 'private'
-         AND NOT EXISTS (
-               SELECT FROM event_participants guest
-                WHERE guest.tenant_id = item.tenant_id AND guest.event_id = item.id AND guest.recurrence_key ~ '^[^>]'
-                  AND (guest.uninvited OR NOT EXISTS (
-                        SELECT FROM event_participants attendee
-                         WHERE attendee.tenant_id = item.tenant_id AND attendee.event_id = item.id
-                           AND attendee.recurrence_key = '' AND attendee.email = guest.email)))), '')`;
+      SELECT left(string_agg(instance.content, E'\\n' ORDER BY instance.recurrence_key), ${INSTANCES_CHARS}) FROM (
+        SELECT override.recurrence_key, texts.content,
+               sum(length(texts.content)) OVER (ORDER BY override.recurrence_key) - length(texts.content) AS chars_before
+          FROM event_overrides override
+         CROSS JOIN LATERAL (SELECT concat_ws(E'\\n', override.patch->>'title', override.patch->>'location',
+                                              override.patch->>'description') AS content OFFSET 0) texts
+         WHERE override.tenant_id = item.tenant_id AND override.event_id = item.id
+           AND override.patch->>'visibility' IS DISTINCT FROM 'private'
+           AND NOT EXISTS (
+                 SELECT FROM event_participants guest
+                  WHERE guest.tenant_id = item.tenant_id AND guest.event_id = item.id AND guest.recurrence_key ~ '^[^>]'
+                    AND (guest.uninvited OR NOT EXISTS (
+                          SELECT FROM event_participants attendee
+                           WHERE attendee.tenant_id = item.tenant_id AND attendee.event_id = item.id
+                             AND attendee.recurrence_key = '' AND attendee.email = guest.email)))) instance
+       WHERE instance.chars_before < ${INSTANCES_CHARS}), '')`;
+
+/** About the bytes of `INSTANCES`, at four bytes for a character. */
+const INSTANCES_BYTES = `(SELECT least(${4 * INSTANCES_CHARS}, coalesce(sum(${jsonBytes('override.patch')}), 0)) FROM event_overrides override
+      WHERE override.tenant_id = item.tenant_id AND override.event_id = item.id)`;
 
 /**
  * Tables of the search in events. The keys of an event are the calendars that contain it; a query matches the calendars of the
@@ -80,7 +92,9 @@ export const EVENT_SEARCH: SearchTables = {
   // The engine reads HTML.
   body: `replace(replace(concat_ws(E'\\n', item.location, item.description, ${INSTANCES}), '&', '&amp;'), '<', '&lt;')`,
   bodyJoin: '',
-  bodyBytes: 'octet_length(item.description)',
+  bodyBytes: `(${textBytes('item.location', 'item.description')} + ${INSTANCES_BYTES})`,
+  // 1: with the texts of instances.
+  bodyRules: 1,
   hitBytes: `(SELECT ${EVENT_BYTES} + ${OVERRIDES_BYTES} FROM calendar_events event WHERE event.tenant_id = $1 AND event.id = item.id)`,
   event: `event.type IN ('calendar.event.created', 'calendar.event.updated')`,
   // $3: the lexeme of a calendar, without the calendar.

@@ -102,7 +102,7 @@ export class TaskCollections implements Collections {
     { zones }: ContentOptions,
   ): AsyncGenerator<Member[]> {
     const own = await this.names.resolve(ctx.tenantId, id, names);
-    for await (const page of this.tasks.ofIds(ctx, id, [...own.keys()].filter(isUuid), zones))
+    for await (const page of this.tasks.ofIds(ctx, id, [...own.keys()].filter(isTaskId), zones))
       yield page.map(({ id: taskId, etag, text }) => ({ name: own.get(taskId) as string, etag, text }));
   }
 
@@ -170,9 +170,8 @@ export class TaskCollections implements Collections {
 
   async create(ctx: RequestContext, segment: string, properties: PropertyChanges): Promise<void> {
     const { values, order } = taskFieldsOf(properties);
-    const ids = idsOf(ctx, segment);
-    // Without an unused id the folder rejects the first one.
-    const id = (await this.tasks.unusedFolderId(ctx, ids)) ?? ids[0]!;
+    // Another request may have made the list: its id is rejected.
+    const id = await this.tasks.newFolderId(ctx, idsOf(ctx, segment));
     await this.folders.create(ctx, null, validated(CreateTaskFolder, { name: segment, ...values, id }));
     if (order !== undefined) await this.tasks.setOrder(ctx, id, order);
   }
@@ -211,7 +210,7 @@ export class TaskCollections implements Collections {
   /** The task with this name; null: the folder shows none. */
   private async knownId(ctx: RequestContext, folderId: string, name: string): Promise<string | null> {
     const id = await this.names.uidOf(ctx.tenantId, folderId, name);
-    return id !== null && isUuid(id) && (await this.writes.contains(ctx, folderId, id)) ? id : null;
+    return id !== null && isTaskId(id) && (await this.writes.contains(ctx, folderId, id)) ? id : null;
   }
 
   /** The error with the path of the task that has the UID; otherwise of the one that another task would replace. */
@@ -243,6 +242,9 @@ export class TaskCollections implements Collections {
   }
 }
 
+/** A name in a path is case-sensitive: in capitals, the id of a task is another name. */
+const isTaskId = (uid: string): boolean => isUuid(uid) && uid === uid.toLowerCase();
+
 const anyRevision = (id: string): ExpectedRevision =>
   ExpectedRevision.read('task_folder', id, undefined, undefined, true);
 
@@ -269,10 +271,9 @@ const MAX_MADE = 16;
  * The ids that the folder of a segment may have: the segment, or those that follow from a name that a program chose. A deleted folder keeps its
  * id for the feed, so the next list of the name gets another one.
  */
-function idsOf({ userId }: RequestContext, segment: string): string[] {
+function idsOf({ userId }: RequestContext, segment: string): [string, ...string[]] {
   const name = segment.toLowerCase();
   if (isUuid(segment)) return [name];
-  return Array.from({ length: MAX_MADE }, (_, made) =>
-    uuidv5(`task folder${made === 0 ? '' : `\n${made}`} ${name}`, userId),
-  );
+  const made = (times: number) => uuidv5(`task folder${times === 0 ? '' : `\n${times}`} ${name}`, userId);
+  return [made(0), ...Array.from({ length: MAX_MADE - 1 }, (_, index) => made(index + 1))];
 }

@@ -37,17 +37,26 @@ export interface OpenedFolder {
   head: number;
 }
 
+/** The id of a folder, or of a deleted one; `is_visible`: the caller sees the folder. */
+export interface UsedFolderId {
+  id: string;
+  is_visible: boolean;
+}
+
 const opened = workspace.statement<OpenedFolder>(
   'task_resources.opened',
   `SELECT member.folder_id AS id, member.role, coalesce(counter.head, 0)::float8 AS head FROM task_folder_members member
      LEFT JOIN sync_heads counter ON counter.tenant_id = $1 AND counter.user_id = $2
-    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.folder_id = ANY ($3::uuid[]) AND member.role IS NOT NULL`,
+    WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.folder_id = ANY ($3::uuid[]) AND member.role IS NOT NULL
+    ORDER BY array_position($3::uuid[], member.folder_id)`,
   { pipelined: true },
 );
 
-const usedIds = workspace.statement<{ id: string }>(
+const usedIds = workspace.statement<UsedFolderId>(
   'task_resources.used_folder_ids',
-  `SELECT id FROM task_folders WHERE tenant_id = $1 AND id = ANY ($2::uuid[])`,
+  `SELECT folder.id, member.role IS NOT NULL AS is_visible FROM task_folders folder
+     LEFT JOIN task_folder_members member ON member.tenant_id = $1 AND member.folder_id = folder.id AND member.user_id = $2
+    WHERE folder.tenant_id = $1 AND folder.id = ANY ($3::uuid[])`,
 );
 
 const orders = workspace.statement<{ folder_id: string; calendar_order: number }>(
@@ -123,8 +132,8 @@ export class TaskResourcesRepository {
   }
 
   /** Those of the ids that folders have, or had until the feed forgets them. */
-  async usedFolderIds({ tenantId }: RequestContext, ids: readonly string[]): Promise<Set<string>> {
-    return new Set((await this.db.query(usedIds, [tenantId, ids])).map(({ id }) => id));
+  usedFolderIds({ tenantId, userId }: RequestContext, ids: readonly string[]): Promise<UsedFolderId[]> {
+    return this.db.query(usedIds, [tenantId, userId, ids]);
   }
 
   /** The places of lists among the calendars of the caller, by folder. */

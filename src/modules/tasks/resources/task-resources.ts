@@ -56,10 +56,14 @@ export class TaskResources {
     return this.tasks.opened(ctx, ids);
   }
 
-  /** The first one of these ids that no folder has or had; null: none. */
-  async unusedFolderId(ctx: RequestContext, ids: readonly string[]): Promise<string | null> {
+  /**
+   * The id of a folder to create: the first one of these that no folder has or had. Where the caller sees a folder with one of them, or
+   * all are used, an id that is in use, with which the creation is rejected.
+   */
+  async newFolderId(ctx: RequestContext, ids: readonly [string, ...string[]]): Promise<string> {
     const used = await this.tasks.usedFolderIds(ctx, ids);
-    return ids.find((id) => !used.has(id)) ?? null;
+    const taken = new Set(used.map(({ id }) => id));
+    return used.find((folder) => folder.is_visible)?.id ?? ids.find((id) => !taken.has(id)) ?? ids[0];
   }
 
   /** The role of the caller in a folder. @throws ApiError 404 */

@@ -2,10 +2,8 @@ import type { Request, Response } from 'express';
 import { requestedRange, type RequestedRange } from './byte-range.js';
 import type { ContentReply } from './content-reply.js';
 import { Errors } from '../errors.js';
+import { STALLED_MS } from './reply-writer.js';
 import { JSON_HEADERS } from '../security-headers.js';
-
-/** A connection without progress for this time is closed, because it keeps a file open. */
-const STALLED_MS = 60_000;
 
 /** If a browser shows the file despite its headers, scripts have no origin and cannot load anything. */
 const POLICY = "sandbox; default-src 'none'; frame-ancestors 'none'";

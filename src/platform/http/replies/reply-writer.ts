@@ -8,6 +8,8 @@ import { JSON_HEADERS } from '../security-headers.js';
 const FIXED_HEADERS: readonly string[] = JSON_HEADERS.flat();
 /** Responses from this length on count for the garbage collection. */
 const LARGE = 16 * 1024;
+/** A connection without progress for this time is closed, because it keeps a file or a query open. */
+export const STALLED_MS = 60_000;
 
 /** Writes a JSON response with the security headers, in one call. */
 export function writeJson(
@@ -50,6 +52,8 @@ export async function writeTexts(
   writeHead(response, null, options);
   // Without a listener, a write after the client has disconnected would end the process.
   response.on('error', () => undefined);
+  // Without pending bytes, the connection waits for the source and not for the client.
+  response.setTimeout(STALLED_MS, () => void (response.writableLength > 0 && response.destroy()));
   try {
     for await (const text of texts) {
       if (response.destroyed) return;
