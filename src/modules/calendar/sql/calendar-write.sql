@@ -32,6 +32,15 @@ DECLARE
   c_override constant event_overrides := jsonb_populate_record(NULL::event_overrides, c_key);
   c_proposal constant event_proposals := jsonb_populate_record(NULL::event_proposals, c_key);
 BEGIN
+  -- Processes of the previous release do not know `removed`: what stays declined stays removed.
+  IF p_change->'participants' @? '$[*] ? (!exists(@.removed))' THEN
+    p_change := jsonb_set(p_change, '{participants}', (
+      SELECT jsonb_agg(jsonb_build_object('removed', part->>'response' = 'declined' AND EXISTS (
+               SELECT FROM event_participants stored
+                WHERE stored.tenant_id = p_tenant AND stored.event_id = p_event AND stored.removed
+                  AND stored.recurrence_key = part->>'recurrence_key' AND stored.email = part->>'email')) || part)
+        FROM jsonb_array_elements(p_change->'participants') AS part));
+  END IF;
   IF p_change ? 'participants' THEN
     DELETE FROM event_participants stored
      WHERE stored.tenant_id = p_tenant AND stored.event_id = p_event
