@@ -418,6 +418,15 @@ describe('meetings', () => {
     ]);
   });
 
+  test('a deleted meeting stays with its attendees when another member makes one with its uid', async () => {
+    const deleted = await newEvent(ann, calendar, { start: at('2026-03-09T09:00:00'), attendees: [bob.id] });
+    await ann.api.delete(eventPath(calendar, deleted));
+    const { uid } = deleted;
+    const other = await newEvent(eve, eves, { uid, start: '2026-03-09', attendees: [bob.id] });
+    expect(await seenBy(bob, bobs, deleted)).toMatchObject({ status: 'cancelled' });
+    expect((await bob.api.get(eventPath(bobs, other))).status).toBe(404);
+  });
+
   test('an attendee who removed a meeting is asked again, and sees it, after it moved', async () => {
     const event = await newEvent(ann, calendar, { start: at('2026-03-10T09:00:00'), attendees: [bob.id] });
     await bob.api.delete(eventPath(bobs, event));
