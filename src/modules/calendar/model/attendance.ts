@@ -134,6 +134,14 @@ export const recordIn = (
 export const hasInstancesIn = (record: EventRecord, calendar: { id: string; owner_id: string }): boolean =>
   hasInstances(recordIn(record, calendar));
 
+/** The event without removals of instances by one participant, whose responses stay. */
+export const withoutRemovals = (record: EventRecord, userId: string): EventRecord => ({
+  ...record,
+  participants: record.participants.map((row) =>
+    row.user_id === userId && row.removed ? { ...row, removed: false } : row,
+  ),
+});
+
 /** As `recordIn`, for programs: who is invited to some instances only has them without their series (RFC 4791, 4.1), which names no such attendee. */
 export function resourceIn(record: EventRecord, calendar: { id: string; owner_id: string }): EventRecord {
   const own = recordIn(record, calendar);
