@@ -135,10 +135,13 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     .map(([n, email, scope, wanted]) =>
       at(n, (record, key) => {
         const responseKey = scope === 'one' ? key : scope && `${scope}${key}`;
+        const atKey = attendeesAt(record, key).find((row) => row.email === email);
+        // Attendees do not see what they removed, and so do not respond to it and the later ones.
         const mayRespond =
           scope === 'one'
-            ? attendeesAt(record, key).some((row) => row.email === email)
-            : record.participants.some((row) => row.email === email && !row.uninvited);
+            ? atKey !== undefined
+            : record.participants.some((row) => row.email === email && !row.uninvited) &&
+              !(scope === FOLLOWING && atKey?.removed);
         const isRemoval = wanted === 'removed' && scope !== '';
         const response = wanted === 'removed' ? 'declined' : wanted;
         const values = {
