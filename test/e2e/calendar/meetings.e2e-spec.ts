@@ -418,6 +418,15 @@ describe('meetings', () => {
     ]);
   });
 
+  test('a deleted meeting stays with its attendees when another member makes one with its uid', async () => {
+    const deleted = await newEvent(ann, calendar, { start: at('2026-03-09T09:00:00'), attendees: [bob.id] });
+    await ann.api.delete(eventPath(calendar, deleted));
+    const { uid } = deleted;
+    const other = await newEvent(eve, eves, { uid, start: '2026-03-09', attendees: [bob.id] });
+    expect(await seenBy(bob, bobs, deleted)).toMatchObject({ status: 'cancelled' });
+    expect((await bob.api.get(eventPath(bobs, other))).status).toBe(404);
+  });
+
   test('an attendee who removed a meeting is asked again, and sees it, after it moved', async () => {
     const event = await newEvent(ann, calendar, { start: at('2026-03-10T09:00:00'), attendees: [bob.id] });
     await bob.api.delete(eventPath(bobs, event));
@@ -428,61 +437,5 @@ describe('meetings', () => {
     expect((await instancesOf(bob, bobs, '2026-03-11', '2026-03-12')).map(({ id }) => id)).toContain(
       event.id,
     );
-  });
-
-  describe('an attendee who removes dates of a series', () => {
-    let event: any;
-    beforeEach(async () => {
-      event = await newEvent(ann, calendar, {
-        title: 'Weekly',
-        start: at('2026-05-04T09:00:00'),
-        rrule: 'FREQ=WEEKLY;COUNT=5',
-        attendees: [bob.id],
-      });
-    });
-    const days = async (person: TestUser, of: string): Promise<string[]> =>
-      (await instancesOf(person, of, '2026-05-01', '2026-07-01'))
-        .filter(({ series_id }) => series_id === event.id)
-        .map(({ start, my_response }) => `${start.date_time.slice(5, 10)} ${my_response}`);
-    const remove = (day: string, scope: string) =>
-      bob.api.delete(eventPath(bobs, event), { scope, recurrence_id: at(`${day}T09:00:00`) });
-    const answer = (at: string) =>
-      ann.api
-        .get(`${eventPath(calendar, event)}?recurrence_id=${at}T09:00:00`)
-        .then(({ body }) => responses(body.event)['bob']);
-
-    test('no longer sees one date; the organizer sees that it is declined', async () => {
-      expect((await remove('2026-05-11', 'this')).status).toBe(200);
-      const left = ['05-04', '05-18', '05-25', '06-01'];
-      expect(await days(bob, bobs)).toEqual(left.map((day) => `${day} needs_action`));
-      expect([await answer('2026-05-11'), await answer('2026-05-18')]).toEqual(['declined', 'needs_action']);
-      const path = `${eventPath(bobs, event)}?recurrence_id=2026-05-11T09:00:00`;
-      expect((await bob.api.get(path)).body.error).toBe('not_an_instance');
-      const ics = (await bob.api.get(`/calendar/${bobs}/export.ics`)).text;
-      expect(ics).toContain('EXDATE;TZID=Europe/Berlin:20260511T090000');
-
-      await bob.api.put(`${eventPath(bobs, event)}/rsvp`, { response: 'accepted' });
-      await ann.api.put(eventPath(calendar, event), { title: 'Weekly meeting' });
-      expect(await days(bob, bobs)).toEqual(left.map((day) => `${day} accepted`));
-      // A new time of the date is a new question.
-      await ann.api.put(eventPath(calendar, event), {
-        recurrence_id: at('2026-05-11T09:00:00'),
-        start: at('2026-05-12T09:00:00'),
-      });
-      expect(await days(bob, bobs)).toContain('05-12 needs_action');
-    });
-
-    test('no longer sees a date and the later ones, also of an endless series', async () => {
-      await ann.api.put(eventPath(calendar, event), { rrule: 'FREQ=WEEKLY' });
-      await remove('2026-05-11', 'this');
-      await remove('2026-05-25', 'this_and_following');
-      expect(await days(bob, bobs)).toEqual(['05-04 needs_action', '05-18 needs_action']);
-      expect([await answer('2026-05-25'), await answer('2026-06-22')]).toEqual(['declined', 'declined']);
-      await remove('2026-05-04', 'this_and_following');
-      expect(await days(bob, bobs)).toEqual([]);
-      expect((await bob.api.get(eventPath(bobs, event))).status).toBe(404);
-      await ann.api.put(eventPath(calendar, event), { start: at('2026-05-05T09:00:00') });
-      expect((await days(bob, bobs)).slice(0, 2)).toEqual(['05-05 needs_action', '05-12 needs_action']);
-    });
   });
 });

@@ -752,6 +752,47 @@ describe('scheduling', () => {
       },
     );
 
+    test('a new version of an instance that the attendee removed shows it again only at a new time', async () => {
+      const uid = 'removed-instance@far.example';
+      const at = (name: string, text: string) => `${name};TZID=Europe/Berlin:${text}`;
+      const send = (dtstamp: string, ...lines: string[]) =>
+        fromOutside(
+          ZOE,
+          bob.email,
+          'REQUEST',
+          vcalendar('REQUEST', [
+            [
+              `UID:${uid}`,
+              `ORGANIZER:mailto:${ZOE}`,
+              `ATTENDEE;RSVP=TRUE:mailto:${bob.email}`,
+              `DTSTAMP:${dtstamp}`,
+              ...lines,
+            ],
+          ]),
+        );
+      const days = async () =>
+        (await bob.api.get(`/calendar/${bobs}/instances?from=2027-10-01&to=2027-10-31`)).body.instances
+          .filter((each: any) => each.uid === uid)
+          .map(({ start, my_response }: any) => `${start.date_time.slice(5, 10)} ${my_response}`);
+      await send(
+        '20270101T090000Z',
+        at('DTSTART', '20271006T100000'),
+        'RRULE:FREQ=WEEKLY;COUNT=3',
+        'SUMMARY:A',
+      );
+      const event = await eventOf(bob, bobs, uid);
+      const { status } = await bob.api.delete(eventPath(bobs, event), {
+        scope: 'this',
+        recurrence_id: { date_time: '2027-10-13T10:00:00', time_zone: 'Europe/Berlin' },
+      });
+      expect([status, await days()]).toEqual([200, ['10-06 needs_action', '10-20 needs_action']]);
+      const instance = [at('RECURRENCE-ID', '20271013T100000'), 'SUMMARY:B'];
+      await send('20270101T100000Z', ...instance, at('DTSTART', '20271013T100000'));
+      expect(await days()).toEqual(['10-06 needs_action', '10-20 needs_action']);
+      await send('20270101T110000Z', ...instance, at('DTSTART', '20271014T100000'), 'SEQUENCE:1');
+      expect(await days()).toEqual(['10-06 needs_action', '10-14 needs_action', '10-20 needs_action']);
+    });
+
     test('ADD adds an instance to an event or a series; for an unknown event the server asks with REFRESH', async () => {
       const people = [`ORGANIZER;CN=Zoe:mailto:${ZOE}`, `ATTENDEE;RSVP=TRUE:mailto:${bob.email}`];
       const send = (method: string, uid: string, more: string[]) =>

@@ -1,5 +1,6 @@
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { DavClient, goneOf, hrefsOf, valuesOf } from '../../support/dav/dav-client.ts';
+import { defaultCalendar, instancesOf } from '../../support/domains/calendars.ts';
 
 describe('an attendee of some instances of a series', () => {
   let app: TestApp;
@@ -112,6 +113,29 @@ describe('an attendee of some instances of a series', () => {
       '<D:prop><C:calendar-data/></D:prop><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:time-range start="20270304T000000Z" end="20270305T000000Z"/></C:comp-filter></C:comp-filter></C:filter>',
     );
     expect(hrefsOf(found.text)).not.toContain(evePath);
+  });
+
+  test('who removed them one by one has them again, and not the series, after storing what they read', async () => {
+    const [path, evePath] = [`${anncal}again.ics`, `${evecal}again.ics`];
+    const guest = [instance('again', '04', 'Third'), instance('again', '06', 'Fifth')];
+    expect(await put(path, calendarOf(master('again'), ...guest), anns)).toBe(201);
+    const seen = await read(evePath, eves);
+    const evesId = await defaultCalendar(eve);
+    for (const day of ['04', '06']) {
+      const [one] = await instancesOf(eve, evesId, `2027-03-${day}T00:00:00Z`, `2027-03-${day}T23:00:00Z`);
+      expect((await eve.api.delete(`/calendar/${evesId}/events/${one.id}`, { scope: 'this' })).status).toBe(
+        200,
+      );
+    }
+    expect((await eves.send('GET', evePath)).status).toBe(404);
+    expect(await put(evePath, seen, eves)).toBe(201);
+    const shown = await read(evePath, eves);
+    expect(shown).not.toMatch(/RRULE|RDATE|EXDATE|Weekly/);
+    expect(linesOf(shown, 'SUMMARY')).toEqual(['Third', 'Fifth']);
+    expect(await responses('again')).toEqual(['DECLINED', 'DECLINED']);
+    const accepted = seen.replaceAll(/(PARTSTAT=)NEEDS-ACTION([^\r]*eve)/g, '$1ACCEPTED$2');
+    expect(await put(evePath, accepted, eves)).toBe(204);
+    expect(await responses('again')).toEqual(['ACCEPTED', 'ACCEPTED']);
   });
 
   test('is synchronised as instances come and go, and as the series does', async () => {

@@ -130,18 +130,27 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
       fc.nat(20),
       fc.constantFrom(...PEOPLE),
       fc.constantFrom('', 'one', FOLLOWING),
-      fc.constantFrom<AttendeeResponse>('accepted', 'declined', 'tentative'),
+      fc.constantFrom<AttendeeResponse | 'removed'>('accepted', 'declined', 'tentative', 'removed'),
     )
-    .map(([n, email, scope, response]) =>
+    .map(([n, email, scope, wanted]) =>
       at(n, (record, key) => {
         const responseKey = scope === 'one' ? key : scope && `${scope}${key}`;
+        const atKey = attendeesAt(record, key).find((row) => row.email === email);
+        // Attendees do not see what they removed, and so do not respond to it and the later ones.
         const mayRespond =
           scope === 'one'
-            ? attendeesAt(record, key).some((row) => row.email === email)
-            : record.participants.some((row) => row.email === email && !row.uninvited);
-        return mayRespond
-          ? withResponse(record, email, responseKey, { response, comment: '', responded_at: NOW })
-          : record;
+            ? atKey !== undefined
+            : record.participants.some((row) => row.email === email && !row.uninvited) &&
+              !(scope === FOLLOWING && atKey?.removed);
+        const isRemoval = wanted === 'removed' && scope !== '';
+        const response = wanted === 'removed' ? 'declined' : wanted;
+        const values = {
+          response,
+          comment: '',
+          responded_at: NOW,
+          ...(isRemoval && { removed: true as const }),
+        };
+        return mayRespond ? withResponse(record, email, responseKey, values) : record;
       }),
     ),
   // The series moves by a day and an hour.
@@ -189,21 +198,23 @@ const changed = fc
   .map(([record, all]) => all.reduce((before, step) => step(before), record));
 
 describe('attendees of instances', () => {
-  test('a participant receives the instances to which they are invited, with their content, and no others', () => {
+  test('a participant receives the instances to which they are invited and that they did not remove, with their content, and no others', () => {
     fc.assert(
       fc.property(changed, fc.constantFrom(...PEOPLE), (record, email) => {
         const isOwn = (row: ParticipantRow): boolean => row.email === email;
+        const isAt = (key: string | null) =>
+          attendeesAt(record, key).some((row) => isOwn(row) && !row.removed);
         fc.pre(record.participants.some((row) => isOwn(row) && !row.uninvited) && isSeries(record));
         const own = recordFor(record, isOwn);
         const shown = (of: EventRecord) =>
           occurrencesIn(of, WINDOW, 100)
-            .filter(({ key }) => attendeesAt(record, key).some(isOwn))
+            .filter(({ key }) => isAt(key))
             .map((one) => {
               const { title, starts, ends } = contentOf(of, one);
               return `${one.key} ${one.start} ${one.end} ${title} ${starts} ${ends}`;
             })
             .toSorted();
-        expect(keysOf(own)).toEqual(keysOf(record).filter((key) => attendeesAt(record, key).some(isOwn)));
+        expect(keysOf(own)).toEqual(keysOf(record).filter(isAt));
         expect(shown(own)).toEqual(shown(record));
         expect(recordFor(own, isOwn).added).toEqual(own.added);
       }),

@@ -8,7 +8,7 @@ import { EVENTS } from '../calendar.errors.js';
 import type { MessageDue } from '../calendar.events.js';
 import type { DeleteEvent } from '../input/event.dto.js';
 import { eventResponse, viewerOf } from '../responses/event.presenter.js';
-import { hasInstancesIn, instanceAttendees, recordIn } from '../model/attendance.js';
+import { instanceAttendees, recordIn } from '../model/attendance.js';
 import { FOLLOWING, participantOf, permissionsOf, seesInstance } from '../model/event-policy.js';
 import { type EventRef, instanceKey, scopeOf } from '../input/event-ref.js';
 import type { EventRecord, ParticipantRow } from '../model/event-record.js';
@@ -129,12 +129,11 @@ export class EventRemovals {
     const declined = { response: 'declined' as const, comment: fields.comment ?? '', responded_at: now };
     const values = key === null ? declined : { ...declined, removed: true as const };
     const after = withResponse(record, attendee.email, responseKey, values);
-    const isHidden = key === null || !hasInstancesIn(after, calendar);
     const change: EventChange = {
       ...common,
       record: after,
       entries: entries.map((entry) =>
-        entry.calendar_id === calendar.id && isHidden ? { ...entry, hidden: true } : entry,
+        entry.calendar_id === calendar.id && key === null ? { ...entry, hidden: true } : entry,
       ),
       key: responseKey,
       messages: replyTo(record, attendee, responseKey, fields.comment ?? ''),

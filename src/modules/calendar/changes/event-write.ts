@@ -112,17 +112,23 @@ export function finished(change: EventChange, ctx: RequestContext, now: string):
   const span = spanOf(finishedRecord);
   const entries = change.entries.map((entry) => {
     const response = participantOf(finishedRecord, entry.owner_id)?.response ?? null;
-    const hidden = entry.hidden && !isAsked(finishedRecord, entry);
+    const hidden = isHidden(finishedRecord, entry);
     return { ...entry, ...spanIn(finishedRecord, entry, span), response, hidden };
   });
   return { ...change, record: finishedRecord, entries };
 }
 
-/** Whether an attendee has not responded, and so has to see the event. */
-const isAsked = (record: EventRecord, { calendar_id: id, owner_id }: OwnedEntry): boolean =>
-  record.participants.some(
-    ({ user_id, uninvited, response }) => user_id === owner_id && !uninvited && response === 'needs_action',
-  ) && hasInstancesIn(record, { id, owner_id });
+/**
+ * Whether a calendar does not show the event: its owner removed all instances, or removed the event, which declines it, and has not been
+ * asked again since.
+ */
+function isHidden(record: EventRecord, { calendar_id: id, owner_id, hidden }: OwnedEntry): boolean {
+  const own = record.participants.filter(({ user_id, uninvited }) => user_id === owner_id && !uninvited);
+  const isRemoved = ({ removed }: ParticipantRow): boolean => removed;
+  if (!hidden && !own.some(isRemoved)) return false;
+  const takesPart = own.some((row) => !row.removed && row.response !== 'declined');
+  return !hasInstancesIn(record, { id, owner_id }) || (hidden && !takesPart);
+}
 
 /** The span of an event in a calendar. It covers the instances to which the owner of the calendar is invited. */
 function spanIn(

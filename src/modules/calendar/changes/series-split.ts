@@ -1,11 +1,8 @@
-import { formatRule, instancesOf, parseRule, type Rule, type Series } from '../../../lib/recurrence/index.js';
+import { formatRule, instancesOf, parseRule, type Rule } from '../../../lib/recurrence/index.js';
 import type { EventRecord, ParticipantRow } from '../model/event-record.js';
 import { FOLLOWING, responseAt } from '../model/event-policy.js';
-import { hasInstances, seriesOf } from '../model/event-series.js';
+import { firstFrom, hasInstances, seriesOf } from '../model/event-series.js';
 import { instantOf, isDay, timesAt, wallOf } from '../model/event-times.js';
-
-/** In the gap of a clock change, a later wall time may be an earlier instant; seconds. */
-const CLOCK_CHANGE = 3 * 3600;
 
 /** The part of a series before an instance, and the part from it on. */
 export interface Split {
@@ -56,15 +53,6 @@ export function split(record: EventRecord, key: string, now: string): Split {
 
 type Pattern = Pick<EventRecord, 'starts' | 'ends' | 'rules' | 'added'>;
 
-/** The first instance of the rules at a wall time or after it, which may be an excluded one. */
-function firstFrom(byRules: Series, at: number): number | null {
-  const from = instantOf(Math.max(at, byRules.start), byRules.zone) - CLOCK_CHANGE;
-  const to = from + 2 * CLOCK_CHANGE;
-  const near = instancesOf(byRules, { from, to }).filter(({ key }) => key >= at);
-  if (near.length > 0) return Math.min(...near.map(({ key }) => key));
-  return instancesOf(byRules, { from: to, to: Number.POSITIVE_INFINITY, limit: 1 })[0]?.key ?? null;
-}
-
 /**
  * The part from an instance on. It starts with an instance of the rules, because rules take their time of day and their period
  * from the start. Added instances before this start stay added instances.
@@ -98,7 +86,10 @@ function laterRule(rule: Rule, before: number): string {
   return formatRule(rule.count === null ? rule : { ...rule, count: Math.max(1, rule.count - before) });
 }
 
-/** The responses of the later part: responses to its instances, and for each attendee the response that applies at the split. */
+/**
+ * The responses of the later part: responses to its instances, and for each attendee the response that applies at the split. What an
+ * attendee removed from an earlier instance on stays removed.
+ */
 function laterResponses(rows: readonly ParticipantRow[], key: string): ParticipantRow[] {
   return [...Map.groupBy(rows, ({ email }) => email).values()].flatMap((own) => {
     const isLater = ({ recurrence_key: at }: ParticipantRow): boolean =>
@@ -106,6 +97,10 @@ function laterResponses(rows: readonly ParticipantRow[], key: string): Participa
     const isGeneral = ({ recurrence_key: at }: ParticipantRow): boolean =>
       at === '' || at.startsWith(FOLLOWING);
     const whole = responseAt(own.filter(isGeneral), key);
-    return [...(whole ? [{ ...whole, recurrence_key: '', removed: false }] : []), ...own.filter(isLater)];
+    return [
+      ...(whole ? [{ ...whole, recurrence_key: '', removed: false }] : []),
+      ...(whole?.removed ? [{ ...whole, recurrence_key: `${FOLLOWING}${key}` }] : []),
+      ...own.filter(isLater),
+    ];
   });
 }

@@ -7,7 +7,7 @@ import {
 } from './event-record.js';
 import { asOrphans } from './dependent-properties.js';
 import { FOLLOWING, responseAt } from './event-policy.js';
-import { contentOf, hasInstances, isSeries, occurrenceOf } from './event-series.js';
+import { contentOf, firstFrom, hasInstances, isSeries, occurrenceOf, seriesOf } from './event-series.js';
 import { instantOf, isDay, nominalLength, wallOf, wallText } from './event-times.js';
 import { formatRule, parseRule } from '../../../lib/recurrence/index.js';
 
@@ -63,13 +63,9 @@ export function withAttendeesAt(
   const before = new Map(attendeesAt(record, key).map((row) => [row.email, row]));
   const invited = wanted.flatMap((row): ParticipantRow[] => {
     const whole = wholeOf(others, row.email);
-    const { response, responded_at, comment } = before.get(row.email) ?? whole ?? row;
-    const own = { ...row, recurrence_key: key, uninvited: false, response, responded_at, comment };
-    const isPlain =
-      whole &&
-      !isOwnInvitation(own, whole) &&
-      responseAt(rowsOf(others, row.email), key)?.response === response;
-    return isPlain ? [] : [own];
+    const { response, responded_at, comment, removed } = before.get(row.email) ?? whole ?? row;
+    const own = { ...row, recurrence_key: key, uninvited: false, response, responded_at, comment, removed };
+    return isOwnInvitation(own, whole) || !isImplied(own, others) ? [own] : [];
   });
   return [...others, ...invited, ...absences(others, wanted, key, record.organizer_email)];
 }
@@ -91,8 +87,14 @@ export function absences(
     .map((row) => ({ ...row, recurrence_key: key, uninvited: true }));
 }
 
-const rowsOf = (rows: readonly ParticipantRow[], email: string): ParticipantRow[] =>
-  rows.filter((row) => row.email === email);
+/** Whether the response of a row of an instance follows from the other rows of the attendee. */
+export function isImplied(row: ParticipantRow, rows: readonly ParticipantRow[]): boolean {
+  const others = rows.filter(
+    ({ email, recurrence_key }) => email === row.email && recurrence_key !== row.recurrence_key,
+  );
+  const implied = responseAt(others, row.recurrence_key);
+  return implied?.response === row.response && implied.removed === row.removed;
+}
 
 /** Keys of the instances of a participant who is not invited to the series. Null: invited to the series, or without a row. */
 export function instanceKeysOf(rows: readonly ParticipantRow[]): string[] | null {
@@ -113,7 +115,8 @@ export function recordFor(record: EventRecord, isOwn: (row: ParticipantRow) => b
   if (keys) return onlyInstances(record, keys);
   const absent = own.filter((row) => row.uninvited || row.removed).map((row) => row.recurrence_key);
   const [from] = absent.filter((key) => key.startsWith(FOLLOWING)).toSorted();
-  const shown = from === undefined ? record : endedBefore(record, from.slice(FOLLOWING.length));
+  const present = own.filter((row) => !row.uninvited && !row.removed).map((row) => row.recurrence_key);
+  const shown = from === undefined ? record : endedBefore(record, from.slice(FOLLOWING.length), present);
   const single = absent.filter((key) => !key.startsWith(FOLLOWING));
   return single.length > 0 ? withoutInstances(shown, single) : shown;
 }
@@ -128,10 +131,16 @@ export const recordIn = (
     : recordFor(record, ({ user_id }) => user_id === owner_id);
 
 /** Whether an event has instances in a calendar. */
-export function hasInstancesIn(record: EventRecord, calendar: { id: string; owner_id: string }): boolean {
-  const keys = instanceKeysOf(record.participants.filter(({ user_id }) => user_id === calendar.owner_id));
-  return keys?.length !== 0 && hasInstances(recordIn(record, calendar));
-}
+export const hasInstancesIn = (record: EventRecord, calendar: { id: string; owner_id: string }): boolean =>
+  hasInstances(recordIn(record, calendar));
+
+/** The event without removals of instances by one participant, whose responses stay. */
+export const withoutRemovals = (record: EventRecord, userId: string): EventRecord => ({
+  ...record,
+  participants: record.participants.map((row) =>
+    row.user_id === userId && row.removed ? { ...row, removed: false } : row,
+  ),
+});
 
 /** As `recordIn`, for programs: who is invited to some instances only has them without their series (RFC 4791, 4.1), which names no such attendee. */
 export function resourceIn(record: EventRecord, calendar: { id: string; owner_id: string }): EventRecord {
@@ -164,7 +173,8 @@ function onlyInstances(record: EventRecord, keys: readonly string[]): EventRecor
     exact_duration: record.exact_duration,
     rules: [],
     added: overrides.map(({ recurrence_key }) => recurrence_key),
-    excluded: [],
+    // A record without dates is a single event, which takes place unless it is excluded.
+    excluded: first ? [] : [starts],
     overrides,
     overrides_count: overrides.length,
     participants: record.participants.filter(
@@ -185,26 +195,39 @@ function withoutInstances(record: EventRecord, keys: readonly string[]): EventRe
   };
 }
 
-/** A series without an instance and the later ones. */
-function endedBefore(record: EventRecord, key: string): EventRecord {
-  const isEarlier = (other: string): boolean => other < key;
+/** A series without an instance and the later ones. @param present keys of rows by which the participant takes part: these instances stay */
+function endedBefore(record: EventRecord, key: string, present: readonly string[]): EventRecord {
+  const kept = new Set(present.filter((other) => other >= key && !other.startsWith(FOLLOWING)));
+  const isShown = (other: string): boolean => other < key || kept.has(other);
   const at = wallOf(key);
   const until = isDay(key)
     ? ({ kind: 'date', time: at - 86_400 } as const)
     : record.time_zone === null
       ? ({ kind: 'wall', time: at - 1 } as const)
       : ({ kind: 'utc', time: instantOf(at, record.time_zone) - 1 } as const);
-  const overrides = record.overrides.filter(({ recurrence_key }) => isEarlier(recurrence_key));
+  const series = { ...seriesOf(record), added: [], excluded: undefined };
+  const rules = record.rules.map((text) => {
+    const rule = parseRule(text);
+    // A rule with an earlier end keeps it.
+    return firstFrom({ ...series, rules: [rule] }, at) === null
+      ? text
+      : formatRule({ ...rule, count: null, until });
+  });
+  const dates = [...new Set([...record.added, ...kept])].filter(
+    (other) => isShown(other) && other !== record.starts,
+  );
+  const overrides = record.overrides.filter(({ recurrence_key }) => isShown(recurrence_key));
   return {
     ...record,
-    rules: record.rules.map((text) => formatRule({ ...parseRule(text), count: null, until })),
-    added: record.added.filter(isEarlier),
+    rules,
+    // Without other dates, the start is still the date of a series.
+    added: rules.length + dates.length > 0 ? dates.toSorted() : [record.starts],
     // The start is an instance also of rules that end before it.
-    excluded: isEarlier(record.starts) ? record.excluded.filter(isEarlier) : [record.starts],
+    excluded: [...record.excluded.filter(isShown), ...(isShown(record.starts) ? [] : [record.starts])],
     overrides,
     overrides_count: overrides.length,
-    participants: record.participants.filter(({ recurrence_key }) =>
-      isEarlier(recurrence_key.replace(FOLLOWING, '')),
+    participants: record.participants.filter(
+      ({ recurrence_key: other }) => other === '' || other.startsWith(FOLLOWING) || isShown(other),
     ),
   };
 }

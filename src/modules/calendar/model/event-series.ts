@@ -55,7 +55,9 @@ const MARGIN = 26 * 3600;
 const WIDE = 31 * DAY;
 /** Maximum number of instances that start before a window and are read because they may last into it. */
 const MAX_RUNNING = 20_000;
-/** An instance may be longer at a clock change, such as a night shift by an hour. */
+/**
+ * At a clock change, an instance may be longer, such as a night shift by an hour, and a later wall time may be an earlier instant; seconds.
+ */
 const CLOCK_CHANGE = 3 * 3600;
 
 export const isSeries = ({ rules, added }: Pick<EventRow, 'rules' | 'added'>): boolean =>
@@ -192,6 +194,15 @@ export function occurrenceOf(record: EventRecord, key: string, readerZone: strin
   if (override) return overridden(record, override, readerZone);
   const instance = instanceAt(record, key);
   return instance && occurrenceAt(record, key, instance.key, null, readerZone);
+}
+
+/** The first instance of the rules at a wall time or after it, which may be an excluded one. */
+export function firstFrom(byRules: Series, at: number): number | null {
+  const from = instantOf(Math.max(at, byRules.start), byRules.zone) - CLOCK_CHANGE;
+  const to = from + 2 * CLOCK_CHANGE;
+  const near = instancesOf(byRules, { from, to }).filter(({ key }) => key >= at);
+  if (near.length > 0) return Math.min(...near.map(({ key }) => key));
+  return instancesOf(byRules, { from: to, to: Number.POSITIVE_INFINITY, limit: 1 })[0]?.key ?? null;
 }
 
 /** The nominal instance with this key, or null. */

@@ -1,6 +1,6 @@
 import type { Component, Property } from '../../../lib/icalendar/index.js';
 import { attendeesOf, MAX_ATTENDEES } from '../../../lib/itip/index.js';
-import { absences, isOwnInvitation, wholeOf } from './attendance.js';
+import { absences, isImplied, isOwnInvitation, wholeOf } from './attendance.js';
 import { NEW_PARTICIPANT, type ParticipantRow } from './event-record.js';
 import { KINDS, RESPONSES, ROLES } from './vevent.js';
 import { storableProperty } from './ics/storable.js';
@@ -39,10 +39,9 @@ export function instanceRows(
   organizerEmail: string | undefined,
 ): ParticipantRow[] {
   if (at.length === 0) return [];
-  const differing = at.filter((row) => {
-    const wholeRow = wholeOf(whole, row.email);
-    return isOwnInvitation(row, wholeRow) || wholeRow?.response !== row.response;
-  });
+  const differing = at.filter(
+    (row) => isOwnInvitation(row, wholeOf(whole, row.email)) || !isImplied(row, whole),
+  );
   return [...differing, ...absences(whole, at, key, organizerEmail)];
 }
 

@@ -32,6 +32,15 @@ DECLARE
   c_override constant event_overrides := jsonb_populate_record(NULL::event_overrides, c_key);
   c_proposal constant event_proposals := jsonb_populate_record(NULL::event_proposals, c_key);
 BEGIN
+  -- Processes of the previous release do not know `removed`: what stays declined stays removed.
+  IF p_change->'participants' @? '$[*] ? (!exists(@.removed))' THEN
+    p_change := jsonb_set(p_change, '{participants}', (
+      SELECT jsonb_agg(jsonb_build_object('removed', part->>'response' = 'declined' AND EXISTS (
+               SELECT FROM event_participants stored
+                WHERE stored.tenant_id = p_tenant AND stored.event_id = p_event AND stored.removed
+                  AND stored.recurrence_key = part->>'recurrence_key' AND stored.email = part->>'email')) || part)
+        FROM jsonb_array_elements(p_change->'participants') AS part));
+  END IF;
   IF p_change ? 'participants' THEN
     DELETE FROM event_participants stored
      WHERE stored.tenant_id = p_tenant AND stored.event_id = p_event
@@ -77,14 +86,18 @@ BEGIN
   END IF;
   DELETE FROM entry_tombstones
    WHERE tenant_id = p_tenant AND event_id = p_event AND calendar_id = ANY (c_placed);
-  -- A deleted meeting stays with its attendees until it is purged. The meeting that its organizer makes again with the uid takes its place;
-  -- the removal has the number of the event, which gets the next one.
+  -- A deleted meeting stays with its attendees until it is purged. The meeting that its organizer makes again with the uid takes its place
+  -- in calendars that do not have it yet; the removal has the number of the event, which gets the next one.
   IF cardinality(c_placed) > 1 THEN
     WITH replaced AS (
       DELETE FROM calendar_entries old USING calendar_events event
-       WHERE old.tenant_id = p_tenant AND old.calendar_id = ANY (c_placed) AND old.uid = (p_change#>>'{row,uid}')
-         AND old.event_id <> p_event AND event.tenant_id = p_tenant AND event.id = old.event_id
-         AND event.deleted_at IS NOT NULL
+       WHERE old.tenant_id = p_tenant AND old.uid = (p_change#>>'{row,uid}') AND old.event_id <> p_event
+         AND old.calendar_id = ANY (ARRAY(
+               SELECT unnest(c_placed) EXCEPT
+               SELECT calendar_id FROM calendar_entries WHERE tenant_id = p_tenant AND event_id = p_event))
+         AND event.tenant_id = p_tenant AND event.id = old.event_id AND event.deleted_at IS NOT NULL
+         AND coalesce(event.organizer_id::text, event.organizer_email)
+             = coalesce(p_change#>>'{row,organizer_id}', p_change#>>'{row,organizer_email}')
       RETURNING old.calendar_id, old.event_id, old.uid),
     numbered AS (
       UPDATE calendars SET change_seq = change_seq + 1

@@ -9,7 +9,7 @@ import { replyTo } from '../../changes/event-removals.js';
 import type { EventMessage } from '../../changes/event-write.js';
 import { EventWriter } from '../../changes/event-writer.js';
 import type { LockedEvent } from '../../events.repository.js';
-import { instanceKeysOf } from '../../model/attendance.js';
+import { hasInstancesIn, instanceKeysOf, resourceIn, withoutRemovals } from '../../model/attendance.js';
 import { participantOf, responseAt } from '../../model/event-policy.js';
 import type { CalendarContext, EventRecord, ParticipantRow } from '../../model/event-record.js';
 import { ownAlarms } from '../../model/dependent-properties.js';
@@ -58,17 +58,21 @@ export class AttendeeWrites {
         isDeepStrictEqual(ownAlarms(record, calendar.id, before.alarms), alarms)
       );
     const placed = { ...before, ...(isReminded && { reminders, alarms }), hidden: false };
-    const attendee = participantOf(record, ctx.userId);
-    const responses = attendee && read ? responsesOf(own, attendee, read) : [];
-    if (!attendee || !read || responses.length === 0) {
+    const isEmpty = before.hidden && !hasInstancesIn(record, calendar);
+    const shown = isEmpty ? withoutRemovals(record, calendar.owner_id) : record;
+    const attendee = participantOf(shown, ctx.userId);
+    const responses =
+      attendee && read ? responsesOf(isEmpty ? resourceIn(shown, calendar) : own, attendee, read) : [];
+    if (responses.length === 0 && !isEmpty) {
       if (isReminded || before.hidden) await this.writer.commitEntry(tx, ctx, record, placed);
       return;
     }
-    let after: EventRecord = record;
+    let after = shown;
     const messages: EventMessage[] = [];
     for (const { key, response } of responses) {
-      after = withResponse(after, attendee.email, key, { response, comment: '', responded_at: now });
-      messages.push(...replyTo(record, attendee, key, ''));
+      const { email } = attendee as ParticipantRow;
+      after = withResponse(after, email, key, { response, comment: '', responded_at: now });
+      messages.push(...replyTo(record, attendee as ParticipantRow, key, ''));
     }
     await this.writer.commitOne(
       tx,
@@ -81,7 +85,7 @@ export class AttendeeWrites {
         action: 'responded',
         fields: ['response'],
         key: responses[0]?.key ?? '',
-        messages: serverMessages(messages, read),
+        messages: read ? serverMessages(messages, read) : [],
       },
       now,
     );

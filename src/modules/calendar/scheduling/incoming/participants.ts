@@ -4,7 +4,7 @@ import type { EventRecord, ParticipantRow } from '../../model/event-record.js';
 import { instanceRows, participantsOf as attendeesOf } from '../../model/vevent-people.js';
 import { type Incoming, isOwnAddress } from './incoming.js';
 
-/** Attendees of one instance and their responses, as the organizer states them. Members of the workspace keep their own responses. */
+/** Attendees of one instance and their responses, as the organizer states them. Members of the workspace keep their own responses, and removals. */
 export function withAttendeesOfInstance(
   record: EventRecord,
   key: string,
@@ -17,7 +17,8 @@ export function withAttendeesOfInstance(
   const attendees = stated.map((attendee) => {
     const previous = before.get(attendee.email);
     const row = participant(record, attendee, incoming, false);
-    return previous && previous.user_id !== null ? { ...row, response: previous.response } : row;
+    if (!previous || previous.user_id === null) return row;
+    return { ...row, response: previous.response, removed: previous.removed };
   });
   const others = record.participants.filter(({ recurrence_key }) => recurrence_key !== key);
   return [...others, ...instanceRows(record.participants, attendees, key, record.organizer_email)];
