@@ -45,6 +45,9 @@ export class QueueRun {
   /** Deliveries that are read at once. */
   private batchSize: number;
   private contents: (Content | null)[] = [];
+  /** Characters of the contents in memory, and of the one in flight. */
+  private held = 0;
+  private inFlight = 0;
 
   constructor(
     private readonly services: RunServices,
@@ -63,6 +66,12 @@ export class QueueRun {
   /** Frees the contents that follow the one in flight: they are read again. */
   forget(): void {
     this.contents.length = 0;
+    this.held = this.inFlight;
+  }
+
+  /** Characters of the contents in memory. */
+  get length(): number {
+    return this.held;
   }
 
   /** Ends the attempt in flight, which is repeated later, and the run. */
@@ -129,6 +138,7 @@ export class QueueRun {
     const read = contents.length;
     const results: DeliveryResult[] = [];
     const length = contents.reduce((sum, content) => sum + (content?.length ?? 0), 0);
+    this.held = length;
     let reason: DisabledReason | null = null;
     let hasFailed = false;
     try {
@@ -137,6 +147,7 @@ export class QueueRun {
         const content = contents[n];
         // Too long for this batch, or forgotten.
         if (content === undefined) break;
+        this.inFlight = content?.length ?? 0;
         const attempt = content && (await this.attempt(webhook, { id: delivery.id, body: content.body() }));
         if (content && !attempt) return false;
         results.push(this.resultOf(delivery, attempt));
@@ -148,6 +159,8 @@ export class QueueRun {
         }
       }
     } finally {
+      this.inFlight = 0;
+      this.forget();
       await statements.record(this.queue.tenant_id, results);
     }
     this.batchSize = nextBatch(this.batchSize, {
