@@ -967,21 +967,39 @@ function unwrap(result) {
 }
 
 // sdk/dist/sync/exchange/batch.js
+var withoutPrefer = /* @__PURE__ */ new WeakSet();
 async function runBatch(client2, mode, requests, signal2) {
-  const body = { mode, requests: requests.map(inBatch) };
-  const { responses } = unwrap(await client2.POST("/batch", { body, signal: signal2 }));
-  return responses.map(({ status, headers, body: body2 }) => {
+  const run2 = async (prefers2) => {
+    const body = { mode, requests: requests.map((request) => inBatch(request, prefers2)) };
+    return unwrap(await client2.POST("/batch", { body, signal: signal2 }));
+  };
+  const prefers = !withoutPrefer.has(client2);
+  const { responses } = await run2(prefers).catch((error) => {
+    if (!prefers || !rejectsPrefer(error))
+      throw error;
+    withoutPrefer.add(client2);
+    return run2(false);
+  });
+  return responses.map(({ status, headers, body }) => {
     const revision = /:r(\d+)"$/.exec(headers["etag"] ?? "")?.[1];
-    return { status, body: body2 ?? {}, ...revision !== void 0 && { revision: Number(revision) } };
+    return { status, body: body ?? {}, ...revision !== void 0 && { revision: Number(revision) } };
   });
 }
-var inBatch = ({ method, path, body, key }) => ({
+var inBatch = ({ method, path, body, key }, prefers) => ({
   method,
   path: `/apis/v1${path}`,
   ...body && { body },
   // The feed has the result.
-  ...key !== void 0 && { headers: { "Idempotency-Key": key, Prefer: "return=minimal" } }
+  ...key !== void 0 && {
+    headers: { "Idempotency-Key": key, ...prefers && { Prefer: "return=minimal" } }
+  }
 });
+function rejectsPrefer(error) {
+  if (!(error instanceof ApiError) || error.code !== "validation_failed")
+    return false;
+  const { details } = error.body;
+  return details?.some(({ field }) => field.endsWith(".headers.Prefer")) ?? false;
+}
 
 // sdk/dist/sync/exchange/read-ahead.js
 var ReadAhead = class {

@@ -1,6 +1,6 @@
 import type { Row } from './rows/row.js';
 
-/** What a transaction does with a store, and how durable that is. */
+/** What a transaction does with a store, and how durable that is. A store treats each mode but `read` as a write. */
 export type TransactionMode = 'read' | 'write' | 'relaxed';
 
 /** Keeps the rows of a user on a device. */

@@ -40,7 +40,7 @@ const replace = workspace.statement<never>(
 export class WebhookSecrets implements OnModuleInit {
   private readonly logger = new Logger(WebhookSecrets.name);
   private readonly currentKey: string;
-  /** Keys of webhooks that were read for a batch of deliveries: decryption takes longer than a signature. */
+  /** The current and the previous key of webhooks that were read for a batch of deliveries: decryption takes longer than a signature. */
   private readonly opened = new WeakMap<Sealed, KeyObject[]>();
 
   constructor(
@@ -68,16 +68,17 @@ export class WebhookSecrets implements OnModuleInit {
 
   /** The keys that sign now, the current one first. @throws UnreadableSecretError when SECRET_KEYS lacks a key */
   keysOf(webhook: Owner & Sealed): KeyObject[] {
-    const known = this.opened.get(webhook);
-    if (known) return known;
-    const { secret, previous_secret, previous_until } = webhook;
-    const overlaps =
-      previous_secret !== null && previous_until !== null && previous_until.getTime() > Date.now();
-    const keys = [secret, ...(overlaps ? [previous_secret] : [])].map((sealed) =>
-      createSecretKey(Buffer.from(this.open(webhook, sealed).slice(PREFIX.length), 'base64')),
-    );
-    this.opened.set(webhook, keys);
-    return keys;
+    const { secret, previous_secret: previous, previous_until: until } = webhook;
+    const overlaps = previous !== null && until !== null && until.getTime() > Date.now();
+    let keys = this.opened.get(webhook);
+    if (!keys) {
+      keys = (overlaps ? [secret, previous] : [secret]).map((sealed) =>
+        createSecretKey(Buffer.from(this.open(webhook, sealed).slice(PREFIX.length), 'base64')),
+      );
+      this.opened.set(webhook, keys);
+    }
+    // The overlap may have ended since they were opened.
+    return overlaps ? keys : keys.slice(0, 1);
   }
 
   private open({ tenant_id, id }: Owner, sealed: string): string {

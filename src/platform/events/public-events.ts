@@ -1,5 +1,6 @@
 import { Injectable, type Type } from '@nestjs/common';
 import type { RequestContext } from '../context/request-context.js';
+import { inParallel } from '../jobs/in-parallel.js';
 
 /** The members of an event that identify its subject and describe the change. Never content. */
 export type EventFacts = Readonly<Record<string, unknown>>;
@@ -73,6 +74,9 @@ export function publicEvents(
   return subject;
 }
 
+/** Objects without a statement for several that one call reads at the same time: jobs have few connections. */
+const PARALLEL_READS = 4;
+
 /** Reads the objects of public events. Each domain registers a reader for its own. */
 @Injectable()
 export class PublicEvents {
@@ -114,9 +118,12 @@ export class PublicEvents {
   ): Promise<FoundSubject[]> {
     const reader = this.readers.get(subject);
     if (!reader) return [];
-    return 'many' in reader
-      ? reader.many(ctx, facts)
-      : Promise.all(facts.map((each) => reader.one(ctx, each, filter)));
+    if ('many' in reader) return reader.many(ctx, facts);
+    const found: FoundSubject[] = [];
+    await inParallel(facts.entries(), PARALLEL_READS, async ([n, each]) => {
+      found[n] = await reader.one(ctx, each, filter);
+    });
+    return found;
   }
 }
 

@@ -1,3 +1,8 @@
+import {
+  type ClaimedQueue,
+  QueuesRepository,
+} from '../../../src/modules/webhooks/sending/queues.repository.js';
+import { Db } from '../../../src/platform/database/db.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { WebhookTest } from '../../support/domains/webhooks.ts';
 import { WebhookReceiver } from '../../support/network/webhook-receiver.ts';
@@ -54,5 +59,30 @@ describe('many receivers that accept connections and do not respond', () => {
       `SELECT count(*)::int AS count FROM webhook_deliveries WHERE state = 'pending' AND attempts = 0`,
     )) as [{ count: number }];
     expect(count).toBeGreaterThanOrEqual(Math.floor(PENDING / HANGING) * HANGING);
+  });
+
+  test('a lease is renewed by the run that has it, not by one whose lease was taken over', async () => {
+    const hooks = [await at.hook(carol, ['task.created']), await at.hook(carol, ['task.created'])];
+    for (const { path } of hooks) at.receiver.on(path, () => undefined);
+    await at.task(carol, 'Held');
+    for (const { path } of hooks) await at.receiver.received(path, 1);
+    const [kept, lost] = hooks.map(({ id }) => id);
+    await app.sql(
+      `UPDATE webhook_queues SET held_until = now() + interval '30 seconds', claims = claims + CASE WHEN webhook_id = $2 THEN 1 ELSE 0 END
+        WHERE webhook_id IN ($1, $2)`,
+      [kept, lost],
+    );
+    const leases = (await app.sql(
+      `SELECT tenant_id, webhook_id, claims - CASE WHEN webhook_id = $2 THEN 1 ELSE 0 END AS claims, failures, failing_since
+         FROM webhook_queues WHERE webhook_id IN ($1, $2)`,
+      [kept, lost],
+    )) as ClaimedQueue[];
+    const db = app.get(Db);
+    for (const cell of db.cells) await db.inCell(cell, () => app.get(QueuesRepository).renew(leases));
+    const renewed = await app.sql(
+      `SELECT webhook_id FROM webhook_queues WHERE webhook_id IN ($1, $2) AND held_until > now() + interval '40 seconds'`,
+      [kept, lost],
+    );
+    expect(renewed).toEqual([{ webhook_id: kept }]);
   });
 });

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { createClient } from '@workspace-backend/client';
 import { WorkspaceSocket } from '@workspace-backend/client/sockets';
-import { StoreFullError } from '@workspace-backend/client/sync';
+import { memoryStore, openWorkspace, StoreFullError } from '@workspace-backend/client/sync';
 import { sqliteStore } from '@workspace-backend/client/sync/sqlite';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { childEnv } from '../../support/installation/child-env.ts';
@@ -106,6 +106,34 @@ describe('failures of offline sync', () => {
     expect((await notes.get(id))?.content).toBe(large.content);
     expect(await phone.workspace.pending()).toEqual([]);
     await phone.workspace.close();
+  });
+
+  test('an earlier service, which rejects the header Prefer in batches, gets requests without it from then on', async () => {
+    let rejected = 0;
+    const earlier = async (request: Request): Promise<Response> => {
+      const { requests = [] } = request.url.endsWith('/batch') ? ((await request.clone().json()) as any) : {};
+      const details = requests.flatMap(({ headers }: any, n: number) =>
+        headers?.Prefer ? [{ field: `requests.${n}.headers.Prefer`, code: 'is_in', message: '' }] : [],
+      );
+      if (details.length === 0) return fetch(request);
+      rejected += 1;
+      return Response.json({ error: 'validation_failed', message: '', details }, { status: 422 });
+    };
+    const client = createClient({ url: app.base, token: () => alice.token, fetch: earlier });
+    const workspace = await openWorkspace({
+      client,
+      store: memoryStore(),
+      user: alice.id,
+      collections: ['notes'],
+    });
+    const notes = workspace.collection('notes');
+    const id = await notes.create({ title: 'One' });
+    await workspace.sync();
+    await notes.update(id, { title: 'Two' });
+    await workspace.sync();
+    expect(await noteOf(id)).toMatchObject({ title: 'Two', revision: 2 });
+    expect([rejected, await workspace.pending()]).toEqual([1, []]);
+    await workspace.close();
   });
 
   test('the hints of a socket replace the poll', async () => {

@@ -5,12 +5,14 @@ import { FACTS, PublicEvents, publicEvents } from '../../../platform/events/publ
 import { ChatMessageResponse } from '../message.response.js';
 
 // Only members of the room read it.
-const read = workspace.statement<{ message: string }>(
-  'chat_messages.read_for_event',
-  `SELECT view.message FROM chat_message_views view
+const read = workspace.statement<{ place: number; message: string }>(
+  'chat_messages.read_for_events',
+  `SELECT wanted.place::int AS place, view.message
+     FROM unnest($3::uuid[], $4::bigint[]) WITH ORDINALITY AS wanted (room_id, seq, place)
      JOIN chat_room_roles membership
-       ON membership.tenant_id = $1 AND membership.room_id = $3 AND membership.user_id = $2
-    WHERE view.tenant_id = $1 AND view.room_id = $3 AND view.seq = $4`,
+       ON membership.tenant_id = $1 AND membership.room_id = wanted.room_id AND membership.user_id = $2
+     JOIN chat_message_views view
+       ON view.tenant_id = $1 AND view.room_id = wanted.room_id AND view.seq = wanted.seq`,
 );
 
 const room = workspace.statement<{ id: string }>(
@@ -53,9 +55,12 @@ export class MessageEvents implements OnModuleInit {
       async ({ tenantId, userId }, id) => (await this.db.query(room, [tenantId, userId, id])).length > 0,
     );
     this.events.register(MESSAGE_EVENTS, {
-      one: async ({ tenantId, userId }, { room_id, seq }) => {
-        const [row] = await this.db.query(read, [tenantId, userId, room_id, seq]);
-        return row?.message;
+      many: async ({ tenantId, userId }, facts) => {
+        const rooms = facts.map(({ room_id: id }) => id);
+        const seqs = facts.map(({ seq }) => seq);
+        const rows = await this.db.query(read, [tenantId, userId, rooms, seqs]);
+        const found = new Map(rows.map(({ place, message }) => [place, message]));
+        return facts.map((_, n) => found.get(n + 1));
       },
     });
   }

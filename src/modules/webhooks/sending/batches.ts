@@ -3,7 +3,7 @@ export const FRESH_MS = 1_000;
 export const FIRST_BATCH = 20;
 const MAX_BATCH = 100;
 /** Characters of the objects of a batch: they are in memory together. */
-const MAX_LENGTH = 512 * 1024;
+export const MAX_LENGTH = 512 * 1024;
 
 /** A batch: deliveries that were read, and those that were sent; the time of these, and the length of all objects. */
 interface SentBatch {

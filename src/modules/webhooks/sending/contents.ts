@@ -8,19 +8,33 @@ import { Collector } from '../../../platform/workers/collector.js';
 import type { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
 import type { WebhookFilter } from '../webhook.entity.js';
 import { bodyOf, TEST_TYPE } from '../webhook-sender.js';
+import { MAX_LENGTH } from './batches.js';
 import type { DueDelivery } from './queues.repository.js';
 
 /** A longer object is left out: `omitted` is then true, and receivers read it by its id. */
 const MAX_OBJECT = 256 * 1024;
 /** Batches that one read has at most. */
 const MAX_READS = 8;
+/** Events whose objects are read at once, of whatever length these are. */
+const READ_AT_ONCE = 50;
 
 /** A message of a delivery. */
 export interface Content {
-  /** Characters of the object. */
+  /** Characters of the object; those of the longest one that is sent, if it is left out: it was read too. */
   length: number;
   /** Composes the body: late, because the webhooks of an owner share the object. */
   body: () => string;
+}
+
+/** What a batch sends. */
+export interface BatchContents {
+  /** Begin of the first read, in milliseconds. */
+  since: number;
+  /**
+   * In the order of the deliveries, without the last ones if all of them are too long. Null: the owner may not read the object, or it
+   * does not fit the filter.
+   */
+  contents: (Content | null)[];
 }
 
 /** How reads of another service are run, which take no place of those in the database. */
@@ -34,8 +48,14 @@ interface ObjectsRead {
   deliveries: readonly DueDelivery[];
 }
 
-/** Objects by the id of the event. */
-type Objects = ReadonlyMap<string, FoundSubject>;
+/** JSON of an object, or `null` for one that is left out; undefined: nothing is sent. */
+type Shown = { json: string; isOmitted: boolean } | undefined;
+
+/** Objects by the id of the event, and the begin of the first read. */
+interface Objects {
+  since: number;
+  shown: Map<string, Shown>;
+}
 
 /** Composes messages with what the owner of a webhook may read now. */
 export class WebhookContents {
@@ -48,69 +68,110 @@ export class WebhookContents {
   ) {
     this.reads = new Collector(
       database,
-      async (_, [read, ...others]) => {
-        const { subject, ctx, filter, deliveries } = read as ObjectsRead;
-        const all = [...deliveries, ...others.flatMap((each) => each.deliveries)];
-        const objects = await this.read({ subject, ctx, filter, deliveries: all });
-        return [read, ...others].map(() => objects);
+      async (_, reads) => {
+        const objects: Objects = { since: Date.now(), shown: new Map() };
+        for (const read of reads) await this.read(read, objects);
+        return reads.map(() => objects);
       },
       MAX_READS,
     );
   }
 
-  /**
-   * @param batch deliveries, whose objects are read by kind
-   * @returns their messages, in their order; null: the owner may not read the object, or it does not fit the filter
-   */
+  /** @param batch deliveries, whose objects are read by kind */
   async messagesOf(
     ctx: RequestContext,
     filter: WebhookFilter,
     batch: readonly DueDelivery[],
     remote: RunRemote,
-  ): Promise<(Content | null)[]> {
+  ): Promise<BatchContents> {
     const messages = new Map<string, Content | null>();
+    let since = Infinity;
     const bySubject = Map.groupBy(batch, ({ event_type: type }) => this.events.find(type)?.subject);
     for (const [subject, deliveries] of bySubject) {
       if (!subject) {
         for (const { id, event_type: type, occurred_at: occurredAt, facts } of deliveries)
-          if (type === TEST_TYPE)
-            messages.set(id, { length: 0, body: () => bodyOf(type, occurredAt, JSON.stringify(facts)) });
+          messages.set(
+            id,
+            type === TEST_TYPE
+              ? { length: 0, body: () => bodyOf(type, occurredAt, JSON.stringify(facts)) }
+              : null,
+          );
         continue;
       }
       const read = { subject, ctx, filter, deliveries };
       const group = [ctx.tenantId, ctx.userId, ctx.role, subject.kind, JSON.stringify(filter)].join(' ');
-      const found = await (subject.isRemote ? remote(() => this.read(read)) : this.reads.add(group, read));
+      const found = await (subject.isRemote
+        ? remote(() => this.read(read, { since: Date.now(), shown: new Map() }))
+        : this.reads.add(group, read));
+      since = Math.min(since, found.since);
       for (const delivery of deliveries)
-        messages.set(delivery.id, messageOf(subject, filter, delivery, found.get(delivery.id)));
+        if (found.shown.has(delivery.id))
+          messages.set(delivery.id, messageOf(subject, delivery, found.shown.get(delivery.id)));
     }
-    return batch.map(({ id }) => messages.get(id) ?? null);
+    return { since: Math.min(since, Date.now()), contents: [...first(batch, messages)] };
   }
 
-  private async read({ subject, ctx, filter, deliveries }: ObjectsRead): Promise<Objects> {
-    const facts = new Map(deliveries.map((delivery) => [delivery.id, delivery.facts]));
-    const objects = await this.events.read(subject, ctx, [...facts.values()], filter);
-    return new Map([...facts.keys()].map((id, n) => [id, objects[n]]));
+  /** Reads what is missing in `objects`, up to the length of a batch. */
+  private async read({ subject, ctx, filter, deliveries }: ObjectsRead, objects: Objects): Promise<Objects> {
+    const { shown } = objects;
+    const missing = deliveries.filter(({ id }) => !shown.has(id));
+    for (let n = 0, length = 0; n < missing.length && length < MAX_LENGTH; n += READ_AT_ONCE) {
+      const some = missing.slice(n, n + READ_AT_ONCE);
+      const facts = some.map((delivery) => delivery.facts);
+      const found = await this.events.read(subject, ctx, facts, filter);
+      for (const [place, { id, facts }] of some.entries()) {
+        const object = shownOf(subject, filter, facts, found[place]);
+        shown.set(id, object);
+        length += lengthOf(object);
+      }
+    }
+    return objects;
   }
 }
 
-function messageOf(
+/** The messages of the first deliveries, as long as they are in memory together. */
+function* first(
+  batch: readonly DueDelivery[],
+  messages: ReadonlyMap<string, Content | null>,
+): Iterable<Content | null> {
+  let length = 0;
+  for (const { id } of batch) {
+    const content = messages.get(id);
+    if (content === undefined || length >= MAX_LENGTH) return;
+    length += content?.length ?? 0;
+    yield content;
+  }
+}
+
+function shownOf(
   subject: PublicSubject,
   filter: WebhookFilter,
-  { event_type: type, facts, occurred_at: occurredAt }: DueDelivery,
+  facts: Record<string, unknown>,
   found: FoundSubject,
+): Shown {
+  if (found === undefined || !fits(subject, filter, facts, found)) return undefined;
+  const json = typeof found === 'string' ? found : JSON.stringify(found);
+  const isOmitted = json.length > MAX_OBJECT;
+  return { json: isOmitted ? 'null' : json, isOmitted };
+}
+
+const lengthOf = (shown: Shown): number => (shown?.isOmitted ? MAX_OBJECT : (shown?.json.length ?? 0));
+
+function messageOf(
+  subject: PublicSubject,
+  { event_type: type, facts, occurred_at: occurredAt }: DueDelivery,
+  shown: Shown,
 ): Content | null {
-  if (found === undefined || !fits(subject, filter, facts, found)) return null;
-  const object = typeof found === 'string' ? found : JSON.stringify(found);
-  const isOmitted = object.length > MAX_OBJECT;
+  if (!shown) return null;
   const body = (): string => {
     const members = [
       ...Object.entries(facts).map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`),
-      `"${subject.kind}":${isOmitted ? 'null' : object}`,
-      ...(isOmitted ? ['"omitted":true'] : []),
+      `"${subject.kind}":${shown.json}`,
+      ...(shown.isOmitted ? ['"omitted":true'] : []),
     ];
     return bodyOf(type, occurredAt, `{${members.join(',')}}`);
   };
-  return { length: isOmitted ? 0 : object.length, body };
+  return { length: lengthOf(shown), body };
 }
 
 /** Whether the object has the attributes of the filter that its kind has. */

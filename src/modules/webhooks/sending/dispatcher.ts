@@ -9,6 +9,7 @@ import { WebhookSender } from '../webhook-sender.js';
 import { WebhooksRepository } from '../webhooks.repository.js';
 import { WebhookContents } from './contents.js';
 import { WebhookDisabling } from './disabling.js';
+import { LANES, type Lane, LIMITS, placesOf } from './places.js';
 import { QueueRun, type RunServices, SLOW_MS } from './queue-run.js';
 import { QueueStatements } from './queue-statements.js';
 import { type ClaimedQueue, LEASE_SECONDS, QueuesRepository } from './queues.repository.js';
@@ -17,22 +18,12 @@ const RENEWALS_PER_LEASE = 3;
 /** Seconds after which a queue is tried again whose run has failed in this process. */
 const ERROR_PAUSE = 5;
 
-/** Receivers that respond quickly, and those that fail or take long, so that these do not delay the others. */
-const LANES = ['fast', 'slow'] as const;
-type Lane = (typeof LANES)[number];
-
 /** How often runs are examined. */
 const WATCH_MS = 50;
 /** Where a fast receiver finds no place, those that take longer than this give theirs. */
 const EAGER_MS = 50;
 /** With more runs in the process, none gives its place early, so that receivers that hang take fewer sockets. */
 const EAGER_RUNS = 2_000;
-
-/** Queues of a process at the same time: in all, of one workspace, and of one workspace in one claim. */
-const LIMITS = {
-  fast: { all: 512, ofTenant: 128, ofClaim: 64 },
-  slow: { all: 512, ofTenant: 32, ofClaim: 8 },
-} as const;
 
 interface Running {
   run: QueueRun;
@@ -116,40 +107,30 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
 
   /** @returns the number of leased queues */
   private async claim(cell: string, lane: Lane): Promise<number> {
-    const { all, ofClaim } = LIMITS[lane];
-    const { count, busy } = this.placesOf(lane);
-    if (this.loop.isStopped || count >= all) return 0;
-    const options = { isSlow: lane === 'slow', busy: [...busy], perTenant: ofClaim };
-    const claimed = await this.queues.claim(all - count, options);
+    const { left, busy } = placesOf(this.running, lane);
+    if (this.loop.isStopped || left <= 0) return 0;
+    const options = { isSlow: lane === 'slow', busy: [...busy], perTenant: LIMITS[lane].ofClaim };
+    const claimed = await this.queues.claim(left, options);
     for (const queue of claimed) this.start(cell, lane, queue);
     return claimed.length;
   }
 
-  /** The runs of a lane, and the workspaces that have their share of it. */
-  private placesOf(lane: Lane): { count: number; busy: Set<string> } {
-    const own = [...this.running].filter((each) => each.lane === lane);
-    const byTenant = Map.groupBy(own, ({ run }) => run.queue.tenant_id);
-    const { ofTenant } = LIMITS[lane];
-    const busy = new Set(
-      [...byTenant].flatMap(([tenant, runs]) => (runs.length >= ofTenant ? [tenant] : [])),
-    );
-    return { count: own.length, busy };
-  }
-
-  /** Runs whose receivers take long leave the places of the fast ones; sooner where no place is free. */
+  /**
+   * Runs whose receivers take long leave the places of the fast ones; sooner where no place is free. They keep no contents that follow
+   * the one in flight.
+   */
   private moveSlow(): void {
     if (this.running.size === 0) return;
-    const { count, busy } = this.placesOf('fast');
-    const isFull = count >= LIMITS.fast.all;
-    let left = EAGER_RUNS - this.running.size;
+    const { left, busy } = placesOf(this.running, 'fast');
+    let eager = EAGER_RUNS - this.running.size;
     for (const running of this.running) {
       const { run, lane } = running;
-      if (lane === 'slow') continue;
-      const isEager = left > 0 && (isFull || busy.has(run.queue.tenant_id));
+      const isEager = lane === 'fast' && eager > 0 && (left <= 0 || busy.has(run.queue.tenant_id));
       if (run.waitsFor < (isEager ? EAGER_MS : SLOW_MS)) continue;
-      running.lane = 'slow';
       run.forget();
-      left -= 1;
+      if (lane === 'slow') continue;
+      running.lane = 'slow';
+      eager -= 1;
       this.loop.schedule(0);
     }
   }

@@ -2,7 +2,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import type { WebhookAccess } from '../webhook-access.js';
 import type { DisabledReason, Webhook } from '../webhook.entity.js';
 import type { Attempt, WebhookMessage, WebhookSender } from '../webhook-sender.js';
-import type { Content, WebhookContents } from './contents.js';
+import type { BatchContents, Content, WebhookContents } from './contents.js';
 import type { WebhookDisabling } from './disabling.js';
 import type { NextDeliveries, QueueStatements } from './queue-statements.js';
 import type { ClaimedQueue, DeliveryResult, DueDelivery } from './queues.repository.js';
@@ -32,10 +32,7 @@ interface Due {
 }
 
 /** Deliveries that are ready to be sent. */
-interface Prepared extends Due {
-  /** Null for a delivery that is dropped. Shorter than the batch once the rest is forgotten. */
-  contents: (Content | null)[];
-}
+type Prepared = Due & BatchContents;
 
 /** Sends the deliveries of one leased queue, one after the other. */
 export class QueueRun {
@@ -48,6 +45,9 @@ export class QueueRun {
   /** Deliveries that are read at once. */
   private batchSize: number;
   private contents: (Content | null)[] = [];
+  /** Characters of the contents in memory, and of the one in flight. */
+  private held = 0;
+  private inFlight = 0;
 
   constructor(
     private readonly services: RunServices,
@@ -66,6 +66,12 @@ export class QueueRun {
   /** Frees the contents that follow the one in flight: they are read again. */
   forget(): void {
     this.contents.length = 0;
+    this.held = this.inFlight;
+  }
+
+  /** Characters of the contents in memory. */
+  get length(): number {
+    return this.held;
   }
 
   /** Ends the attempt in flight, which is repeated later, and the run. */
@@ -86,8 +92,9 @@ export class QueueRun {
       const due = await this.due();
       if (!due) break;
       const prepared = await this.prepared(due);
-      if (prepared.batch.length === 0) pause = HELD_SECONDS;
-      const wasFull = prepared.batch.length === this.batchSize;
+      const { batch, contents } = prepared;
+      const wasFull = batch.length === this.batchSize || contents.length < batch.length;
+      if (batch.length === 0) pause = HELD_SECONDS;
       more = (await this.send(prepared)) && wasFull;
     }
     const { failures } = this;
@@ -113,8 +120,8 @@ export class QueueRun {
     const found = await this.services.contents.messagesOf(due.owner, due.webhook.filter, due.batch, (read) =>
       this.timed(read),
     );
-    this.contents = found;
-    return { ...due, contents: found };
+    this.contents = found.contents;
+    return { ...due, ...found };
   }
 
   /** The owner as the reader of objects, or why there are no more deliveries. */
@@ -126,18 +133,21 @@ export class QueueRun {
   }
 
   /** @returns whether the queue may continue */
-  private async send({ webhook, batch, contents }: Prepared): Promise<boolean> {
+  private async send({ webhook, batch, contents, since }: Prepared): Promise<boolean> {
     const { statements, disabling } = this.services;
-    const began = Date.now();
+    const read = contents.length;
     const results: DeliveryResult[] = [];
     const length = contents.reduce((sum, content) => sum + (content?.length ?? 0), 0);
+    this.held = length;
     let reason: DisabledReason | null = null;
     let hasFailed = false;
     try {
       for (const [n, delivery] of batch.entries()) {
-        if (n > 0 && Date.now() > began + FRESH_MS) break;
+        if (n > 0 && Date.now() > since + FRESH_MS) break;
         const content = contents[n];
+        // Too long for this batch, or forgotten.
         if (content === undefined) break;
+        this.inFlight = content?.length ?? 0;
         const attempt = content && (await this.attempt(webhook, { id: delivery.id, body: content.body() }));
         if (content && !attempt) return false;
         results.push(this.resultOf(delivery, attempt));
@@ -149,12 +159,14 @@ export class QueueRun {
         }
       }
     } finally {
+      this.inFlight = 0;
+      this.forget();
       await statements.record(this.queue.tenant_id, results);
     }
     this.batchSize = nextBatch(this.batchSize, {
-      read: batch.length,
+      read,
       sent: results.length,
-      ms: Date.now() - began,
+      ms: Date.now() - since,
       length,
     });
     if (reason) await disabling.disable(webhook, reason);

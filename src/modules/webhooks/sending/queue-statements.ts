@@ -26,10 +26,14 @@ export class QueueStatements {
       const webhooks = await this.webhooks.active(tenantId, ids);
       const owners = [...new Set([...webhooks.values()].map(({ owner_id }) => owner_id))];
       const roles = await this.queues.rolesOf(tenantId, owners);
-      const due = await this.queues.due(tenantId, wanted);
-      return ids.map((id) => {
+      // A webhook has two runs while a lease has been taken over: each gets its own size.
+      const sizes = new Map<string, number>();
+      for (const { webhook_id: id, size } of wanted) sizes.set(id, Math.max(size, sizes.get(id) ?? 0));
+      const due = await this.queues.due(tenantId, sizes);
+      return wanted.map(({ webhook_id: id, size }) => {
         const webhook = webhooks.get(id);
-        return webhook ? { webhook, role: roles.get(webhook.owner_id), batch: due.get(id) ?? [] } : null;
+        if (!webhook) return null;
+        return { webhook, role: roles.get(webhook.owner_id), batch: (due.get(id) ?? []).slice(0, size) };
       });
     },
   );

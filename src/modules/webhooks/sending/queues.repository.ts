@@ -54,12 +54,17 @@ const claim = workspace.statement<ClaimedQueue>(
   { reach: 'cell' },
 );
 
+// In the order of their keys, as `release`.
 const renew = workspace.statement<never>(
   'webhooks.renew',
-  `UPDATE webhook_queues queue
+  `WITH claimed AS MATERIALIZED (
+     SELECT queue.tenant_id, queue.webhook_id FROM webhook_queues queue
+       JOIN unnest($1::uuid[], $2::uuid[], $3::int[]) AS own (tenant_id, webhook_id, claims)
+         ON queue.tenant_id = own.tenant_id AND queue.webhook_id = own.webhook_id AND queue.claims = own.claims
+      ORDER BY queue.tenant_id, queue.webhook_id FOR UPDATE OF queue)
+   UPDATE webhook_queues queue
       SET held_until = now() + make_interval(secs => ${LEASE_SECONDS}), ready_at = now() + make_interval(secs => ${LEASE_SECONDS})
-     FROM unnest($1::uuid[], $2::uuid[], $3::int[]) AS claimed (tenant_id, webhook_id, claims)
-    WHERE queue.tenant_id = claimed.tenant_id AND queue.webhook_id = claimed.webhook_id AND queue.claims = claimed.claims`,
+     FROM claimed WHERE queue.tenant_id = claimed.tenant_id AND queue.webhook_id = claimed.webhook_id`,
   { reach: 'cell' },
 );
 
@@ -89,7 +94,8 @@ const record = workspace.statement<never>(
   'webhooks.record',
   `WITH results AS (
      SELECT * FROM jsonb_to_recordset($2) AS result (
-       webhook_id uuid, id uuid, state text, retry float8, status int, latency int, response text, error text)),
+       webhook_id uuid, id uuid, state text, retry float8, status int, latency int, response text, error text)
+      ORDER BY webhook_id, id),
    dropped AS (
      DELETE FROM webhook_deliveries delivery USING results
       WHERE delivery.tenant_id = $1 AND delivery.webhook_id = results.webhook_id AND delivery.id = results.id AND results.state = 'dropped')
@@ -141,14 +147,9 @@ export class QueuesRepository {
     await this.db.single((tx) => tx.query(renew, keys));
   }
 
-  /** The next deliveries of active webhooks, in the order of their events. @param wanted at most `size` of each */
-  async due(
-    tenantId: string,
-    wanted: readonly { webhook_id: string; size: number }[],
-  ): Promise<Map<string, DueDelivery[]>> {
-    const ids = wanted.map(({ webhook_id }) => webhook_id);
-    const sizes = wanted.map(({ size }) => size);
-    const rows = await this.db.query(due, [tenantId, ids, sizes]);
+  /** The next deliveries of active webhooks, in the order of their events. @param sizes at most so many, by webhook */
+  async due(tenantId: string, sizes: ReadonlyMap<string, number>): Promise<Map<string, DueDelivery[]>> {
+    const rows = await this.db.query(due, [tenantId, [...sizes.keys()], [...sizes.values()]]);
     return Map.groupBy(rows, ({ webhook_id }) => webhook_id);
   }
 
