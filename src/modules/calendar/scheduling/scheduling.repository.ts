@@ -4,7 +4,7 @@ import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../../../platform/bounded-pages/page-bytes.js';
 import { type EventJson, type EventRecord, type OwnedEntry, recordOf } from '../model/event-record.js';
-import type { DeliveryStatus, Direction, SchedulingResult, SchedulingMessage } from './scheduling.entity.js';
+import type { DeliveryStatus, SchedulingMessage } from './scheduling.entity.js';
 import type { FullSchedulingMessageResponse, SchedulingMessageResponse } from './scheduling.response.js';
 
 /** A message to store. */

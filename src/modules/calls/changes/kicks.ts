@@ -11,7 +11,6 @@ import {
 } from '../model/call-identity.js';
 import { CallServer } from '../call-server.js';
 import { ParticipantsRepository } from '../participants.repository.js';
-import type { ExternalInvite } from '../guests/guest.entity.js';
 
 const confirmed = workspace.statement<never>(
   'call_kicks.confirmed',
@@ -29,7 +28,10 @@ const settled = workspace.statement<never>(
 );
 
 /** A guest whose access to a call has ended. */
-export interface EndedGuest extends Pick<ExternalInvite, 'id' | 'role' | 'call_id'> {
+export interface EndedGuest {
+  id: string;
+  role: 'guest' | 'viewer';
+  call_id: string | null;
   is_connected: boolean;
 }
 

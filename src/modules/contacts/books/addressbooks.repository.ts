@@ -6,7 +6,7 @@ import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { boundedPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
-import { Addressbook, AddressbookShare, type BookKind, type ShareRole } from '../contacts.entity.js';
+import { Addressbook, AddressbookShare, type ShareRole } from '../contacts.entity.js';
 import type { StoredRole } from '../contact-access.js';
 import type { AddressbookOwnerResponse, AddressbookShareResponse } from './addressbook.response.js';
 

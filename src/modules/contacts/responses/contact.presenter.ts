@@ -3,7 +3,7 @@ import { type Card, type CardPhoto, type CardVersion, newCard, writeCard } from 
 import type { ApiError } from '../../../platform/http/api-error.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import type { EnvelopeOf, ReplyOf } from '../../../platform/resources/resource.js';
-import type { ContactField, ContactSource, Contact } from '../contacts.entity.js';
+import type { ContactField, Contact } from '../contacts.entity.js';
 import type { ContactErrors } from '../contacts.errors.js';
 import { contactPath, CONTACTS } from '../contacts.resource.js';
 

@@ -5,7 +5,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { inBatches } from '../../../platform/jobs/sweep.js';
 import { FormEvents } from '../changes/form-events.js';
-import type { StoredSettings, Form } from '../forms.entity.js';
+import type { Form } from '../forms.entity.js';
 import { RESPONSE_COUNT } from '../forms.repository.js';
 import { isClosedByWindow } from '../model/form-rules.js';
 

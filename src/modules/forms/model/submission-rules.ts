@@ -1,6 +1,6 @@
 import type { Answers } from '../../../lib/forms/index.js';
 import type { ApiError } from '../../../platform/http/api-error.js';
-import type { FormState, StoredSettings, Form, FormResponseRow } from '../forms.entity.js';
+import type { StoredSettings, Form, FormResponseRow } from '../forms.entity.js';
 import { FORMS } from '../forms.resource.js';
 import { isFull } from './form-rules.js';
 import { ResponseErrors } from '../responses/responses.errors.js';

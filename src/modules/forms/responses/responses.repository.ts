@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { Answers } from '../../../lib/forms/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { composedSql } from '../../../platform/database/like.js';

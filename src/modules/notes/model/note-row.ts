@@ -1,4 +1,4 @@
-import { NOTE_ROLES, type NoteLink, type NoteRole, type Note } from '../note.entity.js';
+import { NOTE_ROLES, type NoteRole, type Note } from '../note.entity.js';
 
 /** The columns of a note that its rules read and write. */
 export type NoteRow = Omit<Note, 'content_bytes' | 'created_at' | 'tenant_id'>;

@@ -6,7 +6,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import type { AddedNotifications } from '../../notifications/index.js';
-import type { PushKind, PushDelivery } from '../push.entity.js';
+import type { PushDelivery } from '../push.entity.js';
 import type { PushAttempt } from '../push-sender.js';
 import { traitsOf, WITHDRAWAL_TTL } from './push-traits.js';
 

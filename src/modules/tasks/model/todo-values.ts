@@ -1,12 +1,5 @@
 import type { Component, Property } from '../../../lib/icalendar/index.js';
-import type {
-  StoredRecurrence,
-  StoredReference,
-  StoredReminder,
-  TaskPriority,
-  TaskStatus,
-  Task,
-} from '../task.entity.js';
+import type { StoredReminder, TaskPriority, TaskStatus, Task } from '../task.entity.js';
 
 /** What a program stored of a task that the task has no field for. */
 export interface KeptTodo {

@@ -4,7 +4,7 @@ import { workspace } from '../../../../platform/database/statement.js';
 import type { Tx } from '../../../../platform/database/tx.js';
 import type { EndedGuest } from '../../changes/kicks.js';
 import { IS_CONNECTED } from '../model/guest-connection.js';
-import type { GuestState, Guest } from '../guest.entity.js';
+import type { Guest } from '../guest.entity.js';
 
 export interface CallGuest extends Pick<Guest, 'id' | 'role' | 'state' | 'email'> {
   email_verified: boolean;

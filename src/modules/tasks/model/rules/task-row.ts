@@ -1,5 +1,5 @@
 import type { KeptTodo } from '../todo-values.js';
-import type { StoredRecurrence, StoredReference, StoredReminder, Task } from '../../task.entity.js';
+import type { Task } from '../../task.entity.js';
 
 /** The columns of a task that its rules read and write. */
 export interface TaskRow extends Pick<
