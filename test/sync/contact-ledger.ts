@@ -23,6 +23,7 @@ export class ContactLedger {
   private readonly lives = new Map<string, ContactLife>();
   private readonly deletable = new Set<string>();
   private readonly deletableBooks = new Set<string>();
+  private readonly deletableIds = new Set<string>();
 
   /** @param contact of the response to a write; a write without a difference repeats the revision */
   acknowledged(contact: any, by: string): void {
@@ -44,6 +45,11 @@ export class ContactLedger {
     this.deletable.add(placeOf(bookId, externalId));
   }
 
+  /** As `mayBeDeleted`, of a program that knows the id only. */
+  mayBeDeletedById(id: string): void {
+    this.deletableIds.add(id);
+  }
+
   /** All contacts of the book may be deleted with it. */
   mayLoseBook(bookId: string): void {
     this.deletableBooks.add(bookId);
@@ -55,9 +61,11 @@ export class ContactLedger {
     for (const [id, { places, written }] of this.lives) {
       const contact = now.get(id);
       if (!contact) {
-        const isDeletable = [...places].some(
-          (place) => this.deletable.has(place) || this.deletableBooks.has(place.split(' ')[0] as string),
-        );
+        const isDeletable =
+          this.deletableIds.has(id) ||
+          [...places].some(
+            (place) => this.deletable.has(place) || this.deletableBooks.has(place.split(' ')[0] as string),
+          );
         if (!isDeletable) throw new Violation(`the contact ${id} is lost`, id);
         this.lives.delete(id);
         continue;

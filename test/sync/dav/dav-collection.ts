@@ -34,6 +34,8 @@ export type Kind = 'VEVENT' | 'VTODO' | 'VCARD';
 
 /** The property by which a write of the device is recognised. Clients of the HTTP API keep it. */
 const MARK = 'X-FUZZ';
+/** The ETag of a contact. */
+const CONTACT = /^"contact:([^:]+):/;
 const MARKED = new RegExp(`^${MARK}:(.*)\r$`, 'm');
 
 /** A collection that a device follows by `sync-collection` and `multiget`, and writes by PUT and DELETE. */
@@ -94,6 +96,8 @@ export class DavCollection {
         : rng.pick(own);
     const { etag, text } = this.members.get(href) ?? { etag: '', text: '' };
     if (action === 'remove') {
+      const [, contact] = CONTACT.exec(etag) ?? [];
+      if (contact) world.contactLedger.mayBeDeletedById(contact);
       const { status } = await this.device.send('DELETE', href, undefined, [204, 404, 412, 403], {
         'if-match': etag,
       });
