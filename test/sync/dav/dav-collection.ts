@@ -42,6 +42,8 @@ const MARKED = new RegExp(`^${MARK}:(.*)\r$`, 'm');
 export class DavCollection {
   readonly members = new Map<string, Held>();
   private readonly stored = new Map<string, Stored>();
+  /** Own members that no synchronisation has named yet. One that is removed before it need not be named at all. */
+  private readonly unnamed = new Set<string>();
   /** Marks of writes that the server rejected. */
   private readonly rejected = new Set<string>();
   private token = '';
@@ -75,6 +77,7 @@ export class DavCollection {
     for (const href of gone) this.members.delete(href);
     const etags = valuesOf(text, 'D:getetag');
     const changed = hrefsOf(text).filter((href) => href !== this.path);
+    for (const href of changed) this.unnamed.delete(href);
     const stale = changed.filter((href, n) => this.members.get(href)?.etag !== etags[n]);
     const [token] = valuesOf(text, 'D:sync-token');
     if (stale.length > 0 && !(await this.read(stale))) return false;
@@ -101,7 +104,10 @@ export class DavCollection {
       const { status } = await this.device.send('DELETE', href, undefined, [204, 404, 412, 403], {
         'if-match': etag,
       });
-      if (status === 204 || status === 404) this.stored.delete(href);
+      if (status === 204 || status === 404) {
+        this.stored.delete(href);
+        this.members.delete(href);
+      }
       world.count(`dav delete ${status}`);
       return;
     }
@@ -119,6 +125,7 @@ export class DavCollection {
     else this.rejected.add(mark);
     // A program reads what it has written: the stored text is the server's.
     if (status === 201 || status === 204) await this.read([href]);
+    if (status === 201) this.unnamed.add(href);
   }
 
   /** Compares what the device has with full reads of the collection. */
@@ -131,6 +138,7 @@ export class DavCollection {
     const etags = valuesOf(text, 'D:getetag');
     if (new Set(hrefs).size < hrefs.length) throw new Violation(`${device.name}: a member twice`, this.path);
     const listed = new Map(hrefs.map((href, n) => [href, etags[n]!]));
+    for (const href of this.unnamed) if (!listed.has(href)) this.members.delete(href);
     for (const href of new Set([...listed.keys(), ...this.members.keys()])) {
       const held = this.members.get(href)?.etag;
       if (held !== listed.get(href))
