@@ -1,12 +1,11 @@
-import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { type TestUser, TestApp } from '../../support/app.ts';
+import type { TestApp, TestUser } from '../../support/app.ts';
 import {
   at,
-  defaultCalendar,
   eventPath,
   instancesOf,
   newCalendar,
   newEvent,
+  startMeetings,
 } from '../../support/domains/calendars.ts';
 
 /** Mondays at nine: 2, 9, 16, 23 and 30 March 2026. */
@@ -24,13 +23,7 @@ describe('attendees and visibility of one instance', () => {
   let eves: string;
 
   beforeAll(async () => {
-    app = await TestApp.start();
-    // The messages stay in the outbox, where the test reads them.
-    await app.get(OutboxWorker).onModuleDestroy();
-    [ann, bob, eve] = await app.tenant('acme', 'ann', 'bob', 'eve');
-    calendar = await newCalendar(ann, 'Work');
-    bobs = await defaultCalendar(bob);
-    eves = await defaultCalendar(eve);
+    ({ app, ann, bob, eve, calendar, bobs, eves } = await startMeetings());
   });
   afterAll(() => app?.stop());
 

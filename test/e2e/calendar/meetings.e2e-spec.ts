@@ -1,5 +1,4 @@
-import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { type TestUser, TestApp } from '../../support/app.ts';
+import type { TestApp, TestUser } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 import {
   at,
@@ -8,6 +7,8 @@ import {
   instancesOf,
   newCalendar,
   newEvent,
+  responsesOf,
+  startMeetings,
 } from '../../support/domains/calendars.ts';
 
 describe('meetings', () => {
@@ -20,20 +21,12 @@ describe('meetings', () => {
   let eves: string;
 
   beforeAll(async () => {
-    app = await TestApp.start();
-    // The messages stay in the outbox, where the test reads them.
-    await app.get(OutboxWorker).onModuleDestroy();
-    [ann, bob, eve] = await app.tenant('acme', 'ann', 'bob', 'eve');
-    calendar = await newCalendar(ann, 'Work');
-    bobs = await defaultCalendar(bob);
-    eves = await defaultCalendar(eve);
+    ({ app, ann, bob, eve, calendar, bobs, eves } = await startMeetings());
   });
   afterAll(() => app?.stop());
 
   const seenBy = async (person: TestUser, of: string, event: { id: string }) =>
     (await person.api.get(eventPath(of, event))).body.event;
-  const responses = (event: any) =>
-    Object.fromEntries(event.attendees.map(({ email, response }: any) => [email.split('@')[0], response]));
   const messages = async (event: { id: string }) =>
     (
       await app.sql(
@@ -58,7 +51,7 @@ describe('meetings', () => {
         ann.email,
       ],
     });
-    expect(responses(event)).toEqual({
+    expect(responsesOf(event)).toEqual({
       bob: 'needs_action',
       eve: 'needs_action',
       zoe: 'needs_action',
@@ -95,7 +88,7 @@ describe('meetings', () => {
       comment: 'Fine',
     });
     expect([reply.status, reply.body.event.my_response]).toEqual([200, 'accepted']);
-    expect(responses(await seenBy(eve, eves, event))).toEqual({ bob: 'accepted', eve: 'needs_action' });
+    expect(responsesOf(await seenBy(eve, eves, event))).toEqual({ bob: 'accepted', eve: 'needs_action' });
     expect(
       (await ann.api.put(`${eventPath(calendar, event)}/rsvp`, { response: 'accepted' })).body.error,
     ).toBe('not_attendee');
@@ -189,7 +182,7 @@ describe('meetings', () => {
     });
     expect((await bob.api.delete(eventPath(bobs, event))).status).toBe(200);
     expect((await bob.api.get(eventPath(bobs, event))).status).toBe(404);
-    expect(responses(await seenBy(ann, calendar, event))).toMatchObject({ bob: 'declined' });
+    expect(responsesOf(await seenBy(ann, calendar, event))).toMatchObject({ bob: 'declined' });
     await ann.api.put(eventPath(calendar, event), { title: 'Still on' });
     expect((await bob.api.get(eventPath(bobs, event))).status).toBe(404);
     expect((await ann.api.delete(eventPath(calendar, event), { comment: 'Sorry' })).status).toBe(200);

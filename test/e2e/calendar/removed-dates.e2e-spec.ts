@@ -1,12 +1,11 @@
-import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { type TestUser, TestApp } from '../../support/app.ts';
+import type { TestApp, TestUser } from '../../support/app.ts';
 import {
   at,
-  defaultCalendar,
   eventPath,
   instancesOf,
-  newCalendar,
   newEvent,
+  responsesOf,
+  startMeetings,
 } from '../../support/domains/calendars.ts';
 
 describe('an attendee who removes dates of a series', () => {
@@ -20,13 +19,7 @@ describe('an attendee who removes dates of a series', () => {
   let event: any;
 
   beforeAll(async () => {
-    app = await TestApp.start();
-    // The messages stay in the outbox.
-    await app.get(OutboxWorker).onModuleDestroy();
-    [ann, bob, eve] = await app.tenant('acme', 'ann', 'bob', 'eve');
-    calendar = await newCalendar(ann, 'Work');
-    bobs = await defaultCalendar(bob);
-    eves = await defaultCalendar(eve);
+    ({ app, ann, bob, eve, calendar, bobs, eves } = await startMeetings());
   });
   afterAll(() => app?.stop());
   beforeEach(async () => {
@@ -38,8 +31,6 @@ describe('an attendee who removes dates of a series', () => {
     });
   });
 
-  const responses = (of: any) =>
-    Object.fromEntries(of.attendees.map(({ email, response }: any) => [email.split('@')[0], response]));
   const days = async (person: TestUser, of: string, series = event.id): Promise<string[]> =>
     (await instancesOf(person, of, '2026-05-01', '2026-07-01'))
       .filter(({ series_id }) => series_id === series)
@@ -58,7 +49,7 @@ describe('an attendee who removes dates of a series', () => {
   const answer = (on: string) =>
     ann.api
       .get(`${eventPath(calendar, event)}?recurrence_id=${on}T09:00:00`)
-      .then(({ body }) => responses(body.event)['bob']);
+      .then(({ body }) => responsesOf(body.event)['bob']);
 
   test('no longer sees one date; the organizer sees that it is declined', async () => {
     await remove('2026-05-11', 'this');

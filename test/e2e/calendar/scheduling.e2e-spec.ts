@@ -6,7 +6,7 @@ import { Deliveries } from '../../../src/modules/calendar/scheduling/deliveries.
 import { CalendarMailIntake } from '../../../src/modules/mail/index.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { at, defaultCalendar, eventPath, newEvent } from '../../support/domains/calendars.ts';
+import { at, defaultCalendar, eventPath, newEvent, responsesOf } from '../../support/domains/calendars.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
 import { OtherServer, type Received } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
@@ -62,8 +62,6 @@ describe('scheduling', () => {
     (await api.get(`${eventPath(calendar, event)}${query}`)).body;
   const messages = async ({ api }: TestUser, calendar: string, query = ''): Promise<any[]> =>
     (await api.get(`/calendar/${calendar}/scheduling/messages?limit=200${query}`)).body.messages;
-  const responses = ({ attendees }: any) =>
-    Object.fromEntries(attendees.map(({ email, response }: any) => [email.split('@')[0], response]));
   const ics = (text: string): string => text.replaceAll(/\r\n[ \t]/g, '');
 
   /** The calendars that the outside server received for an address, newest last. */
@@ -126,7 +124,7 @@ describe('scheduling', () => {
       recurrence: { rules: ['FREQ=WEEKLY;COUNT=5;BYDAY=MO'] },
       permissions: { edit: false, rsvp: true },
     });
-    expect(responses(invited)).toMatchObject({ bob: 'needs_action', carl: 'needs_action' });
+    expect(responsesOf(invited)).toMatchObject({ bob: 'needs_action', carl: 'needs_action' });
     expect((await messages(ann, anns))[0]).toMatchObject({
       direction: 'out',
       method: 'REQUEST',
@@ -178,7 +176,7 @@ describe('scheduling', () => {
     });
     await settle();
     const seen = (await read(ann, anns, event, `?recurrence_id=2027-03-08T09:00:00`)).event;
-    expect([responses(seen).bob, responses((await read(ann, anns, event)).event).bob]).toEqual([
+    expect([responsesOf(seen).bob, responsesOf((await read(ann, anns, event)).event).bob]).toEqual([
       'declined',
       'accepted',
     ]);

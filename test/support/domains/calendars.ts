@@ -1,4 +1,5 @@
-import type { TestUser } from '../app.ts';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { TestApp, type TestUser } from '../app.ts';
 import type { ApiResponse } from '../network/client.ts';
 
 const BERLIN = 'Europe/Berlin';
@@ -14,6 +15,31 @@ export async function defaultCalendar({ api }: TestUser): Promise<string> {
 export async function newCalendar({ api }: TestUser, name: string, shares: object[] = []): Promise<string> {
   return (await api.post('/calendar', { name, time_zone: BERLIN, shares })).body.calendar.id;
 }
+
+/** A calendar of Ann, and the default calendars of Bob and Eve, whom she invites. */
+export interface Meetings {
+  app: TestApp;
+  ann: TestUser;
+  bob: TestUser;
+  eve: TestUser;
+  calendar: string;
+  bobs: string;
+  eves: string;
+}
+
+/** Starts an application for tests of meetings. The messages stay in the outbox, where a test reads them. */
+export async function startMeetings(): Promise<Meetings> {
+  const app = await TestApp.start();
+  await app.get(OutboxWorker).onModuleDestroy();
+  const [ann, bob, eve] = await app.tenant('acme', 'ann', 'bob', 'eve');
+  const calendar = await newCalendar(ann, 'Work');
+  const [bobs, eves] = [await defaultCalendar(bob), await defaultCalendar(eve)];
+  return { app, ann, bob, eve, calendar, bobs, eves };
+}
+
+/** The responses of the attendees of an event by the names in their addresses. */
+export const responsesOf = ({ attendees }: any): Record<string, string> =>
+  Object.fromEntries(attendees.map(({ email, response }: any) => [email.split('@')[0], response]));
 
 /** The text of an iCalendar file. */
 export const icsFile = (...lines: string[]): string =>
