@@ -1031,7 +1031,7 @@ var ReadAhead = class {
     responses.catch(() => void 0);
     this.next = { key: JSON.stringify(requests), responses, abort: abort2 };
   }
-  /** Ends what nobody has read. */
+  /** Aborts the request that runs ahead, if no call of `read` takes its responses. */
   end() {
     this.next?.abort.abort();
     this.next = void 0;

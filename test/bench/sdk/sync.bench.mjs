@@ -72,7 +72,7 @@ async function measure(side, server, cpuOfServer, order) {
   rmSync(order.directory, { recursive: true, force: true });
   mkdirSync(order.directory, { recursive: true });
   server.resume();
-  // What was due while it was stopped.
+  // Timers that became due while the server was stopped run before the measurement.
   await fetch(order.url).then((response) => response.arrayBuffer());
   await delay(WARM_UP_MS);
   server.forgetPeak();

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { writeTexts } from '../../../src/platform/http/replies/reply-writer.js';
 
 describe('texts for a client that does not read', () => {
-  /** Sends a request whose response nobody reads. @param act writes the response */
+  /** Sends a request and does not read the response. @param act writes the response */
   const requested = async (act: (response: ServerResponse) => Promise<void>): Promise<void> => {
     const done = Promise.withResolvers<void>();
     const server = createServer((_request, response) => void act(response).then(done.resolve, done.reject));

@@ -35,7 +35,7 @@ export class ReadAhead {
     this.next = { key: JSON.stringify(requests), responses, abort };
   }
 
-  /** Ends what nobody has read. */
+  /** Aborts the request that runs ahead, if no call of `read` takes its responses. */
   end(): void {
     this.next?.abort.abort();
     this.next = undefined;

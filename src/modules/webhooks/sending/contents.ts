@@ -111,7 +111,7 @@ export class WebhookContents {
     return { since: Math.min(since, Date.now()), contents: [...first(batch, messages)] };
   }
 
-  /** Reads what is missing in `objects`, up to the length of a batch. */
+  /** Reads the objects of deliveries that `objects` lacks, up to the length of a batch. */
   private async read({ subject, ctx, filter, deliveries }: ObjectsRead, objects: Objects): Promise<Objects> {
     const { shown } = objects;
     const missing = deliveries.filter(({ id }) => !shown.has(id));

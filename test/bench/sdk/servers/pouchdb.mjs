@@ -1,4 +1,4 @@
-// The reference server of PouchDB, with LevelDB. Nobody signs in. Environment: PORT, DIRECTORY (of the data), MODULES.
+// The reference server of PouchDB, with LevelDB. Requests need no sign-in. Environment: PORT, DIRECTORY (of the data), MODULES.
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
