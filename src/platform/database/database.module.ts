@@ -22,7 +22,11 @@ export class DatabaseModule {
             return createDataSource(config, url, schema, { shares, poolSize: sumOf(shares) }).initialize();
           },
         },
-        Db,
+        {
+          provide: Db,
+          inject: [DataSource, Config],
+          useFactory: (dataSource: DataSource, config: Config) => new Db(dataSource, config.replicaUrls),
+        },
         { provide: Schema, useValue: schema },
       ],
       exports: [Db, Schema],

@@ -1,0 +1,242 @@
+import { rmSync } from 'node:fs';
+import { Db } from '../../../src/platform/database/db.js';
+import { EmbeddedDatabase } from '../../../src/platform/database/embedded/embedded-database.js';
+import { TestApp, type TestUser } from '../../support/app.ts';
+import { inDatabase } from '../../support/database/database.ts';
+import {
+  type Replication,
+  replicasOf,
+  setReplay,
+  startReplication,
+  usable,
+} from '../../support/database/replication.ts';
+import type { TestServer } from '../../support/database/standby.ts';
+import { memoryDirectory } from '../../support/memory-directory.ts';
+import { DatabaseProxy } from '../../support/network/proxy.ts';
+import { until } from '../../support/until.ts';
+
+/** The ids of the notes in the list of a user. */
+async function listed(user: TestUser): Promise<string[]> {
+  const { status, body } = await user.api.get('/notes?limit=100');
+  expect(status).toBe(200);
+  return body.notes.map(({ id }: { id: string }) => id);
+}
+
+const create = async (user: TestUser, title: string): Promise<string> => {
+  const { status, body } = await user.api.post('/notes', { title });
+  expect(status).toBe(201);
+  return body.note.id;
+};
+
+const readsOf = (app: TestApp): Record<string, number> => ({ ...app.get<Db>(Db).main.replicas!.reads });
+
+describe('read replicas', () => {
+  let servers: Replication;
+
+  beforeAll(async () => {
+    servers = await startReplication({}, { recovery_min_apply_delay: '150ms' });
+  });
+  afterAll(() => servers?.stop());
+
+  const start = (...urls: string[]): Promise<TestApp> =>
+    TestApp.start({ DATABASE_REPLICA_URLS: urls.join(',') }, servers.primary.url);
+  const streaming = (): TestServer => servers.standbys[0]!;
+  const delayed = (): TestServer => servers.standbys[1]!;
+
+  test('serve lists, searches and windows of all domains, without an error on them', async () => {
+    const app = await start(streaming().url);
+    try {
+      const [alice] = await app.tenant('reading', 'alice');
+      await usable(app.get(Db));
+      const note = await create(alice, 'Minutes of Monday');
+      const before = readsOf(app);
+      const calendar = (await alice.api.get('/calendar')).body.calendars[0].id;
+      const book = (await alice.api.get('/contact/useraddressbooks')).body.addressbooks[0].id;
+      const paths = [
+        '/notes',
+        '/notes?sort=title&include=content',
+        `/notes/${note}/revisions`,
+        '/search/notes?q=minutes',
+        '/tasks',
+        '/search/tasks?q=minutes',
+        `/calendar/${calendar}/instances?from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z`,
+        `/calendar/${calendar}/export.ics`,
+        '/search/calendar?q=minutes',
+        `/contact/addressbooks/${book}/contacts`,
+        '/contact/directory?q=al',
+        '/directory/search?q=al',
+        '/tenant/members',
+        '/tenant/audit',
+        '/notifications',
+        '/forms',
+      ];
+      for (const path of paths) expect([path, (await alice.api.get(path)).status]).toEqual([path, 200]);
+      const after = readsOf(app);
+      expect(after['replica']! - before['replica']!).toBeGreaterThanOrEqual(paths.length);
+      expect(after['failed']).toBe(before['failed']);
+    } finally {
+      await app.stop();
+    }
+  });
+
+  test('never miss a write, of the caller or of another user and process, while the replay is paused and afterwards', async () => {
+    const [one, other] = await Promise.all([start(streaming().url), start(streaming().url)]);
+    try {
+      const [alice] = await one.tenant('pausing', 'alice');
+      const device = { ...alice, api: other.as(alice.token) };
+      const checkBoth = async (title: string): Promise<void> => {
+        const id = await create(alice, title);
+        expect(await listed(alice)).toContain(id);
+        expect(await listed(device)).toContain(id);
+      };
+      await Promise.all([usable(one.get(Db)), usable(other.get(Db))]);
+      await checkBoth('before');
+      await setReplay(streaming(), false);
+      for (let n = 0; n < 10; n += 1) await checkBoth(`paused ${n}`);
+      expect(replicasOf(one.get(Db)).map(({ state }) => state)).toEqual(['behind']);
+      await setReplay(streaming(), true);
+      await until('use', async () => {
+        const before = readsOf(one)['replica'];
+        await checkBoth('resumed');
+        return readsOf(one)['replica'] !== before;
+      });
+    } finally {
+      await setReplay(streaming(), true);
+      await Promise.all([one.stop(), other.stop()]);
+    }
+  });
+
+  test('never miss a write while one of them lags and many callers write', async () => {
+    const app = await start(streaming().url, delayed().url);
+    try {
+      const users = await app.tenant('lagging', 'alice', 'bob', 'carol', 'dave');
+      await usable(app.get(Db));
+      await Promise.all(
+        users.map(async (user) => {
+          for (let n = 0; n < 25; n += 1) {
+            const id = await create(user, `note ${n}`);
+            const [first] = await listed(user);
+            expect(first).toBe(id);
+            const [{ revision }] = (await user.api.get('/notes?limit=1')).body.notes;
+            const change = { title: `changed ${n}`, base_revision: revision };
+            const revised = await user.api.patch(`/notes/${id}`, change);
+            expect(revised.status).toBe(200);
+            const { body } = await user.api.get('/notes?limit=1');
+            expect(body.notes[0]).toMatchObject({ id, revision: 2, title: `changed ${n}` });
+          }
+        }),
+      );
+      expect(readsOf(app)['replica']).toBeGreaterThan(0);
+      // A page of the replica and the next one of the primary follow each other.
+      await setReplay(streaming(), true);
+      const [alice] = users;
+      const first = await alice.api.get('/notes?limit=10&sort=created_at&order=asc');
+      await setReplay(streaming(), false);
+      await create(alice, 'last');
+      const second = await alice.api.get(
+        `/notes?limit=100&sort=created_at&order=asc&cursor=${first.body.next}`,
+      );
+      const titles = [...first.body.notes, ...second.body.notes].map(({ title }) => title);
+      expect(titles).toEqual([...Array.from({ length: 25 }, (_, n) => `changed ${n}`), 'last']);
+    } finally {
+      await setReplay(streaming(), true);
+      await app.stop();
+    }
+  });
+
+  test('that are lost or silent in the middle of reads cost no error, and are used again afterwards', async () => {
+    const proxy = await DatabaseProxy.start(streaming().url);
+    const app = await start(proxy.url);
+    try {
+      const [alice] = await app.tenant('losing', 'alice');
+      const id = await create(alice, 'kept');
+      for (const lose of [() => proxy.cut(), async () => proxy.silence()]) {
+        await usable(app.get(Db));
+        const reads = (): Promise<string[]>[] => Array.from({ length: 30 }, () => listed(alice));
+        const during = reads();
+        const losing = lose();
+        const results = await Promise.all([...during, ...reads()]);
+        await losing;
+        expect(results).toEqual(results.map(() => [id]));
+        await until('the loss', () => replicasOf(app.get(Db))[0]!.state === 'lost');
+        const before = readsOf(app);
+        expect(await listed(alice)).toEqual([id]);
+        expect(readsOf(app)['none']).toBe(before['none']! + 1);
+        await proxy.restore();
+      }
+      await usable(app.get(Db));
+    } finally {
+      await app.stop();
+      await proxy.cut();
+    }
+  });
+
+  test('are refused unless they are standbys of this database', async () => {
+    const dataDir = memoryDirectory('workspace-foreign-');
+    const quiet = (): void => undefined;
+    const foreign = await EmbeddedDatabase.open({
+      dataDir,
+      role: 'server',
+      log: { info: quiet, warn: quiet, error: quiet },
+    });
+    const otherDatabase = new URL(streaming().url);
+    otherDatabase.pathname = '/postgres';
+    const app = await start(foreign.url, otherDatabase.toString(), servers.primary.url);
+    try {
+      const [alice] = await app.tenant('refusing', 'alice');
+      await until('the refusals', () => replicasOf(app.get(Db)).every(({ state }) => state === 'refused'));
+      expect(replicasOf(app.get(Db)).map(({ reason }) => reason)).toEqual([
+        expect.stringContaining('it belongs to another installation of PostgreSQL'),
+        'its database postgres is not that of DATABASE_URL',
+        'it is no standby: it accepts writes',
+      ]);
+      const id = await create(alice, 'read');
+      expect(await listed(alice)).toEqual([id]);
+    } finally {
+      await app.stop();
+      await foreign.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('a fail-over with read replicas', () => {
+  test('ends the use of the promoted one, and of one that has the writes of the former primary', async () => {
+    const servers = await startReplication({}, {});
+    const { primary, standbys } = servers;
+    const [promoted, left] = standbys as [TestServer, TestServer];
+    try {
+      const before = await TestApp.start(
+        { DATABASE_REPLICA_URLS: `${promoted.url},${left.url}` },
+        primary.url,
+      );
+      const [alice] = await before.tenant('promoting', 'alice');
+      await Promise.all([usable(before.get(Db)), usable(before.get(Db), 1)]);
+      const kept = await create(alice, 'on both');
+      await until(
+        'the replay',
+        async () => (await inDatabase(promoted.url, `SELECT FROM notes`)).length === 1,
+      );
+      await inDatabase(promoted.url, 'SELECT pg_promote()');
+      await until('the end of its use', () => {
+        void listed(alice);
+        return replicasOf(before.get(Db))[0]!.state === 'refused';
+      });
+      // The former primary goes on for a moment: the other standby receives what the new primary lacks.
+      for (let n = 0; n < 20; n += 1) await create(alice, `lost ${n}`);
+      await until('the replay', async () => (await inDatabase(left.url, `SELECT FROM notes`)).length === 21);
+      await before.stop();
+      const after = await TestApp.start({ DATABASE_REPLICA_URLS: left.url }, promoted.url);
+      try {
+        const user = { ...alice, api: after.as(alice.token) };
+        await until('a probe', () => replicasOf(after.get(Db))[0]!.state === 'behind');
+        for (let n = 0; n < 5; n += 1) expect(await listed(user)).toEqual([kept]);
+        expect(readsOf(after)['replica']).toBe(0);
+      } finally {
+        await after.stop();
+      }
+    } finally {
+      await servers.stop();
+    }
+  });
+});
