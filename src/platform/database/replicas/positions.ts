@@ -12,7 +12,7 @@ export interface Position {
  * With `synchronous_commit` off, other sessions see a commit before it is in the flushed part of the WAL. pg_walfile_name() begins with
  * the timeline, as eight hexadecimal digits.
  */
-const positionOf: Statement<Position> = either.statement(
+export const positionOf: Statement<Position> = either.statement(
   'replicas.position',
   `SELECT current.lsn::text AS lsn, ('x' || left(pg_walfile_name(current.lsn), 8))::bit(32)::int AS timeline
      FROM (SELECT CASE current_setting('synchronous_commit') WHEN 'off' THEN pg_current_wal_insert_lsn()

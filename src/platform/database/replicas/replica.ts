@@ -9,8 +9,9 @@ import type { SessionSettings } from '../connections/session-client.js';
 import { TIMEOUTS } from '../connections/timeouts.js';
 import { isConnectionError, leavesConnection } from '../database-errors.js';
 import { runOn } from '../run-on.js';
-import { either, type Statement } from '../statement.js';
+import type { Statement } from '../statement.js';
 import type { Position, Positions } from './positions.js';
+import { checkStandby } from './standby-check.js';
 import { type Identity, NoReplicaError, ReplicaClient } from './replica-client.js';
 
 /** Time that a read waits for a standby that has not replayed its position yet, milliseconds. */
@@ -35,31 +36,6 @@ const IDLE_MS = 30_000;
 export const REPLICA_STATES = ['usable', 'behind', 'lost', 'refused'] as const;
 
 export type ReplicaState = (typeof REPLICA_STATES)[number];
-
-interface Check {
-  standby: boolean;
-  reached: boolean;
-  /** Bytes of WAL between the position and the last replayed one. */
-  behind: number;
-  /** Whether it has the history of the primary. */
-  follows: boolean;
-}
-
-/**
- * The timeline of a standby: that of its WAL receiver, which roles with pg_read_all_stats see, or else that of its last restart point,
- * which is an earlier one for some minutes after a fail-over. The time limit is that of the next statements.
- */
-const check = either.statement<Check>(
-  'replicas.check',
-  `SELECT pg_is_in_recovery() AS standby, coalesce(replayed.lsn >= $1::pg_lsn, false) AS reached,
-          coalesce(greatest(0, $1::pg_lsn - replayed.lsn), 0)::float8 AS behind,
-          coalesce((SELECT received_tli FROM pg_stat_wal_receiver),
-                   greatest((SELECT timeline_id FROM pg_control_checkpoint()),
-                            (SELECT min_recovery_end_timeline FROM pg_control_recovery()))) = $2::int AS follows,
-          set_config('statement_timeout', $3, false)
-     FROM (SELECT pg_last_wal_replay_lsn() AS lsn) replayed`,
-  { reach: 'cell' },
-);
 
 /** How a replica is reached. */
 export interface ReplicaOptions {
@@ -180,11 +156,10 @@ export class Replica {
    * @param limit of the next statements, milliseconds
    * @throws NoReplicaError, or the error of the server
    */
-  private async reaches(client: ClientBase, { lsn, timeline }: Position, limit: number): Promise<boolean> {
+  private async reaches(client: ClientBase, position: Position, limit: number): Promise<boolean> {
     const deadline = performance.now() + WAIT_MS;
     for (let pause = FIRST_PAUSE_MS; ; pause *= 2) {
-      const [found] = await runOn(client, check, [lsn, timeline, String(limit)], RESPONSE_MS);
-      if (!found?.standby) throw new NoReplicaError('it is no standby: it accepts writes');
+      const found = await checkStandby(client, position, limit, RESPONSE_MS);
       this.behindBytes = found.behind;
       if (found.reached && found.follows) return true;
       if (!found.follows || performance.now() + pause > deadline) return false;

@@ -1,11 +1,10 @@
 import { forProcess } from '../../current-work/current-work.js';
 import type { SessionSettings } from '../connections/session-client.js';
-import { either, type Statement } from '../statement.js';
+import type { Statement } from '../statement.js';
 import { Positions } from './positions.js';
 import { type Miss, Replica } from './replica.js';
-import { type Identity, IDENTITY } from './replica-client.js';
-
-const identityOf = either.statement<Identity>('replicas.identity', `SELECT ${IDENTITY}`, { reach: 'cell' });
+import type { Identity } from './replica-client.js';
+import { identityOf } from './standby-check.js';
 
 /** Where reads ran that may run on a replica: there, or, for one of these reasons, on the primary. */
 export type ReadOutcome = 'replica' | Miss | 'none';
@@ -25,7 +24,7 @@ interface ReplicasOptions {
  */
 export class Replicas {
   readonly all: readonly Replica[];
-  /** Number of reads by outcome. */
+  /** Number of reads by their outcome. */
   readonly reads: Record<ReadOutcome, number> = { replica: 0, behind: 0, failed: 0, busy: 0, none: 0 };
   private readonly positions: Positions;
   private identity: Promise<Identity> | undefined;
