@@ -72,7 +72,7 @@ function checkReplicas({ DATABASE_URL, DATABASE_REPLICA_URLS }: DependentSetting
   if (urls.length === 0) return [];
   if (DATABASE_URL === undefined)
     return ['DATABASE_REPLICA_URLS needs DATABASE_URL: the embedded database has no replicas'];
-  if (!urls.every((url) => /^postgres(?:ql)?:\/\//.test(url) && isValidDatabaseUrl(url)))
+  if (!urls.every((url) => /^postgres(?:ql)?:\/\/\S+$/.test(url) && isValidDatabaseUrl(url)))
     return [
       'DATABASE_REPLICA_URLS must be a comma-separated list of URLs beginning with postgres:// or postgresql://',
     ];

@@ -9,8 +9,11 @@ const TIMEOUT_MS = 5_000;
 const USUAL_LAG = 16 * 1024 * 1024;
 
 /** Checks the standbys that serve reads. @param primary a connection to the database */
-export const checkReplicas = (config: Config, primary: pg.Client): Promise<Finding[]> =>
-  Promise.all(config.replicaUrls.map((url) => checkReplica(url, primary)));
+export async function checkReplicas(config: Config, primary: pg.Client): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const url of config.replicaUrls) findings.push(await checkReplica(url, primary));
+  return findings;
+}
 
 async function checkReplica(url: string, primary: pg.Client): Promise<Finding> {
   const { host, port } = new pg.Client({ connectionString: url });

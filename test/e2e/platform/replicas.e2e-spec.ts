@@ -1,6 +1,11 @@
 import { rmSync } from 'node:fs';
+import pg from 'pg';
+import { checkReplicas } from '../../../src/cli/doctor/replica-checks.js';
+import { Config } from '../../../src/config/config.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { EmbeddedDatabase } from '../../../src/platform/database/embedded/embedded-database.js';
+import { examineReplica } from '../../../src/platform/database/replicas/standby-check.js';
+import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { inDatabase } from '../../support/database/database.ts';
 import {
@@ -12,6 +17,7 @@ import {
 } from '../../support/database/replication.ts';
 import type { TestServer } from '../../support/database/standby.ts';
 import { memoryDirectory } from '../../support/memory-directory.ts';
+import { freePort } from '../../support/network/ports.ts';
 import { DatabaseProxy } from '../../support/network/proxy.ts';
 import { until } from '../../support/until.ts';
 
@@ -142,6 +148,84 @@ describe('read replicas', () => {
       await setReplay(streaming(), true);
       await app.stop();
     }
+  });
+
+  test('are described by metrics and by workspace doctor', async () => {
+    const port = await freePort();
+    const urls = [streaming().url, `postgres://postgres@127.0.0.1:${port}/workspace`];
+    const app = await TestApp.start(
+      { DATABASE_REPLICA_URLS: urls.join(','), METRICS_PORT: String(port) },
+      servers.primary.url,
+    );
+    const primary = new pg.Client(servers.primary.url);
+    await primary.connect();
+    try {
+      const [alice] = await app.tenant('measuring', 'alice');
+      await usable(app.get(Db));
+      await listed(alice);
+      const { process } = await app.get<Metrics>(Metrics).read({ installation: false });
+      const values = (name: string): Record<string, number> =>
+        Object.fromEntries(
+          process
+            .find((metric) => metric.name === name)!
+            .values.map(({ labels, value }) => [Object.values(labels).join(' '), value]),
+        );
+      const [one, other] = replicasOf(app.get(Db)).map(({ name }) => name);
+      expect(values('database_replica_state')).toMatchObject({
+        [`${one} usable`]: 1,
+        [`${one} lost`]: 0,
+        [`${other} usable`]: 0,
+        [`${other} lost`]: 1,
+      });
+      expect(values('database_replica_reads_total')['replica']).toBeGreaterThan(0);
+      expect(values('database_replica_behind_bytes')[one!]).toBeGreaterThanOrEqual(0);
+      const config = Config.parse({
+        DATABASE_URL: servers.primary.url,
+        DATABASE_REPLICA_URLS: [...urls, servers.primary.url].join(','),
+      });
+      expect(await checkReplicas(config, primary)).toEqual([
+        expect.objectContaining({ status: 'ok', message: expect.stringContaining('follows it') }),
+        expect.objectContaining({ status: 'warning', message: expect.stringContaining('ECONNREFUSED') }),
+        expect.objectContaining({ status: 'warning', message: expect.stringContaining('it is no standby') }),
+      ]);
+    } finally {
+      await primary.end();
+      await app.stop();
+    }
+  });
+
+  test('need no privileges beyond those of the application', async () => {
+    await inDatabase(servers.primary.url, 'CREATE ROLE plain');
+    const { lsn } = (await inDatabase(servers.primary.url, 'SELECT pg_current_wal_flush_lsn() AS lsn'))[0];
+    await until('the replay', async () => {
+      const rows = await inDatabase(streaming().url, 'SELECT pg_last_wal_replay_lsn() >= $1 AS done', [lsn]);
+      return rows[0].done;
+    });
+    const [asRole, onStandby] = [servers.primary.url, streaming().url].map((server) => {
+      const url = new URL(server);
+      url.searchParams.set('options', '-c role=plain');
+      return url.toString();
+    }) as [string, string];
+    const primary = new pg.Client(asRole);
+    await primary.connect();
+    try {
+      expect(await examineReplica(onStandby, primary, 5_000)).toMatchObject({ follows: true });
+    } finally {
+      await primary.end();
+      await inDatabase(servers.primary.url, 'DROP ROLE plain');
+    }
+  });
+
+  test.each([
+    [{ DATABASE_REPLICA_URLS: 'postgres://a/b' }, 'DATABASE_REPLICA_URLS needs DATABASE_URL'],
+    [{ DATABASE_URL: 'postgres://a/b', DATABASE_REPLICA_URLS: 'http://a' }, 'must be a comma-separated list'],
+    [
+      { DATABASE_URL: 'postgres://a/b', DATABASE_REPLICA_URLS: 'postgres://a/b, c' },
+      'must be a comma-separated list',
+    ],
+    [{ DATABASE_URL: 'postgres://a/b', DATABASE_REPLICA_URLS: 'postgres://a,c/b' }, 'must name one host'],
+  ])('are checked at the start: %j', (settings, message) => {
+    expect(() => Config.parse(settings)).toThrow(message);
   });
 
   test('that are lost or silent in the middle of reads cost no error, and are used again afterwards', async () => {
