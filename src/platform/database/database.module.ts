@@ -25,7 +25,11 @@ export class DatabaseModule {
         {
           provide: Db,
           inject: [DataSource, Config],
-          useFactory: (dataSource: DataSource, config: Config) => new Db(dataSource, config.replicaUrls),
+          useFactory: (dataSource: DataSource, { replicaUrls }: Config) => {
+            const db = new Db(dataSource);
+            if (replicaUrls.length > 0) db.main.useReplicas(replicaUrls);
+            return db;
+          },
         },
         { provide: Schema, useValue: schema },
       ],

@@ -31,16 +31,9 @@ export class Db implements Reader, OnApplicationShutdown {
   private readonly joined = new AsyncLocalStorage<{ tx: Tx | undefined }>();
   private readonly chosen = new AsyncLocalStorage<string>();
 
-  /**
-   * @param dataSource initialised
-   * @param replicaUrls standbys of its database that serve reads
-   */
-  constructor(
-    readonly dataSource: DataSource,
-    replicaUrls: readonly string[] = [],
-  ) {
+  /** @param dataSource initialised */
+  constructor(readonly dataSource: DataSource) {
     this.main = new Database(MAIN, dataSource);
-    if (replicaUrls.length > 0) this.main.useReplicas(replicaUrls);
   }
 
   /** From now on, `router` chooses the databases of statements. */
