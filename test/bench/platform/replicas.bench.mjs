@@ -52,11 +52,16 @@ async function startReplica({ directory, databaseUrl, stopAtEnd }, n) {
   return database.url;
 }
 
-/** Seconds of processor time of all sessions and processes of a server so far, those of replication included. */
-async function serverCpu(url) {
-  const rows = await execute(url, 'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
-  return rows.reduce((sum, { pid }) => sum + (cpuOf(pid) || 0), 0);
+/** Seconds of processor time so far of the sessions and processes of servers, those of replication included, by process id. */
+async function serverCpu(...urls) {
+  const pids = `SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()`;
+  const rows = (await Promise.all(urls.map((url) => execute(url, pids)))).flat();
+  return new Map(rows.map(({ pid }) => [pid, cpuOf(pid) || 0]));
 }
+
+/** Sessions that ended meanwhile are left out. */
+const since = (before, after) =>
+  [...after].reduce((sum, [pid, seconds]) => sum + seconds - (before.get(pid) ?? 0), 0);
 
 async function seed(port, headers) {
   const connection = await Connection.open(port);
@@ -130,9 +135,9 @@ await withWorkspace(
         const writes = write(server.port, writer, reads);
         await load(server.port, next, { connections: CONNECTIONS, seconds: 2 });
         const cpu = async () => [
-          server.cpu,
+          new Map([['application', server.cpu]]),
           await serverCpu(bench.databaseUrl),
-          (await Promise.all(used.map(serverCpu))).reduce((sum, each) => sum + each, 0),
+          await serverCpu(...used),
         ];
         const [before, readsBefore] = [await cpu(), await readsOf(server)];
         const { rate, p50 } = await load(server.port, next, { connections: CONNECTIONS, seconds: SECONDS });
@@ -140,7 +145,7 @@ await withWorkspace(
         reads.ended = true;
         await writes;
         const [application, primary, replicas] = after.map((each, n) =>
-          Math.round((1e6 * (each - before[n])) / (rate * SECONDS)),
+          Math.round((1e6 * since(before[n], each)) / (rate * SECONDS)),
         );
         const sum = (reads) => Object.values(reads).reduce((total, each) => total + each, 0);
         const share = count

@@ -36,6 +36,13 @@ const create = async (user: TestUser, title: string): Promise<string> => {
 
 const readsOf = (app: TestApp): Record<string, number> => ({ ...app.get<Db>(Db).main.replicas!.reads });
 
+/** Whether `read` ran on a replica: it may be behind for a moment. */
+async function onReplica(app: TestApp, read: () => Promise<unknown>): Promise<boolean> {
+  const before = readsOf(app)['replica'];
+  await read();
+  return readsOf(app)['replica'] !== before;
+}
+
 describe('read replicas', () => {
   let servers: Replication;
 
@@ -76,10 +83,11 @@ describe('read replicas', () => {
         '/notifications',
         '/forms',
       ];
-      for (const path of paths) expect([path, (await alice.api.get(path)).status]).toEqual([path, 200]);
-      const after = readsOf(app);
-      expect(after['replica']! - before['replica']!).toBeGreaterThanOrEqual(paths.length);
-      expect(after['failed']).toBe(before['failed']);
+      for (const path of paths)
+        await until(`${path} on the replica`, () =>
+          onReplica(app, async () => expect([path, (await alice.api.get(path)).status]).toEqual([path, 200])),
+        );
+      expect(readsOf(app)['failed']).toBe(before['failed']);
     } finally {
       await app.stop();
     }
@@ -99,13 +107,9 @@ describe('read replicas', () => {
       await checkBoth('before');
       await setReplay(streaming(), false);
       for (let n = 0; n < 10; n += 1) await checkBoth(`paused ${n}`);
-      expect(replicasOf(one.get(Db)).map(({ state }) => state)).toEqual(['behind']);
+      await until('the lag', () => replicasOf(one.get(Db))[0]!.state === 'behind');
       await setReplay(streaming(), true);
-      await until('use', async () => {
-        const before = readsOf(one)['replica'];
-        await checkBoth('resumed');
-        return readsOf(one)['replica'] !== before;
-      });
+      await until('use', () => onReplica(one, () => checkBoth('resumed')));
     } finally {
       await setReplay(streaming(), true);
       await Promise.all([one.stop(), other.stop()]);
@@ -132,7 +136,7 @@ describe('read replicas', () => {
           }
         }),
       );
-      expect(readsOf(app)['replica']).toBeGreaterThan(0);
+      await until('use', () => onReplica(app, () => listed(users[0])));
       // A page of the replica and the next one of the primary follow each other.
       await setReplay(streaming(), true);
       const [alice] = users;
@@ -161,8 +165,7 @@ describe('read replicas', () => {
     await primary.connect();
     try {
       const [alice] = await app.tenant('measuring', 'alice');
-      await usable(app.get(Db));
-      await listed(alice);
+      await until('use', () => onReplica(app, () => listed(alice)));
       const { process } = await app.get<Metrics>(Metrics).read({ installation: false });
       const values = (name: string): Record<string, number> =>
         Object.fromEntries(
@@ -245,7 +248,7 @@ describe('read replicas', () => {
         await until('the loss', () => replicasOf(app.get(Db))[0]!.state === 'lost');
         const before = readsOf(app);
         expect(await listed(alice)).toEqual([id]);
-        expect(readsOf(app)['none']).toBe(before['none']! + 1);
+        expect(readsOf(app)['none']).toBeGreaterThan(before['none']!);
         await proxy.restore();
       }
       await usable(app.get(Db));
