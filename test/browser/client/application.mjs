@@ -23,12 +23,15 @@ const SOURCE = `
  */
 export async function serveApplication({ page = PAGE, script = '/bundle.js', source = () => SOURCE } = {}) {
   let bundle;
-  const server = createServer(async (request, response) => {
+  const respond = async (request, response) => {
     const isScript = request.url === script;
     bundle ??= Promise.resolve(source()).then(bundleOf);
     const body = isScript ? await bundle : page;
     response.writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html' });
     response.end(body);
+  };
+  const server = createServer((request, response) => {
+    respond(request, response).catch((error) => response.destroy(error));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

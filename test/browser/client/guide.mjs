@@ -23,7 +23,7 @@ const origin = () => `http://localhost:${application.address().port}`;
 const service = () => new URL(server.docs).origin;
 
 /** The interface as the signed-in user, without the page. */
-async function api(target, method = 'GET', body = undefined) {
+async function api(target, method = 'GET', body) {
   const response = await fetch(`${service()}/apis/v1${target}`, {
     method,
     headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
@@ -35,7 +35,7 @@ async function api(target, method = 'GET', body = undefined) {
 
 const entry = (title) => browser.page.locator('#list').getByText(title, { exact: true });
 const isIdle = () =>
-  browser.page.waitForFunction(() => /^idle/.test(document.getElementById('state').textContent));
+  browser.page.waitForFunction(() => document.getElementById('state').textContent.startsWith('idle'));
 const noteOf = async (title) => {
   const { notes } = await api('/notes?limit=200');
   const { id } = notes.find((note) => note.title === title);
@@ -111,7 +111,7 @@ const steps = {
   'with a connection again both changes are merged, and what collides is shown': async () => {
     const { page } = browser;
     await page.unroute(`${service()}/**`);
-    await page.evaluate(() => dispatchEvent(new Event('online')));
+    await page.evaluate(() => globalThis.dispatchEvent(new Event('online')));
     await page.getByText('title: here Offsite here, there Offsite there').waitFor();
     await isIdle();
     const { content, labels } = await noteOf('Offsite here');
