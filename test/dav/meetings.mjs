@@ -148,7 +148,10 @@ export async function meetings(directory, api, relay) {
       return title === null ? !last || last.method === 'CANCEL' : last?.title === title;
     }),
   );
-  assert.ok(relay.mails.every(({ id }) => id), 'each mail has a Message-ID');
+  assert.ok(
+    relay.mails.every(({ id }) => id),
+    'each mail has a Message-ID',
+  );
   const ids = relay.mails.map(({ id, to }) => `${id} ${to}`);
   assert.equal(new Set(ids).size, ids.length, 'a mail was sent twice');
   for (const [uid, { title, edits: count }] of expected) {
