@@ -11,6 +11,6 @@ import { SyncState } from './state/sync-state.service.js';
 @Module({
   controllers: [SyncStateController],
   providers: [SyncCursors, HeadChanges, HeadWatch, FeedService, FeedRetention, SyncState],
-  exports: [SyncState, SyncCursors, FeedService, FeedRetention, HeadWatch],
+  exports: [SyncState, SyncCursors, FeedService, FeedRetention, HeadChanges, HeadWatch],
 })
 export class SyncModule {}
