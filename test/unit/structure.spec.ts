@@ -1,4 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join } from 'node:path';
 
 /** A file directly in `src` or `mail-service`, a folder of `src`, or a folder of `lib`, `mail-service`, `modules` or `platform`. */
@@ -39,6 +40,28 @@ function missingImports(): { checked: number; missing: string[] } {
       }
     }
   return { checked, missing };
+}
+
+/** The files of the tests that the scripts of `package.json` run, or import, without a build. */
+function filesOfScripts(): string[] {
+  const scripts = readFileSync('package.json', 'utf8').matchAll(/\bnode (test\/\S+\.(?:ts|mjs))/g);
+  const files = new Set([...scripts].map(([, file = '']) => file));
+  for (const file of files)
+    for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(
+      /^(?:import|export) (?!type )(?:[^;]*?from )?'(\.[^']+\.ts)'/gm,
+    ))
+      files.add(join(dirname(file), path));
+  return [...files].filter((file) => file.endsWith('.ts'));
+}
+
+/** Why Node cannot run a file by removing its types; null when it can. */
+function unstrippable(file: string): string | null {
+  try {
+    stripTypeScriptTypes(readFileSync(file, 'utf8'));
+    return null;
+  } catch (error) {
+    return `${file}: ${(error as Error).message}`;
+  }
 }
 
 /** Paths that lead back to their first unit. */
@@ -101,6 +124,12 @@ describe('the structure of src', () => {
     const { checked, missing } = missingImports();
     expect(checked).toBeGreaterThan(50);
     expect(missing).toEqual([]);
+  });
+
+  test('has scripts of the tests that Node runs without a build', () => {
+    const files = filesOfScripts();
+    expect(files).toContain('test/support/dav/dav-client.ts');
+    expect(files.flatMap((file) => unstrippable(file) ?? [])).toEqual([]);
   });
 
   test('loops are found', () => {

@@ -11,11 +11,15 @@ export interface DavResponse {
 
 /** A program that signs in with an application password. */
 export class DavClient {
-  private constructor(
-    private readonly base: string,
-    readonly user: TestUser,
-    readonly password: string,
-  ) {}
+  private readonly base: string;
+  readonly user: TestUser;
+  readonly password: string;
+
+  private constructor(base: string, user: TestUser, password: string) {
+    this.base = base;
+    this.user = user;
+    this.password = password;
+  }
 
   /** Creates an application password for a user, and a program that has it. */
   static async of(
