@@ -2,6 +2,7 @@ import { type Card, type CardDate, type CardPhoto, type CardProperty, NAME_PARTS
 import { Companions, entryKeys, keyOf } from '../companions.js';
 import { CardWriter, escapeUri, groupOf, joinParts, oneLine, validParams } from './lines.js';
 import { writeContactData, writeDate, writeRelated } from './entries.js';
+import { ALTERNATIVE, WRITTEN_ONCE } from '../preference.js';
 import { geoNumbers, geoUri } from '../geo.js';
 import { base64, formatDataUri, MEDIA_FAMILY, parseDataUri, shortType } from '../media.js';
 import { cleanText, escapeText } from '../text.js';
@@ -44,7 +45,11 @@ export function writeCard(card: Card, options: WriteOptions): string {
   writePlaceAndLanguage(writer, card);
   if (card.photo) writePhoto(writer, card.photo);
   const once = onceWritten(card, version);
-  for (const property of companions.rest) if (!once.has(property.name)) writeCustom(writer, property);
+  for (const property of companions.rest) {
+    if (!once.has(property.name)) writeCustom(writer, property);
+    else if (WRITTEN_ONCE.has(property.name))
+      writeCustom(writer, { ...property, name: `${ALTERNATIVE}${property.name}` });
+  }
   if (options.revised) writer.add('REV', formatTimestamp(options.revised, version));
   writer.add('END', 'VCARD');
   return writer.text();

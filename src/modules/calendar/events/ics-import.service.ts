@@ -23,6 +23,7 @@ import type { CalendarContext } from '../model/event-record.js';
 import type { ReadEvent } from '../model/vevent-reader.js';
 import { createdEvent, differing, fileEvent, replaced, withInstances } from './imported-event.js';
 import { splitRanges } from './file-ranges.js';
+import { importedStamp, isOlder } from './import-version.js';
 import type { ReadWarning } from '../model/vevent-time-parts.js';
 import { type FileEvent, IcsFile, MAX_FILE_BYTES, TooManyEventsError } from './ics-file.js';
 import type { EventBatchEnvelope } from './events.response.js';
@@ -49,11 +50,13 @@ interface Imported {
   status: 200 | 201;
   eventId: string;
   change: EventChange | null;
+  /** Of the comparison with the stored event. */
+  warnings?: ReadWarning[];
 }
 
 /**
- * Imports of iCalendar files into a calendar. An event is found by its UID, so a repeated import changes nothing. No message is
- * sent, and no other calendar changes.
+ * Imports of iCalendar files into a calendar. An event is found by its UID, and replaced unless it was changed here later, so a repeated
+ * import changes nothing. No message is sent, and no other calendar changes.
  */
 @Injectable()
 export class IcsImport {
@@ -184,11 +187,12 @@ export class IcsImport {
     if (next instanceof ApiError) return next;
     const fields = differing(record, next);
     if (fields.length === 0) return { status: 200, eventId, change: null };
+    if (isOlder(event, record)) return { status: 200, eventId, change: null, warnings: [OLDER_THAN_STORED] };
     if (!permissionsOf(record, calendar, ctx.userId).edit) return CalendarErrors.notOrganizer.with();
     const sequence = Math.max(next.sequence, record.sequence + 1);
     const change: EventChange = {
       before: record,
-      record: { ...next, sequence, dtstamp: now },
+      record: { ...next, sequence, dtstamp: importedStamp(event, record, now) },
       entries,
       action: 'updated',
       fields,
@@ -224,6 +228,11 @@ async function opened(open: () => Promise<AsyncIterable<Uint8Array>>, zone: stri
   }
 }
 
+const OLDER_THAN_STORED: ReadWarning = {
+  code: 'older_version',
+  message: 'The event was changed here later than in the file, and stays as it is.',
+};
+
 const inOrder = (results: ImportResult[]): ImportResult[] => results.toSorted((a, b) => a.index - b.index);
 
 const replacedResult = ({ index, uid }: FileEvent): ImportResult => ({
@@ -254,7 +263,13 @@ function resultOf(
         status: result.kind.status,
         error: result.body as unknown as OperationErrorResponse,
       }
-    : { ...common, event_id: result.eventId, status: result.status, error: null };
+    : {
+        ...common,
+        event_id: result.eventId,
+        status: result.status,
+        error: null,
+        warnings: [...warnings, ...(result.warnings ?? [])],
+      };
 }
 
 /** Series that change from one instance on, as two series each. An event with an error is left to the batch, which reports it. */
