@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { type XmlAttribute, type XmlElement, XML_NAMESPACE } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { ApiError } from '../../../platform/http/api-error.js';
 import type { Collection, Collections, PropertyChanges } from '../model/collection.js';
 import { componentsIn } from '../model/components.js';
-import { DavError } from '../model/dav-error.js';
+import { DavError, isMissing } from '../model/dav-error.js';
 import { isLive } from '../model/dead-properties.js';
 import { assertRoot, childOf, childrenOf, HEAD, propertyResults, TAIL } from '../model/multistatus.js';
 import { caldav, carddav, dav, nameOf, type XmlName } from '../model/xml-names.js';
@@ -119,9 +118,7 @@ async function exists(ctx: RequestContext, collections: Collections, segment: st
     await collections.find(ctx, segment);
     return true;
   } catch (error) {
-    const status =
-      error instanceof DavError ? error.status : error instanceof ApiError ? error.kind.status : 0;
-    if (status === 404) return false;
+    if (isMissing(error)) return false;
     throw error;
   }
 }
