@@ -6,6 +6,7 @@ import { getMetadataStorage, IsBoolean, IsOptional, IsString, Matches, validateS
 import { type BlobStoreSettings, parseBlobStoreUrl } from './blob-store-url.js';
 import { ConfigError, lineOf } from './config-error.js';
 import { crossChecks } from './cross-checks.js';
+import { listedUrls } from './database-url.js';
 import { MailSettings } from './mail-settings.js';
 import { parseSender } from './sender.js';
 import { entries, OneOf, Origins, Proxies, Text, ToBoolean, Url, Whole } from './setting.decorators.js';
@@ -44,6 +45,9 @@ export class Config extends MailSettings {
 
   /** PostgreSQL to use instead of the embedded one. */
   @Url('postgres', 'postgresql') DATABASE_URL?: string;
+
+  /** Standbys of the database that serve reads, comma-separated. Default: none. */
+  @Text() DATABASE_REPLICA_URLS?: string;
 
   /** Connections per process for requests and jobs. */
   @Whole(1, 1000) DATABASE_POOL_MAX = 10;
@@ -187,6 +191,11 @@ export class Config extends MailSettings {
   /** True when this process runs its own PostgreSQL under DATA_DIR. */
   get embeddedDatabase(): boolean {
     return this.DATABASE_URL === undefined;
+  }
+
+  /** Addresses of the standbys that serve reads. */
+  get replicaUrls(): string[] {
+    return listedUrls(this.DATABASE_REPLICA_URLS);
   }
 
   get demo(): boolean {

@@ -1,9 +1,10 @@
 import { Resolver } from 'node:dns';
-import { asksForStandby } from './database-url.js';
+import { asksForStandby, isValidDatabaseUrl, listedUrls, singleHostUrls } from './database-url.js';
 
 /** The settings that depend on other settings. `Config` has all of them. */
 interface DependentSettings {
   DATABASE_URL?: string;
+  DATABASE_REPLICA_URLS?: string;
   PUBLIC_URL?: string;
   OIDC_ISSUER?: string;
   OIDC_AUDIENCE?: string;
@@ -56,6 +57,7 @@ export function crossChecks(config: DependentSettings): string[] {
   }
   if (asksForStandby(config.DATABASE_URL ?? ''))
     lines.push('DATABASE_URL target_session_attrs must be read-write or primary, or absent');
+  lines.push(...checkReplicas(config));
   const livekit = [config.LIVEKIT_URL, config.LIVEKIT_API_KEY, config.LIVEKIT_API_SECRET].filter(
     Boolean,
   ).length;
@@ -63,6 +65,20 @@ export function crossChecks(config: DependentSettings): string[] {
     lines.push('LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET must be set together');
   }
   return lines;
+}
+
+function checkReplicas({ DATABASE_URL, DATABASE_REPLICA_URLS }: DependentSettings): string[] {
+  const urls = listedUrls(DATABASE_REPLICA_URLS);
+  if (urls.length === 0) return [];
+  if (DATABASE_URL === undefined)
+    return ['DATABASE_REPLICA_URLS needs DATABASE_URL: the embedded database has no replicas'];
+  if (!urls.every((url) => /^postgres(?:ql)?:\/\/\S+$/.test(url) && isValidDatabaseUrl(url)))
+    return [
+      'DATABASE_REPLICA_URLS must be a comma-separated list of URLs beginning with postgres:// or postgresql://',
+    ];
+  if (urls.some((url) => singleHostUrls(url).length > 1))
+    return ['DATABASE_REPLICA_URLS must name one host in each URL: each replica has a URL of its own'];
+  return [];
 }
 
 /** Whether a URL is valid by itself. The validation of the setting reports any other one. */

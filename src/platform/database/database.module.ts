@@ -22,7 +22,15 @@ export class DatabaseModule {
             return createDataSource(config, url, schema, { shares, poolSize: sumOf(shares) }).initialize();
           },
         },
-        Db,
+        {
+          provide: Db,
+          inject: [DataSource, Config],
+          useFactory: (dataSource: DataSource, { replicaUrls }: Config) => {
+            const db = new Db(dataSource);
+            if (replicaUrls.length > 0) db.main.useReplicas(replicaUrls);
+            return db;
+          },
+        },
         { provide: Schema, useValue: schema },
       ],
       exports: [Db, Schema],

@@ -18,7 +18,11 @@ export class StatementVariants<Row> {
   ) {}
 
   /** @param variant the same for the same text @param options of `Home.statement` */
-  of(variant: string, text: () => string, options?: { longTextsAsBytes?: boolean }): Statement<Row> {
+  of(
+    variant: string,
+    text: () => string,
+    options?: { longTextsAsBytes?: boolean; onReplica?: boolean },
+  ): Statement<Row> {
     const found = this.prepared.get(variant);
     if (found) return found;
     const { size } = this.prepared;

@@ -90,6 +90,7 @@ export class ItemSearchRepository<Row extends SearchRow> {
            JOIN ${members} member ON member.tenant_id = $1 AND member.${item} = item.id AND member.user_id = $2 AND member.role IS NOT NULL)
        SELECT wanted.id, CASE WHEN wanted.place = 1 OR wanted.bytes <= $4 THEN ${body} ELSE left(${body}, ${FIRST_PART}) END AS content
          FROM wanted JOIN ${items} item ON item.tenant_id = $1 AND item.id = wanted.id`,
+      { onReplica: true },
     );
   }
 
@@ -129,7 +130,9 @@ export class ItemSearchRepository<Row extends SearchRow> {
     let found = STATEMENTS.get(key);
     if (!found) {
       const text = searchText(this.tables, state, filter, position);
-      found = workspace.statement<SearchRow>(`${this.tables.name}.search.${STATEMENTS.size}`, text);
+      found = workspace.statement<SearchRow>(`${this.tables.name}.search.${STATEMENTS.size}`, text, {
+        onReplica: true,
+      });
       STATEMENTS.set(key, found);
     }
     return found as Statement<Row>;

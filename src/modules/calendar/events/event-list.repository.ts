@@ -64,6 +64,7 @@ const history = workspace.statement<EventChangeResponse>(
   'calendar.history',
   `SELECT revision, actor_id, action, recurrence_key, fields, created_at FROM event_history
     WHERE tenant_id = $1 AND event_id = $2 ORDER BY revision DESC LIMIT 100`,
+  { onReplica: true },
 );
 
 export interface ListFilters {
