@@ -217,7 +217,7 @@ describe('GET /sync/state', () => {
     await erin.api.patch(path, { title: 'still alone', base_revision: 1 });
     await reports(erin);
     const key = { 'Idempotency-Key': 'reported' };
-    await erin.api.patch(path, { title: 'in a transaction', base_revision: 2 }, key);
+    await erin.api.patch(path, { title: 'in a transaction', base_revision: 2 }, { headers: key });
     await reports(erin);
     await erin.api.put(`${path}/invited`, { invited: [{ email: frank.email, role: 'editor' }] });
     await reports(erin, frank);
