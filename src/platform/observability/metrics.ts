@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Injectable, Logger } from '@nestjs/common';
+import { Global, Injectable, Logger, Module } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Config } from '../../config/config.js';
 import { USES } from '../current-work/current-work.js';
@@ -166,3 +166,7 @@ function watchDatabase(metrics: Metrics, db: Db): void {
     }),
   );
 }
+
+@Global()
+@Module({ providers: [Metrics], exports: [Metrics] })
+export class MetricsModule {}

@@ -1,11 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { type XmlAttribute, type XmlElement, XML_NAMESPACE } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { ApiError } from '../../../platform/http/api-error.js';
-import type { Collection, Collections, PropertyChanges } from '../model/collection.js';
-import { componentsIn } from '../model/components.js';
-import { DavError } from '../model/dav-error.js';
-import { isLive } from '../model/dead-properties.js';
+import { ApiError } from '../../../platform/http/errors.js';
+import {
+  type Collection,
+  type Collections,
+  componentsIn,
+  isLive,
+  type PropertyChanges,
+} from '../model/collection.js';
+import { DavError } from '../model/body.js';
 import { assertRoot, childOf, childrenOf, HEAD, propertyResults, TAIL } from '../model/multistatus.js';
 import { caldav, carddav, dav, nameOf, type XmlName } from '../model/xml-names.js';
 import { DavPropertyStore } from '../dav-properties.js';
