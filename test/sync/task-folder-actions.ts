@@ -92,10 +92,8 @@ export async function taskAtOnce(actor: Actor): Promise<void> {
   const owner = rng.pick(world.site.users);
   const id = some(as(owner));
   if (id === undefined) return;
-  const works = [change(as(owner), { members: members(as(owner)) }, id)];
-  if (rng.chance(0.3)) works.push(change(as(owner), { members: members(as(owner)) }));
-  if (rng.chance(0.2)) works.push(change(as(owner), { parent_id: some(as(owner)) ?? null }, id));
-  if (rng.chance(0.15)) works.push(remove(as(owner)));
+  // The tasks are read first: a work that has begun is awaited with the others, so that its error is not lost.
+  const writes: (() => Promise<unknown>)[] = [];
   for (let n = rng.int(1, 3); n > 0; n -= 1) {
     const one = as(rng.pick(world.site.users));
     const task = someTask(one);
@@ -107,8 +105,13 @@ export async function taskAtOnce(actor: Actor): Promise<void> {
       { assignees: somePeople(one) },
       { description: null },
     ]);
-    works.push(writeTask(one, base, fields));
+    writes.push(() => writeTask(one, base, fields));
   }
+  const works: Promise<unknown>[] = [change(as(owner), { members: members(as(owner)) }, id)];
+  if (rng.chance(0.3)) works.push(change(as(owner), { members: members(as(owner)) }));
+  if (rng.chance(0.2)) works.push(change(as(owner), { parent_id: some(as(owner)) ?? null }, id));
+  if (rng.chance(0.15)) works.push(remove(as(owner)));
+  works.push(...writes.map((write) => write()));
   await Promise.all(works);
 }
 

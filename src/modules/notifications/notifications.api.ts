@@ -5,17 +5,23 @@ import { MembersReader } from '../../platform/database/members-reader.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { Notifications } from '../../platform/notifications/notifications.js';
 import { NotificationSettingsApi, type NotificationSettings } from '../settings/index.js';
-import { type Examined, NotificationRelevance } from './inbox/notification-relevance.js';
+import { NotificationRelevance } from './inbox/notification-relevance.js';
 import { afterQuiet } from './mails/email-time.js';
 import type { NotificationResponse } from './notifications.dto.js';
 import { NotificationPresenter } from './notification.presenter.js';
 import { NotificationSockets } from './notification-sockets.js';
-import { type NotificationRow, NotificationsRepository } from './notifications.repository.js';
+import { type NotificationRow, NotificationsRepository, type Outcome } from './notifications.repository.js';
 
 /** A notification as its recipient sees it now, with the settings of the recipient. */
 export interface CurrentNotificationView {
   notification: NotificationResponse;
   settings: NotificationSettings;
+}
+
+/** Notifications of a user, who reads them with these rights. */
+interface OwnNotifications {
+  ctx: RequestContext;
+  rows: readonly NotificationRow[];
 }
 
 /** Notifications for other modules. */
@@ -66,9 +72,7 @@ export class NotificationsApi {
         outcome: await this.relevance.outcomeOf(each.ctx, each.rows, reader),
       })),
     );
-    const present = [];
-    for (const { outcome, ...each } of examined)
-      present.push({ ...each, rows: await this.settled(each.ctx, each.rows, outcome) });
+    const present = await this.settled(tenantId, examined);
     await Promise.all(
       present.map(async ({ ctx, settings: of, rows: left }) => {
         const unread = left.filter(({ state }) => state === 'unread');
@@ -94,17 +98,23 @@ export class NotificationsApi {
     return end > now ? end : null;
   }
 
-  /** The rows of a user after the end of those that are no longer of use. */
-  private async settled(
-    ctx: RequestContext,
-    rows: readonly NotificationRow[],
-    outcome: Examined,
-  ): Promise<readonly NotificationRow[]> {
-    const changed = await this.relevance.settle(ctx, outcome);
-    this.sockets.withdrawn(ctx, changed);
-    if (changed.length === 0) return rows;
-    const ids = rows.map(({ id }) => id);
-    return this.rows.byIds(this.db, ctx, ids);
+  /** With the rows that are left of each user, after the end of those that are no longer of use. */
+  private async settled<Own extends OwnNotifications>(
+    tenantId: string,
+    examined: readonly (Own & { outcome: Outcome })[],
+  ): Promise<Own[]> {
+    const changed = await this.rows.settleEnded(
+      tenantId,
+      examined.map(({ outcome }) => outcome),
+    );
+    for (const [userId, ids] of changed) this.sockets.withdrawn({ tenantId, userId }, ids);
+    const stale = examined.filter(({ ctx }) => changed.has(ctx.userId));
+    const wanted = stale.flatMap(({ ctx: { userId }, rows }) => rows.map(({ id }) => ({ userId, id })));
+    const current =
+      wanted.length > 0 ? await this.rows.ofUsers(tenantId, wanted) : new Map<string, NotificationRow[]>();
+    return examined.map((each) =>
+      changed.has(each.ctx.userId) ? { ...each, rows: current.get(each.ctx.userId) ?? [] } : each,
+    );
   }
 
   /** Without the notifications that should ring and no longer do. */

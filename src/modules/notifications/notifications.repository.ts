@@ -26,6 +26,13 @@ export interface NotificationRow
   seq: number;
 }
 
+/** Notifications of a user that are no longer of use, and those whose count is another one. */
+export interface Outcome {
+  userId: string;
+  ended: readonly Pick<NotificationRow, 'id' | 'seq'>[];
+  changed: readonly Pick<NotificationRow, 'id' | 'seq' | 'count' | 'data'>[];
+}
+
 export interface RecentNotification extends Pick<NotificationRow, 'id' | 'seq' | 'state' | 'updated_at'> {
   tenant_id: string;
   user_id: string;
@@ -106,23 +113,38 @@ const unread = workspace.statement<NotificationRow>(
     WHERE tenant_id = $1 AND user_id = $2 AND state = 'unread' AND seq > $3 ORDER BY seq LIMIT $4`,
 );
 
-// A cause that is added meanwhile gives the notification another number: it is examined again.
-const withdraw = workspace.statement<{ id: string }>(
+type SettledNotification = Pick<NotificationEntity, 'user_id' | 'id'>;
+
+// JSON $2: notifications of several users. Locked in one order, since two batches may have the same ones. A cause that is added meanwhile
+// gives a notification another number: it is examined again.
+const settledRows = (
+  columns: string,
+): string => `given AS (SELECT * FROM jsonb_to_recordset($2) AS given (user_id uuid, id uuid, seq bigint${columns})),
+   locked AS MATERIALIZED (
+     SELECT stored.tenant_id, given.* FROM given
+       JOIN notifications stored
+         ON stored.tenant_id = $1 AND stored.user_id = given.user_id AND stored.id = given.id AND stored.seq = given.seq
+      ORDER BY stored.user_id, stored.id FOR UPDATE OF stored)`;
+
+const withdraw = workspace.statement<SettledNotification>(
   'notifications.withdraw',
-  `UPDATE notifications stored SET state = 'dismissed', previous_state = NULL, snooze_until = NULL, group_key = NULL, email_due_at = NULL,
+  `WITH ${settledRows('')}
+   UPDATE notifications stored SET state = 'dismissed', previous_state = NULL, snooze_until = NULL, group_key = NULL, email_due_at = NULL,
           updated_at = now()
-     FROM jsonb_to_recordset($3) AS ended (id uuid, seq bigint)
-    WHERE stored.tenant_id = $1 AND stored.user_id = $2 AND stored.id = ended.id AND stored.seq = ended.seq
-      AND stored.state <> 'dismissed'
-   RETURNING stored.id`,
+     FROM locked
+    WHERE stored.tenant_id = locked.tenant_id AND stored.user_id = locked.user_id AND stored.id = locked.id
+      AND stored.seq = locked.seq AND stored.state <> 'dismissed'
+   RETURNING stored.user_id, stored.id`,
 );
 
-const recount = workspace.statement<{ id: string }>(
+const recount = workspace.statement<SettledNotification>(
   'notifications.recount',
-  `UPDATE notifications stored SET count = current.count, data = current.data, updated_at = now()
-     FROM jsonb_to_recordset($3) AS current (id uuid, seq bigint, count int, data jsonb)
-    WHERE stored.tenant_id = $1 AND stored.user_id = $2 AND stored.id = current.id AND stored.seq = current.seq
-   RETURNING stored.id`,
+  `WITH ${settledRows(', count int, data jsonb')}
+   UPDATE notifications stored SET count = locked.count, data = locked.data, updated_at = now()
+     FROM locked
+    WHERE stored.tenant_id = locked.tenant_id AND stored.user_id = locked.user_id AND stored.id = locked.id
+      AND stored.seq = locked.seq
+   RETURNING stored.user_id, stored.id`,
 );
 
 const lock = workspace.statement<NotificationRow>(
@@ -215,20 +237,25 @@ export class NotificationsRepository {
     return this.db.query(unread, [tenantId, userId, afterSeq, limit]);
   }
 
-  /** Dismisses notifications, whose e-mails are not sent, and changes others. @returns the ids of the changed ones */
-  async settleEnded(
-    { tenantId, userId }: MemberKey,
-    ended: readonly Pick<NotificationRow, 'id' | 'seq'>[],
-    changed: readonly Pick<NotificationRow, 'id' | 'seq' | 'count' | 'data'>[],
-  ): Promise<string[]> {
-    return this.db.tx(async (tx) => {
-      const key = [tenantId, userId];
-      const rows = [
-        ...(ended.length > 0 ? await tx.query(withdraw, [...key, JSON.stringify(ended)]) : []),
-        ...(changed.length > 0 ? await tx.query(recount, [...key, JSON.stringify(changed)]) : []),
-      ];
-      return rows.map(({ id }) => id);
-    });
+  /**
+   * Dismisses notifications of users, whose e-mails are not sent, and changes others, in one transaction.
+   * @returns the ids of the changed ones, by user
+   */
+  async settleEnded(tenantId: string, outcomes: readonly Outcome[]): Promise<Map<string, string[]>> {
+    const ended = outcomes.flatMap(({ userId, ended }) => ended.map((row) => ({ user_id: userId, ...row })));
+    const changed = outcomes.flatMap(({ userId, changed }) =>
+      changed.map((row) => ({ user_id: userId, ...row })),
+    );
+    if (ended.length + changed.length === 0) return new Map();
+    const rows = await this.db.tx(async (tx) => [
+      ...(ended.length > 0 ? await tx.query(withdraw, [tenantId, JSON.stringify(ended)]) : []),
+      ...(changed.length > 0 ? await tx.query(recount, [tenantId, JSON.stringify(changed)]) : []),
+    ]);
+    const ofUser = ([userId, own]: [string, SettledNotification[]]): [string, string[]] => [
+      userId,
+      own.map(({ id }) => id),
+    ];
+    return new Map([...Map.groupBy(rows, ({ user_id }) => user_id)].map(ofUser));
   }
 
   async lock(tx: Tx, { tenantId, userId }: MemberKey, id: string): Promise<NotificationRow | null> {

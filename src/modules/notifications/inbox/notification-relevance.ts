@@ -8,16 +8,10 @@ import type {
 } from '../../../platform/notifications/notification-type.js';
 import { Notifications } from '../../../platform/notifications/notifications.js';
 import { ReferenceTitles } from '../../../platform/references/reference-titles.js';
-import { type NotificationRow, NotificationsRepository } from '../notifications.repository.js';
+import { type NotificationRow, NotificationsRepository, type Outcome } from '../notifications.repository.js';
 
 /** Notifications that are examined together. */
 const BATCH = 500;
-
-/** Notifications of a user that are no longer of use, and those whose count is another one. */
-export interface Examined {
-  ended: readonly Pick<NotificationRow, 'id' | 'seq'>[];
-  changed: readonly Pick<NotificationRow, 'id' | 'seq' | 'count' | 'data'>[];
-}
 
 /**
  * Withdraws notifications that are no longer of use, such as that of a deleted message or a completed task: they become `dismissed` and
@@ -47,13 +41,15 @@ export class NotificationRelevance {
 
   /** @param rows notifications of the user @returns ids of changed and withdrawn ones */
   async examine(ctx: RequestContext, rows: readonly NotificationRow[]): Promise<string[]> {
-    return this.settle(ctx, await this.outcomeOf(ctx, rows, this.db));
+    const outcome = await this.outcomeOf(ctx, rows, this.db);
+    return (await this.rows.settleEnded(ctx.tenantId, [outcome])).get(ctx.userId) ?? [];
   }
 
   /** @param rows notifications of the user */
-  async outcomeOf(ctx: RequestContext, rows: readonly NotificationRow[], reader: Reader): Promise<Examined> {
+  async outcomeOf(ctx: RequestContext, rows: readonly NotificationRow[], reader: Reader): Promise<Outcome> {
     const open = rows.filter(({ state }) => state !== 'dismissed');
-    if (open.length === 0) return { ended: [], changed: [] };
+    const { userId } = ctx;
+    if (open.length === 0) return { userId, ended: [], changed: [] };
     const current = await this.current(ctx, open, reader);
     const ended = open.filter(({ id }) => !current.has(id)).map(({ id, seq }) => ({ id, seq }));
     const changed = open.flatMap(({ id, seq, count, data }) => {
@@ -62,12 +58,7 @@ export class NotificationRelevance {
         ? []
         : [{ id, seq, count: now.count, data: now.data ?? data }];
     });
-    return { ended, changed };
-  }
-
-  /** @returns ids of changed and withdrawn ones */
-  async settle(ctx: RequestContext, { ended, changed }: Examined): Promise<string[]> {
-    return ended.length + changed.length === 0 ? [] : this.rows.settleEnded(ctx, ended, changed);
+    return { userId, ended, changed };
   }
 
   /** The notifications that are of use, by id. A notification of an unknown type, as of another release, stays. */
