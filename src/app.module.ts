@@ -33,23 +33,25 @@ import { TenantsModule } from './modules/tenants/index.js';
 import { PushModule } from './modules/push/index.js';
 import { IncomingWebhooksModule } from './modules/incoming-webhooks/index.js';
 import { WebhooksModule } from './modules/webhooks/index.js';
-import { BlobsModule } from './platform/blobs/blobs.module.js';
-import { BusModule } from './platform/bus/bus.module.js';
-import { CellsModule } from './platform/cells/cells.module.js';
+import {
+  BlobsModule,
+  BusModule,
+  CellsModule,
+  DatabaseModule,
+  EventsModule,
+  ObservabilityModule,
+  PlatformModule,
+  RealtimeModule,
+  SecretsModule,
+  SyncModule,
+  SystemMailModule,
+} from './platform/platform.module.js';
 import { BearerGuard } from './platform/context/bearer.guard.js';
 import { LongWorkGuard } from './platform/context/long-work.guard.js';
-import { DatabaseModule } from './platform/database/database.module.js';
-import { EventsModule } from './platform/events/events.module.js';
 import { BodyGuard } from './platform/http/body/body.guard.js';
 import { InputPipe } from './platform/http/input.pipe.js';
-import { JobsModule } from './platform/jobs/jobs.module.js';
-import { ObservabilityModule } from './platform/observability/observability.module.js';
-import { PlatformModule } from './platform/platform.module.js';
+import { JobsModule } from './platform/jobs/periodic-jobs.js';
 import { RateLimitGuard } from './platform/rate-limits/rate-limit.guard.js';
-import { RealtimeModule } from './platform/realtime/realtime.module.js';
-import { SecretsModule } from './platform/secrets/secrets.module.js';
-import { SyncModule } from './platform/sync/sync.module.js';
-import { SystemMailModule } from './platform/system-mail/system-mail.module.js';
 import { schema } from './schema.js';
 
 @Global()

@@ -4,10 +4,10 @@ import path from 'node:path';
 import type { Config } from '../config/config.js';
 import { installationOf } from '../platform/secrets/keyring.js';
 import { secretKeyIds } from '../platform/secrets/secret-box.js';
-import { BackupError } from './backup-error.js';
-import { BackupStore } from './store/backup-store.js';
-import type { CopiedFiles } from './store/copy-files.js';
-import { AllSnapshots } from './database/all-snapshots.js';
+import { BackupError, type Fault, type Report } from './reporting.js';
+import { BackupStore, removeOldSnapshots } from './store/backup-store.js';
+import { type CopiedFiles, copyNeededFiles, listFiles, type NeededFiles } from './store/copy-files.js';
+import { AllSnapshots, type Snapshot } from './database/snapshots.js';
 import { exportCell, exportTables, rejectMigrated } from './database/export-tables.js';
 import {
   FORMAT,
@@ -16,11 +16,7 @@ import {
   type SchemaBackup,
   tableCounts,
 } from './store/manifest.js';
-import type { Fault, Report } from './progress.js';
-import { OWN_SCHEMAS, productVersion } from './database/schemas.js';
-import { copyNeededFiles, listFiles, type NeededFiles } from './store/needed-files.js';
-import { removeOldSnapshots } from './store/retention.js';
-import type { Snapshot } from './database/snapshot.js';
+import { OWN_SCHEMAS, productVersion } from './database/catalog.js';
 
 export interface BackupOptions {
   /** See `BackupStore.open`. */

@@ -1,10 +1,9 @@
 import type { Config } from '../config/config.js';
-import { BackupError } from './backup-error.js';
+import { BackupError, type Fault, type Report } from './reporting.js';
 import { BackupStore } from './store/backup-store.js';
-import { connect } from './database/connection.js';
+import { connect } from './database/snapshots.js';
 import { loadTables } from './database/load-tables.js';
 import { type Manifest, tableCounts } from './store/manifest.js';
-import type { Fault, Report } from './progress.js';
 import {
   rejectMissingKeys,
   rejectNewerVersion,
@@ -12,7 +11,7 @@ import {
   rejectUsedDatabase,
 } from './restore-checks.js';
 import { restoreFiles } from './restore-files.js';
-import { migrationName, OWN_SCHEMAS } from './database/schemas.js';
+import { migrationName, OWN_SCHEMAS } from './database/catalog.js';
 import { rejectFaults } from './verify-backup.js';
 
 export interface RestoreOptions {

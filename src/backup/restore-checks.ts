@@ -2,10 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Config } from '../config/config.js';
 import { secretKeyIds } from '../platform/secrets/secret-box.js';
-import { BackupError } from './backup-error.js';
-import { appliedMigrations, qualified, tablesOf } from './database/catalog.js';
+import { BackupError } from './reporting.js';
+import {
+  appliedMigrations,
+  migrationName,
+  OWN_SCHEMAS,
+  productVersion,
+  qualified,
+  tablesOf,
+} from './database/catalog.js';
 import type { Manifest } from './store/manifest.js';
-import { migrationName, OWN_SCHEMAS, productVersion } from './database/schemas.js';
 
 const SESSION_END_ATTEMPTS = 20;
 const SESSION_END_PAUSE_MS = 100;

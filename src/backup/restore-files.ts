@@ -1,11 +1,10 @@
 import type { Config } from '../config/config.js';
-import { openObjectStore } from '../platform/blobs/store/open-blob-store.js';
+import { openObjectStore } from '../platform/blobs/store/blob-store.js';
 import { BlobMissingError, type ObjectStore } from '../platform/blobs/store/object-store.js';
-import { BackupError } from './backup-error.js';
+import { BackupError, type Fault, type Report } from './reporting.js';
 import { type BackupStore, FILES, measuredAll } from './store/backup-store.js';
 import { CONCURRENT_FILES } from './store/copy-files.js';
 import type { FileSet, StoredObject } from './store/manifest.js';
-import type { Fault, Report } from './progress.js';
 import { mapInOrder } from './store/streams.js';
 
 /**

@@ -1,8 +1,7 @@
-import { BackupError } from './backup-error.js';
+import { BackupError, type Fault, type Report } from './reporting.js';
 import { BackupStore } from './store/backup-store.js';
 import { CONCURRENT_FILES } from './store/copy-files.js';
 import { type Manifest, type StoredObject, tableCounts } from './store/manifest.js';
-import type { Fault, Report } from './progress.js';
 import { mapInOrder } from './store/streams.js';
 
 export interface VerifySummary {

@@ -2,11 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Config } from '../config/config.js';
 import { IdentityApi } from '../modules/identity/index.js';
-import { auditCsvHeader, auditCsvLine } from '../platform/audit/audit-csv.js';
-import { type AuditEvent, type AuditFilter, AuditReader } from '../platform/audit/audit-reader.js';
+import {
+  auditCsvHeader,
+  auditCsvLine,
+  type AuditEvent,
+  type AuditFilter,
+  AuditReader,
+} from '../platform/audit/audit-reader.js';
 import { timeOfId } from '../platform/audit/audit.js';
-import { tenantNamed } from './accounts.js';
-import { wholeNumber, withApp } from './context.js';
+import { tenantNamed, wholeNumber, withApp } from './context.js';
 
 const PAGE = 500;
 const FOLLOW_MS = 1_000;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Fault, Progress, Report } from '../backup/progress.js';
+import type { Fault, Progress, Report } from '../backup/reporting.js';
 import type { RestoreOptions } from '../backup/restore-backup.js';
 import type { Config } from '../config/config.js';
 import { print, wholeNumber, withDatabase } from './context.js';

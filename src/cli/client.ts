@@ -2,8 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { type Command, Option } from 'commander';
 import type { Config } from '../config/config.js';
 import { CLIENT_KINDS, type ClientKind, OidcClientsApi } from '../modules/sign-in/index.js';
-import { tenantNamed } from './accounts.js';
-import { print, withApp } from './context.js';
+import { print, tenantNamed, withApp } from './context.js';
 
 interface AddOptions {
   kind: ClientKind;

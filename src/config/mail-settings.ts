@@ -1,7 +1,16 @@
 import { IsBoolean, IsOptional, IsString, Matches } from 'class-validator';
-import { SENDER } from './sender.js';
 import { OneOf, Text, ToBoolean, Url, Whole } from './setting.decorators.js';
 import { TelemetrySettings } from './telemetry-settings.js';
+
+/** An address, or `Name <address>`. */
+export const SENDER =
+  /^(?:[^<>"\r\n]{1,100} <[^\s<>@]{1,64}@[^\s<>@]{1,253}>|[^\s<>@]{1,64}@[^\s<>@]{1,253})$/;
+
+/** @param sender a text that {@link SENDER} matches */
+export function parseSender(sender: string): { name: string; address: string } {
+  const [, name = 'Workspace', address = sender] = /^(.+) <(.+)>$/.exec(sender) ?? [];
+  return { name, address };
+}
 
 const MAIL_MODES = ['user', 'service'] as const;
 const MAIL_ACCOUNTS = ['create', 'link'] as const;

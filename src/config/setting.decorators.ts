@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { Transform } from 'class-transformer';
 import { IsIn, IsInt, IsNumber, IsOptional, IsString, Matches, Max, Min, ValidateBy } from 'class-validator';
-import { isValidDatabaseUrl } from './database-url.js';
+import { isValidDatabaseUrl } from './store-urls.js';
 
 const TRUE = new Set(['true', '1', 'yes', 'on']);
 const FALSE = new Set(['false', '0', 'no', 'off']);

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Created, DemoClient } from './demo-client.js';
+import type { Created, DemoClient, DemoName } from './demo-client.js';
 import type { DemoClients } from './demo-content.js';
-import { AGENDA, HELLO, LETTERS, OWN_MAILBOX, THREAD } from './data/mail.js';
-import type { DemoName } from './demo-data.js';
+import { AGENDA, HELLO, LETTERS, OWN_MAILBOX, THREAD } from './data/content.js';
 
 const MAILBOXES = '/mail/users/me/mailboxes';
 const POLL_MS = 25;

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { type INestApplication, type INestApplicationContext, Logger } from '@nestjs/common';
 import { API_PREFIX } from '../config/config.js';
+import { CallsApi } from '../modules/calls/index.js';
 import { IdentityApi } from '../modules/identity/index.js';
 import { TenantsApi } from '../modules/tenants/index.js';
 import { Blobs } from '../platform/blobs/blobs.js';
@@ -10,12 +11,31 @@ import { Db } from '../platform/database/db.js';
 import { openSession } from '../platform/database/long-session.js';
 import { PersonalData } from '../platform/personal-data/personal-data.js';
 import { provision } from '../provision/provision.js';
-import { createCalls } from './demo-calls.js';
-import { DemoClient } from './demo-client.js';
+import { CALL, GUEST_LINK } from './data/content.js';
+import { DEMO_PASSWORD, DEMO_TENANT, DEMO_USERS, DemoClient } from './demo-client.js';
 import { createContent, type DemoClients } from './demo-content.js';
-import { DEMO_PASSWORD, DEMO_TENANT, DEMO_USERS } from './demo-data.js';
 import { createForms } from './demo-forms.js';
 import { createMail } from './demo-mail.js';
+
+/**
+ * Creates the history of a call, and an invite with a guest who waits for approval. The routes of calls need a media server,
+ * which the demo does not have.
+ */
+export async function createCalls(
+  app: INestApplication,
+  tenantId: string,
+  { alice }: DemoClients,
+): Promise<void> {
+  const { rooms } = await alice.call<{ rooms: { id: string; name: string }[] }>('GET', '/chat/rooms');
+  const room = rooms.find(({ name }) => name === CALL.room);
+  if (!room) throw new Error(`the demo has no room ${CALL.room}`);
+  const { title, minutes } = CALL;
+  const ctx = { tenantId, userId: alice.id };
+  await app.get(CallsApi).recordPast(ctx, { roomId: room.id, title, minutes });
+  const path = `/chat/rooms/${room.id}/external_invites`;
+  const { invites } = await alice.post<{ invites: { token: string }[] }>(path, GUEST_LINK.invite);
+  await alice.post(`/call/external/${invites[0]?.token}/claim`, GUEST_LINK.claim);
+}
 
 /** Key of the lock of the creation: another process must not empty the workspace meanwhile. */
 const LOCK = 770_612;

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { CLIENT_EVENTS, SERVER_EVENTS } from '../platform/realtime/event-declarations.js';
-import { SOCKET_PATH } from '../platform/http/server/socket-target.js';
+import { SOCKET_PATH } from '../platform/http/server/client-error.js';
 import { reachableSchemas } from './components.js';
 
 type Json = Record<string, unknown>;

@@ -5,11 +5,51 @@ import compression from 'compression';
 import type { RequestHandler } from 'express';
 import { API_PREFIX, type Config } from '../config/config.js';
 import { API_SCOPE, SWAGGER_CLIENT } from '../modules/sign-in/index.js';
-import { etagOf } from './etag.js';
-import { SIGN_IN, SIGN_IN_SCHEME } from './openapi-document.js';
-import { EXAMPLE_PATH, hasExample, serveExample } from './serve-example.js';
-import { resolveOwnReferences } from './swagger-ui-references.js';
 import { docsHeaders, JSON_HEADERS } from '../platform/http/security-headers.js';
+import { SIGN_IN, SIGN_IN_SCHEME } from './openapi-document.js';
+import { etagOf, EXAMPLE_PATH, hasExample, serveExample } from './serve-example.js';
+
+/** A value of the OpenAPI document. */
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/**
+ * A plugin of Swagger UI that resolves the references of a part of the document. Its text is part of the script of the page, so
+ * that it uses nothing outside of itself.
+ *
+ * Swagger UI resolves a document of OpenAPI 3.1 as a whole each time that an operation is opened, which takes many seconds of
+ * the browser's processor for a document of this size. Ours has references to its own components only, none of them circular,
+ * and a part needs only those that it reaches.
+ */
+export function resolveOwnReferences() {
+  const childOf = (value: Json, key: string): Json => (value as { [key: string]: Json })[key] as Json;
+  /** Follows a JSON Pointer (RFC 6901). */
+  const find = (document: Json, reference: string): Json =>
+    reference
+      .slice('#/'.length)
+      .split('/')
+      .reduce((value, key) => childOf(value, key.replaceAll('~1', '/').replaceAll('~0', '~')), document);
+  const resolve = (document: Json, value: Json): Json => {
+    if (Array.isArray(value)) return value.map((item) => resolve(document, item));
+    if (value === null || typeof value !== 'object') return value;
+    const { $ref: reference, ...own } = value;
+    const resolved = Object.fromEntries(
+      Object.entries(own).map(([key, child]) => [key, resolve(document, child)]),
+    );
+    if (reference === undefined) return resolved;
+    // In an example, `$ref` is a value: SCIM has an attribute of this name.
+    if (typeof reference !== 'string' || !reference.startsWith('#/'))
+      return { $ref: resolve(document, reference), ...resolved };
+    return { ...(resolve(document, find(document, reference)) as object), ...resolved };
+  };
+  return {
+    fn: {
+      resolveSubtree: async (document: Json, path: string[]) => ({
+        spec: resolve(document, path.reduce(childOf, document)),
+        errors: [],
+      }),
+    },
+  };
+}
 
 /**
  * Serves the committed `openapi.json` and `asyncapi.json`, compressed and with an ETag, and Swagger UI, which loads the first.

@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { RequestHandler, Response } from 'express';
 import { API_PREFIX, type Config } from '../config/config.js';
 import { Errors } from '../platform/http/errors.js';
-import { JSON_HEADERS, exampleHeaders } from '../platform/http/security-headers.js';
-import { etagOf } from './etag.js';
+import { exampleHeaders, JSON_HEADERS } from '../platform/http/security-headers.js';
+
+/** The ETag of a text that clients revalidate. */
+export const etagOf = (text: string): string => `"${createHash('sha256').update(text).digest('base64url')}"`;
 
 /** Path of the example page, a client of offline sync (examples/notes-web). */
 export const EXAMPLE_PATH = `/${API_PREFIX}/docs/example`;

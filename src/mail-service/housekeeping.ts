@@ -3,7 +3,7 @@ import { mailService } from './mail-service.schema.js';
 import { PeriodicJobs } from '../platform/jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../platform/jobs/sweep.js';
 import { purgeCalendarParts } from './calendar-parts/calendar-parts.repository.js';
-import { purgeTokens } from './http/access-tokens.js';
+import { purgeTokens } from './http/caller.guard.js';
 import { MessagesRepository } from './messages/messages.repository.js';
 
 const DAY = 86_400;

@@ -1,5 +1,4 @@
-import { wholeSchema } from '../platform/database/schema/schema-part.js';
-import { sqlMigrations } from '../platform/database/schema/sql-migration.js';
+import { sqlMigrations, wholeSchema } from '../platform/database/schema/schema-part.js';
 import { Home } from '../platform/database/statement.js';
 import { sqlFiles } from '../platform/database/schema/stored-sql.js';
 

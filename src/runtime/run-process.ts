@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { Config, ConfigError } from '../config/config.js';
 import { createLogger } from '../platform/observability/logger.js';
-import type { LoadApplication } from './application.js';
+import type { LoadApplication } from './serve.js';
 import { runPrimary } from './primary.js';
 import { showSourcePositions } from '../platform/observability/source-positions.js';
 import { runWorker } from './worker.js';

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { type Config, ConfigError } from '../config/config.js';
 import { sendMetricsTo } from '../platform/observability/scrape.js';
-import type { LoadApplication, Server } from './application.js';
+import { type LoadApplication, type Server, ServingProcess } from './serve.js';
 import { failureLine } from './failure-line.js';
 import {
   fromPrimary,
@@ -11,7 +11,6 @@ import {
   type ServeSettings,
   type WorkerMessage,
 } from './messages.js';
-import { ServingProcess } from './serve.js';
 import { Shutdown } from './shutdown.js';
 
 /**

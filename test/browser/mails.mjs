@@ -20,7 +20,7 @@ async function previews() {
       'cli/context.js',
       'config/config.js',
       'platform/system-mail/system-mail.js',
-      'platform/system-mail/mail-layout.js',
+      'platform/system-mail/mail-message.js',
       'platform/languages/languages.js',
     ].map(load),
   );

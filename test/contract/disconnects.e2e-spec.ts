@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { UploadLimits } from '../../src/platform/blobs/uploads/upload-limits.js';
+import { UploadLimits } from '../../src/platform/blobs/uploads/uploads.js';
 import { Db } from '../../src/platform/database/db.js';
 import { TestApp } from '../support/app.ts';
 import { LiveKit } from '../support/livekit/livekit.ts';

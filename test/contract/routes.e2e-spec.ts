@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Router } from 'express';
 import type { LeanExpressAdapter } from '../../src/platform/http/server/lean-express.adapter.js';
-import { OIDC_ROUTES } from '../../src/modules/sign-in/protocol/oidc-routes.js';
+import { OIDC_ROUTES } from '../../src/modules/sign-in/sign-in.server.js';
 import { PERMISSIONS } from '../../src/modules/access/index.js';
 import { TestApp } from '../support/app.ts';
 import { describedOperations, fillPath, METHODS } from '../support/contract/operations.ts';

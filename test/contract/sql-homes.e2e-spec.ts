@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { directory, statements, type Home, workspace } from '../../src/platform/database/statement.js';
 import { Db } from '../../src/platform/database/db.js';
-import { NoteFolder } from '../../src/modules/note-folders/note-folder.entity.js';
+import { NoteFolder } from '../../src/modules/note-folders/note-folders.schema.js';
 import { schema } from '../../src/schema.js';
 import { TestApp } from '../support/app.ts';
 import { LAZY_STATEMENTS } from '../support/database/lazy-statements.ts';
@@ -42,13 +42,12 @@ const INSERTED_ROW_FOUND = /INSERT INTO \w+(?: AS \w+)?\s+SELECT \w+\.\*[^;]*;[^
 
 /** Files with locks of a session, or LISTEN, and the connection that has them. */
 const OWN_CONNECTIONS: Record<string, string> = {
-  'src/backup/database/connection.ts': 'of the backup or import',
-  'src/backup/database/snapshot.ts': 'of the backup',
+  'src/backup/database/snapshots.ts': 'of the backup or import',
   'src/backup/workspace/import-workspace.ts': 'of the import',
   'src/demo/demo-workspace.ts': 'of the creation of the demo workspace, to the directory',
-  'src/mail-service/delivery/queue-lease.ts': 'of a queue worker, to the database of the mail service',
+  'src/mail-service/delivery/queue.repository.ts': 'of a queue worker, to the database of the mail service',
   'src/platform/bus/bus.ts': 'of the listener, to the directory',
-  'src/platform/database/embedded/instance-session.ts': 'of the process, to the embedded server',
+  'src/platform/database/embedded/embedded-database.ts': 'of the process, to the embedded server',
 };
 
 /** The statements of the application. Test files of one worker share its modules, and some make statements of their own. */

@@ -1,4 +1,4 @@
-import { RealtimeOptions } from '../../src/platform/realtime/realtime-options.js';
+import { RealtimeOptions } from '../../src/platform/realtime/connection.js';
 import { UserConnections } from '../../src/platform/realtime/user-connections.js';
 import { type TestUser, TestApp } from '../support/app.ts';
 import { ChatFuzzer, type ChatUser } from './fuzzer.ts';

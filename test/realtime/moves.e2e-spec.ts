@@ -1,4 +1,4 @@
-import { RealtimeOptions } from '../../src/platform/realtime/realtime-options.js';
+import { RealtimeOptions } from '../../src/platform/realtime/connection.js';
 import { MovingSite } from '../support/installation/moving-site.ts';
 import { ChatFuzzer } from './fuzzer.ts';
 

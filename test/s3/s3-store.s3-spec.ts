@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { parseBlobStoreUrl } from '../../src/config/blob-store-url.js';
+import { parseBlobStoreUrl } from '../../src/config/store-urls.js';
 import { BlobCollector } from '../../src/platform/blobs/blob-collector.js';
-import { objectName } from '../../src/platform/blobs/store/blob-store.js';
+import { objectName, openBlobStore } from '../../src/platform/blobs/store/blob-store.js';
 import { BlobMissingError, BlobStoreError } from '../../src/platform/blobs/store/object-store.js';
 import { Blobs } from '../../src/platform/blobs/blobs.js';
-import { openBlobStore } from '../../src/platform/blobs/store/open-blob-store.js';
 import { type TestUser, TestApp } from '../support/app.ts';
 import { freePort } from '../support/network/ports.ts';
 import { SlowRequest, form, upload } from '../support/network/multipart.ts';

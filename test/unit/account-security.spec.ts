@@ -1,14 +1,12 @@
 import fc from 'fast-check';
 import {
   newRecoveryCodes,
-  plainRecoveryCode,
-} from '../../src/modules/account-security/two-factor/recovery-codes.js';
-import {
   newTotpSecret,
+  plainRecoveryCode,
   totpEnrolment,
   totpStep,
-} from '../../src/modules/account-security/two-factor/totp.js';
-import { isEasilyGuessed } from '../../src/modules/account-security/passwords/password-strength.js';
+} from '../../src/modules/account-security/two-factor/codes.js';
+import { isEasilyGuessed } from '../../src/modules/account-security/passwords/password-policy.js';
 import {
   newApplicationPassword,
   plainApplicationPassword,

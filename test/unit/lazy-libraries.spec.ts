@@ -24,14 +24,14 @@ test.each([
   [
     'common passwords',
     '@zxcvbn-ts/core',
-    'modules/account-security/passwords/password-strength',
+    'modules/account-security/passwords/password-policy',
     `loaded.isEasilyGuessed('correct horse battery staple', [])`,
     false,
   ],
   [
     'addresses',
     'joi',
-    'modules/mail/messages/drafts/drafts.service',
+    'modules/mail/messages/drafts/drafts.controller',
     `new loaded.DraftsService().create({}, 'x', { to: [{ address: 'none' }] }).catch((error) => error.kind?.status ?? error.message)`,
     422,
   ],

@@ -1,4 +1,4 @@
-import { networkOf } from '../../src/platform/current-work/network-of.js';
+import { networkOf } from '../../src/platform/current-work/current-work.js';
 
 test.each([
   ['192.0.2.7', '192.0.2.7'],

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { SweepTimes } from '../../src/modules/presence/devices/sweep-times.js';
+import { SweepTimes } from '../../src/modules/presence/devices/presence-devices.js';
 
 const GRACE = 10_000;
 const PAUSE = 1_000;

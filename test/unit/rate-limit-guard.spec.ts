@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { Config } from '../../src/config/config.js';
-import { ApiError } from '../../src/platform/http/api-error.js';
-import type { RateLimitKey } from '../../src/platform/rate-limits/rate-limit.js';
+import { ApiError } from '../../src/platform/http/errors.js';
+import type { RateLimitKey } from '../../src/platform/rate-limits/rate-limits.js';
 import {
   RateLimited,
   RateLimitGuard,
+  RequestLimiter,
   type RouteLimit,
 } from '../../src/platform/rate-limits/rate-limit.guard.js';
-import { RequestLimiter } from '../../src/platform/rate-limits/request-limiter.js';
 
 describe('the limit of each user', () => {
   /** @returns null for an allowed request, else the headers of the rejection */

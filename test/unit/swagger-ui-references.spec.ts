@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
-import { resolveOwnReferences } from '../../src/docs/swagger-ui-references.js';
+import { resolveOwnReferences } from '../../src/docs/serve-docs.js';
 
 type Operations = Record<string, object>;
 

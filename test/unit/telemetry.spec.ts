@@ -1,5 +1,5 @@
 import { createLogger } from '../../src/platform/observability/logger.js';
-import { ExportReport } from '../../src/platform/observability/telemetry/export-report.js';
+import { ExportReport } from '../../src/platform/observability/telemetry/sdk.js';
 
 test('a collector that fails is logged once, and once when it accepts data again', () => {
   const lines: string[] = [];

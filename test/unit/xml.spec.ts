@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import { xmlAttribute, xmlText as docxText } from '../../src/lib/docx/xml.js';
 import { isPlainText } from '../../src/lib/forms/fields.js';
-import { xmlText as xlsxText } from '../../src/lib/xlsx/cells.js';
+import { xmlText as xlsxText } from '../../src/lib/xlsx/index.js';
 import { NOT_XML } from '../../src/lib/xml/index.js';
 
 /** Text with many special characters. */

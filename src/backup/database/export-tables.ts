@@ -1,21 +1,19 @@
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { BackupError } from '../backup-error.js';
+import { BackupError, type Report } from '../reporting.js';
 import type { BackupStore } from '../store/backup-store.js';
 import {
   appliedMigrations,
   columnList,
   currentSchema,
+  OWN_SCHEMAS,
   qualified,
   sequencesOf,
   type Table,
   tablesOf,
 } from './catalog.js';
 import type { SchemaBackup, TableObject } from '../store/manifest.js';
-import type { Report } from '../progress.js';
-import { OWN_SCHEMAS } from './schemas.js';
-import type { CellSnapshot } from './all-snapshots.js';
-import type { Snapshot } from './snapshot.js';
+import type { CellSnapshot, Snapshot } from './snapshots.js';
 
 /** Copies all tables of a snapshot. The caller checks with `rejectMigrated` that no migration has rewritten tables meanwhile. */
 export async function exportTables(

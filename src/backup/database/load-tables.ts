@@ -3,12 +3,11 @@ import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { v7 as uuidv7 } from 'uuid';
 import { EPOCH, newEpoch } from '../../platform/sync/sync-cursors.js';
-import { BackupError } from '../backup-error.js';
+import { BackupError, type Report } from '../reporting.js';
 import type { BackupStore } from '../store/backup-store.js';
 import { rejectContent } from '../restore-checks.js';
 import { columnList, qualified, tablesOf } from './catalog.js';
 import type { Manifest, SchemaBackup, TableObject } from '../store/manifest.js';
-import type { Report } from '../progress.js';
 
 /** For index builds of this transaction. */
 const WORK_MEMORY = '256MB';

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { parseBlobStoreUrl } from '../../config/blob-store-url.js';
+import { parseBlobStoreUrl } from '../../config/store-urls.js';
+import { openObjectStore } from '../../platform/blobs/store/blob-store.js';
 import { Measured } from '../../platform/blobs/store/measured.js';
 import {
   BlobMissingError,
@@ -8,10 +9,8 @@ import {
   type ObjectStore,
   type OpenBlob,
 } from '../../platform/blobs/store/object-store.js';
-import { openObjectStore } from '../../platform/blobs/store/open-blob-store.js';
-import { BackupError } from '../backup-error.js';
+import { BackupError, type Fault } from '../reporting.js';
 import { FORMAT, formatManifest, type Manifest, parseManifest, type StoredObject } from './manifest.js';
-import type { Fault } from '../progress.js';
 import { compressed, decompressed, fromLines, toLines } from './streams.js';
 
 /** Identifies the folder as backups of one installation. */
@@ -200,4 +199,27 @@ const stored = (name: string, measured: Measured): StoredObject => ({
 
 async function* bytesOf(content: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(content);
+}
+
+/**
+ * Removes all but the newest complete snapshots, then the files that no remaining one refers to. Call it while no other backup
+ * into this place runs.
+ * @returns the ids of the removed snapshots
+ */
+export async function removeOldSnapshots(store: BackupStore, keep: number): Promise<string[]> {
+  const { complete } = await store.snapshots();
+  const old = complete.slice(0, -keep);
+  // The remaining indexes are read first: a damaged one must not lead to the removal of its files.
+  const needed = old.length === 0 ? undefined : await filesOf(store, complete.slice(-keep));
+  for (const id of old) await store.removeSnapshot(id);
+  if (needed) for await (const name of store.files()) if (!needed.has(name)) await store.remove(name);
+  return old;
+}
+
+async function filesOf(store: BackupStore, snapshots: readonly string[]): Promise<Set<string>> {
+  const names = new Set<string>();
+  for (const id of snapshots)
+    for (const { index } of (await store.manifest(id)).files)
+      for await (const { name } of store.readLines<StoredObject>(index)) names.add(name);
+  return names;
 }

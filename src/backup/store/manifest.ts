@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { BackupError } from '../backup-error.js';
+import { BackupError } from '../reporting.js';
 
 /** Version of the layout of backups. A change that earlier versions cannot read increments it. */
 export const FORMAT = 1;

@@ -5,12 +5,10 @@ import pg from 'pg';
 import { movedTables } from '../../platform/cells/move/moved-table.js';
 import { installationOf } from '../../platform/secrets/keyring.js';
 import { TenantsApi } from '../../modules/tenants/index.js';
-import { BackupError } from '../backup-error.js';
+import { BackupError, type Report } from '../reporting.js';
 import { type BackupSummary, snapshotIdOf, summaryOf } from '../create-backup.js';
-import { type Table, tablesOf } from '../database/catalog.js';
-import { OWN_SCHEMAS, productVersion } from '../database/schemas.js';
-import { Snapshot } from '../database/snapshot.js';
-import type { Report } from '../progress.js';
+import { OWN_SCHEMAS, productVersion, type Table, tablesOf } from '../database/catalog.js';
+import { Snapshot } from '../database/snapshots.js';
 import { BackupStore } from '../store/backup-store.js';
 import {
   type ExportedWorkspace,
@@ -19,11 +17,18 @@ import {
   type SchemaBackup,
   type TableObject,
 } from '../store/manifest.js';
-import { copyNeededFiles, listFiles, type NeededFiles } from '../store/needed-files.js';
-import { currentMigrations, type Export, exportTable } from './exported-rows.js';
+import { copyNeededFiles, listFiles, type NeededFiles } from '../store/copy-files.js';
+import {
+  currentMigrations,
+  DIRECTORY_PART,
+  DIRECTORY_ROWS,
+  type Export,
+  exportTable,
+  REPLACED_VALUES,
+  WORKSPACE_PART,
+} from './transferred-tables.js';
 import type { Installation } from './installation.js';
 import { exportMail } from './mail-export.js';
-import { DIRECTORY_PART, DIRECTORY_ROWS, REPLACED_VALUES, WORKSPACE_PART } from './transferred-tables.js';
 
 const { escapeIdentifier: quoted, escapeLiteral: literal } = pg;
 

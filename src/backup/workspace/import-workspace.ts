@@ -11,20 +11,23 @@ import { isConnectionError, mayHaveCommitted } from '../../platform/database/dat
 import { MAIN } from '../../platform/database/db.js';
 import { asTx, replicate } from '../../platform/database/long-session.js';
 import { gidOf } from '../../platform/database/spanning-tx.js';
-import { BackupError } from '../backup-error.js';
-import { appliedMigrations } from '../database/catalog.js';
-import { productVersion } from '../database/schemas.js';
-import type { Report } from '../progress.js';
+import { BackupError, type Report } from '../reporting.js';
+import { appliedMigrations, productVersion } from '../database/catalog.js';
 import { BackupStore } from '../store/backup-store.js';
 import { type ExportedWorkspace, type Manifest, tableCounts } from '../store/manifest.js';
 import { rejectFaults } from '../verify-backup.js';
-import { currentMigrations } from './exported-rows.js';
-import { type ImportedAccounts, importDirectory, matchAccounts, rejectExisting } from './import-directory.js';
-import { hasMail, ImportedFiles } from './import-files.js';
-import { importMail } from './import-mail.js';
-import { type Import, loadRows, partNamed } from './imported-rows.js';
+import { currentMigrations, DIRECTORY_PART, WORKSPACE_PART } from './transferred-tables.js';
+import {
+  type Import,
+  importDirectory,
+  type ImportedAccounts,
+  loadRows,
+  matchAccounts,
+  partNamed,
+  rejectExisting,
+} from './imported-rows.js';
+import { hasMail, ImportedFiles, importMail } from './import-contents.js';
 import type { Installation } from './installation.js';
-import { DIRECTORY_PART, WORKSPACE_PART } from './transferred-tables.js';
 
 /** Class of the advisory locks of imports. */
 const IMPORT_LOCK = 7_706_115;

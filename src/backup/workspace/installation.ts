@@ -7,7 +7,7 @@ import { Db } from '../../platform/database/db.js';
 import { openSession } from '../../platform/database/long-session.js';
 import { schema } from '../../schema.js';
 import { workspaceTableNames } from '../../platform/cells/move/moved-table.js';
-import { APPLICATION_NAME } from '../database/connection.js';
+import { APPLICATION_NAME } from '../database/snapshots.js';
 import { LEFT_OUT } from './transferred-tables.js';
 
 /** The services of an installation for exports and imports of workspaces. */

@@ -1,10 +1,9 @@
 import pg from 'pg';
 import { MAIL_SCHEMA } from '../../mail-service/mail-service.schema.js';
-import { appliedMigrations, columnList, qualified, type Table } from '../database/catalog.js';
-import { OWN_SCHEMAS } from '../database/schemas.js';
+import { appliedMigrations, columnList, OWN_SCHEMAS, qualified, type Table } from '../database/catalog.js';
 import type { SchemaBackup, TableObject } from '../store/manifest.js';
-import { listFiles, type NeededFiles } from '../store/needed-files.js';
-import { type Export, exportTable } from './exported-rows.js';
+import { listFiles, type NeededFiles } from '../store/copy-files.js';
+import { type Export, exportTable } from './transferred-tables.js';
 
 const { escapeLiteral: literal } = pg;
 

@@ -1,3 +1,11 @@
+import type pg from 'pg';
+import { appliedMigrations, currentSchema, type Table } from '../database/catalog.js';
+import { copyRows } from '../database/export-tables.js';
+import type { Snapshot } from '../database/snapshots.js';
+import type { Report } from '../reporting.js';
+import type { BackupStore } from '../store/backup-store.js';
+import type { TableObject } from '../store/manifest.js';
+
 /** Parts of an export, in the place of the schemas of a backup. */
 export const WORKSPACE_PART = 'workspace';
 export const DIRECTORY_PART = 'directory';
@@ -66,3 +74,31 @@ export const REPLACED_VALUES: Readonly<Record<string, Readonly<Record<string, st
   },
   tenant_issuers: { client_secret: 'NULL', is_enabled: 'false' },
 };
+
+/** A running export. */
+export interface Export {
+  readonly store: BackupStore;
+  /** Of its snapshot in the store. */
+  readonly id: string;
+  readonly tenantId: string;
+  /** The database of the workspace. */
+  readonly cell: Snapshot;
+  /** The database of the directory and of the mail service; the same object unless the workspace is in another cell. */
+  readonly directory: Snapshot;
+  readonly report: Report;
+}
+
+/** Copies rows of one table of an export. @param rows see `copyRows` */
+export async function exportTable(
+  { store, id, report }: Export,
+  snapshot: Snapshot,
+  part: string,
+  rows: { table: Table; source: string },
+): Promise<TableObject> {
+  return copyRows(snapshot, store, id, { schema: part, ...rows }, report);
+}
+
+/** Names of the migrations in the schema that the connection uses. */
+export async function currentMigrations(client: pg.Client): Promise<string[]> {
+  return appliedMigrations(client, await currentSchema(client));
+}

@@ -1,15 +1,136 @@
+import { readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { planDatabase } from '../../app.prepare.js';
+import { type CellAddress, cellAddresses, planDatabase } from '../../app.prepare.js';
 import type { Config } from '../../config/config.js';
+import { IANA_NAMES, Zone } from '../../lib/recurrence/index.js';
 import { poolerOf } from '../../platform/database/connections/pooler.js';
+import { PrimaryClient } from '../../platform/database/connections/primary-client.js';
+import { TIMEOUTS } from '../../platform/database/connections/timeouts.js';
+import { needsMigration } from '../../platform/database/schema/migrate.js';
+import { GID_PREFIX } from '../../platform/database/spanning-tx.js';
 import { failureLine } from '../../runtime/failure-line.js';
-import { checkCells } from './cell-checks.js';
 import { Area, type Finding, reasonOf } from './finding.js';
 import { checkReplicas } from './replica-checks.js';
-import { checkWork } from './work-checks.js';
-import { checkZones } from './zone-checks.js';
+import { checkCellWork, checkWork } from './work-checks.js';
 
-const area = new Area('database');
+const zones = new Area('time zones');
+/** The first line is `# version 2026c`. */
+const SYSTEM_DATA = '/usr/share/zoneinfo/tzdata.zi';
+/** Differences that the message names. */
+const MAX_NAMED = 10;
+/** Months of this year and the next that are compared. */
+const MONTHS = 24;
+
+/** Compares the rules of time zones of Node, which all computations use (adr/0065), with those of PostgreSQL and of the system. */
+export async function checkZones(client: pg.Client, nodeVersion = process.versions.tz): Promise<Finding> {
+  const year = new Date().getUTCFullYear();
+  const instants = Array.from({ length: MONTHS }, (_, month) => Date.UTC(year, month, 15) / 1000);
+  const { rows } = await client.query<{ name: string; offsets: number[] }>(
+    `SELECT zone.name, array_agg(
+              extract(epoch FROM (to_timestamp(at) AT TIME ZONE zone.name) - (to_timestamp(at) AT TIME ZONE 'UTC'))::int ORDER BY at) AS offsets
+       FROM pg_timezone_names zone CROSS JOIN unnest($2::float8[]) AS at
+      WHERE zone.name = ANY ($1) GROUP BY zone.name ORDER BY zone.name`,
+    [IANA_NAMES, instants],
+  );
+  const different = rows.filter(({ name, offsets }) => {
+    const zone = Zone.of(name);
+    return instants.some((at, n) => zone.measure(at) !== offsets[n]);
+  });
+  const system = await systemVersion();
+  const names = different.slice(0, MAX_NAMED).map(({ name }) => name);
+  const more = different.length > MAX_NAMED ? ` and ${different.length - MAX_NAMED} more` : '';
+  const message = [
+    `All computations use the rules of Node, version ${nodeVersion}; the system has ${system ?? 'none or an unknown version'}.`,
+    different.length === 0
+      ? 'PostgreSQL has the same rules.'
+      : `PostgreSQL has other rules for ${names.join(', ')}${more}.`,
+  ].join(' ');
+  return system !== null && nodeVersion !== undefined && system > nodeVersion
+    ? zones.warning(message, 'Update Node: the system has newer rules.')
+    : zones.ok(message);
+}
+
+async function systemVersion(): Promise<string | null> {
+  try {
+    return /^# version (\w+)/.exec(await readFile(SYSTEM_DATA, 'utf8'))?.[1] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+const cells = new Area('cells');
+/** Age of a prepared transaction after which a running server would have finished it, seconds. */
+const ABANDONED_SECONDS = 600;
+
+/**
+ * Checks the databases of cells other than `main` (docs/scaling.md). Without such cells: no findings.
+ * @param directory a connection to the database of the directory
+ */
+export async function checkCells(
+  config: Config,
+  databaseUrl: string,
+  directory: pg.Client,
+): Promise<Finding[]> {
+  let addresses: CellAddress[];
+  try {
+    addresses = await cellAddresses(config, databaseUrl);
+  } catch (error) {
+    return [
+      cells.error(
+        `The addresses of the cells cannot be read: ${reasonOf(error)}.`,
+        'Set SECRET_KEYS as it was when the cells were added.',
+      ),
+    ];
+  }
+  const findings: Finding[] = [];
+  for (const address of addresses) findings.push(...(await checkCell(config, address, directory)));
+  return findings;
+}
+
+async function checkCell(
+  config: Config,
+  { name, url, schema, connection }: CellAddress,
+  directory: pg.Client,
+): Promise<Finding[]> {
+  const client = new PrimaryClient({ ...connection, connectionTimeoutMillis: TIMEOUTS.connect });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    if (needsMigration(await planDatabase(config, url, schema)))
+      return [
+        cells.error(
+          `The cell "${name}" is not migrated to this version. Its workspaces get 503.`,
+          'Run "workspace migrate".',
+        ),
+      ];
+    const { rows } = await client.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM pg_prepared_xacts
+        WHERE gid LIKE $1 AND prepared < now() - make_interval(secs => $2)`,
+      [`${GID_PREFIX}${name}:%`, ABANDONED_SECONDS],
+    );
+    const unfinished = rows[0]?.count ?? 0;
+    const own =
+      unfinished > 0
+        ? cells.warning(
+            `${unfinished} commits of the cell "${name}" are unfinished: their rows are locked.`,
+            'Start a server: a job finishes them. If one runs, look for "cells.finish-commits" in its log.',
+          )
+        : cells.ok(`The cell "${name}" responds.`);
+    const work = await checkCellWork(config, client, directory);
+    return [own, ...work.map((finding) => ({ ...finding, message: `Cell "${name}": ${finding.message}` }))];
+  } catch (error) {
+    return [
+      cells.error(
+        `The cell "${name}" cannot be read: ${reasonOf(error)}. Its workspaces get 503.`,
+        'Start its database, or restore it. Run "workspace migrate" when its tables are missing.',
+      ),
+    ];
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+const database = new Area('database');
 const TIMEOUT_MS = 5_000;
 /** The version that the tests use. */
 const TESTED_VERSION = 17;
@@ -24,7 +145,7 @@ export function unreachable(error: unknown, config: Config): Finding {
   const action = config.embeddedDatabase
     ? `Read the log of PostgreSQL in ${config.DATA_DIR}/postgres/log.`
     : 'Check that PostgreSQL runs, and its address, user and password in DATABASE_URL.';
-  return area.error(message, action);
+  return database.error(message, action);
 }
 
 /** Checks the server, the schema and the stored work. @throws when the database does not respond */
@@ -71,13 +192,13 @@ async function checkServer(client: pg.Client): Promise<Finding> {
   );
   const { version, number, size, readonly } = rows[0]!;
   if (readonly)
-    return area.error(
+    return database.error(
       `PostgreSQL ${version} responds, but accepts no writes: it is a replica or read-only.`,
       'Set DATABASE_URL to the primary server, or end the read-only mode (default_transaction_read_only).',
     );
   const message = `PostgreSQL ${version} responds; the database has ${size}.`;
-  if (Math.floor(number / 10_000) >= TESTED_VERSION) return area.ok(message);
-  return area.warning(
+  if (Math.floor(number / 10_000) >= TESTED_VERSION) return database.ok(message);
+  return database.warning(
     message,
     `Upgrade to PostgreSQL ${TESTED_VERSION} or newer: older versions are not tested.`,
   );
@@ -86,10 +207,10 @@ async function checkServer(client: pg.Client): Promise<Finding> {
 /** No finding without a pooler. */
 async function checkPooler(url: string): Promise<Finding[]> {
   const pooler = await poolerOf(url);
-  if (pooler === 'session') return [area.ok('A pooler in session mode is in front of the database.')];
+  if (pooler === 'session') return [database.ok('A pooler in session mode is in front of the database.')];
   if (pooler === 'none') return [];
   return [
-    area.error(
+    database.error(
       'A pooler in transaction mode is in front of the database: prepared statements, messages between processes and locks fail.',
       'Set its mode to session (PgBouncer: pool_mode = session), or set DATABASE_URL to PostgreSQL itself.',
     ),
@@ -103,13 +224,13 @@ async function checkExtensions(client: pg.Client): Promise<Finding> {
   );
   const missing = EXTENSIONS.filter((name) => !rows.some((row) => row.name === name));
   if (missing.length > 0)
-    return area.error(
+    return database.error(
       `The server does not offer the extensions ${missing.join(', ')}.`,
       'Install the contrib package of PostgreSQL on its machine.',
     );
   const created = rows.filter(({ installed }) => !installed).map(({ name }) => name);
-  if (created.length === 0) return area.ok(`The extensions ${EXTENSIONS.join(', ')} exist.`);
-  return area.warning(
+  if (created.length === 0) return database.ok(`The extensions ${EXTENSIONS.join(', ')} exist.`);
+  return database.warning(
     `The extensions ${created.join(', ')} are not created in this database.`,
     'Run workspace migrate as the owner of the database.',
   );
@@ -126,8 +247,8 @@ async function checkClock(client: pg.Client): Promise<Finding> {
   const message = `The clocks of this machine and of the database differ by ${difference.toFixed(1)} s.`;
   const action =
     'Synchronise both machines with NTP: lifetimes of tokens and reminders depend on the clocks.';
-  if (difference > CLOCK.error) return area.error(message, action);
-  return difference > CLOCK.warning ? area.warning(message, action) : area.ok(message);
+  if (difference > CLOCK.error) return database.error(message, action);
+  return difference > CLOCK.warning ? database.warning(message, action) : database.ok(message);
 }
 
 async function checkSchema(config: Config, url: string): Promise<Finding[]> {
@@ -135,23 +256,23 @@ async function checkSchema(config: Config, url: string): Promise<Finding[]> {
   const findings: Finding[] = [];
   if (pending.length > 0)
     findings.push(
-      area.error(
+      database.error(
         `${pending.length} migrations are pending, the first is ${pending[0]}.`,
         'Run workspace migrate, or restart the servers with this version.',
       ),
     );
   else if (functions === 'changed')
     findings.push(
-      area.error('The stored functions are not those of this version.', 'Run workspace migrate.'),
+      database.error('The stored functions are not those of this version.', 'Run workspace migrate.'),
     );
   if (unknown.length > 0 || functions === 'newer')
     findings.push(
-      area.warning(
+      database.warning(
         'A newer version has migrated the database.',
         'Use that version of the workspace command and of the servers.',
       ),
     );
-  return findings.length > 0 ? findings : [area.ok('The schema is up to date.')];
+  return findings.length > 0 ? findings : [database.ok('The schema is up to date.')];
 }
 
 async function checkIndexes(client: pg.Client): Promise<Finding[]> {
@@ -160,7 +281,7 @@ async function checkIndexes(client: pg.Client): Promise<Finding[]> {
       WHERE NOT (indisvalid AND indisready) AND indrelid NOT IN (SELECT relid FROM pg_stat_progress_create_index) ORDER BY 1`,
   );
   return rows.map(({ name }) =>
-    area.error(
+    database.error(
       `The index ${name} is invalid: an interrupted creation left it behind.`,
       `Run REINDEX INDEX CONCURRENTLY ${name}.`,
     ),
@@ -177,15 +298,15 @@ async function checkPrivileges(client: pg.Client): Promise<Finding> {
   );
   const { role, superuser, lacking } = rows[0]!;
   if (lacking.length > 0)
-    return area.error(
+    return database.error(
       `The role ${role} lacks privileges on ${lacking.length} tables, e.g. ${lacking[0]}.`,
       'Grant them as docs/database-roles.md shows.',
     );
   const embedded = client.host?.startsWith('/') ?? false;
   if (superuser && !embedded)
-    return area.warning(
+    return database.warning(
       `The role ${role} is a superuser: a leaked DATABASE_URL gives control over the whole server.`,
       'Use a role that owns only this database, or two roles (docs/database-roles.md).',
     );
-  return area.ok(`The role ${role} has the privileges that it needs.`);
+  return database.ok(`The role ${role} has the privileges that it needs.`);
 }

@@ -3,10 +3,9 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { type Config, ConfigError } from '../../config/config.js';
 import { withDatabase } from '../context.js';
-import { checkConfiguration } from './configuration-checks.js';
+import { checkConfiguration, checkDisk } from './installation-checks.js';
 import { checkDatabase, unreachable } from './database-checks.js';
 import { Area, type Finding } from './finding.js';
-import { checkDisk } from './machine-checks.js';
 import { checkServices } from './service-checks.js';
 
 /** Exit code for the worst status. */

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Config } from '../../config/config.js';
 import { MIB } from '../../platform/blobs/file-limits.js';
-import { outboxState } from '../../platform/events/outbox-metrics.js';
+import { outboxState } from '../../platform/events/outbox.js';
 import { secretKeyIds } from '../../platform/secrets/secret-box.js';
 import { Area, duration, type Finding } from './finding.js';
 

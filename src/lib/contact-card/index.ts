@@ -1,8 +1,7 @@
 export { CARD_FIELDS, type CardField, type CardPatch, type ContactCard, MAX_UID } from './card.js';
 export { canJoin, joined } from './join.js';
 export { differences, emptyCard, namesExtension, parsedPhone, written } from './normalize.js';
-export { isPhoneCountry } from './phone-numbers.js';
-export { SCRIPT_DIGITS } from './phone-texts.js';
+export { isPhoneCountry, SCRIPT_DIGITS } from './phone-numbers.js';
 export {
   categoryKey,
   contactWords,

@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CountryCode } from 'libphonenumber-js';
-import { rememberNational } from './national-numbers.js';
-import { phoneNumbers } from './phone-numbers.js';
-import { telLink, VANITY, withoutLetters } from './phone-texts.js';
+import { phoneNumbers, rememberNational, telLink, VANITY, withoutLetters } from './phone-numbers.js';
 import { asciiDigits, filledText, labelsOf, mailAddress } from '../text/index.js';
 import {
   type CardAddress,

@@ -1,7 +1,6 @@
 import { fold } from '../search-text/index.js';
 import type { ContactCard, ContactPhone } from './card.js';
-import { nationalNumber } from './national-numbers.js';
-import { telLink } from './phone-texts.js';
+import { nationalNumber, telLink } from './phone-numbers.js';
 import { asciiDigits, cutText, mailAddress } from '../text/index.js';
 
 // The index of an address book lists a contact under folded words and under keys. Keys contain a character that words never

@@ -2,7 +2,7 @@ import type { Element } from 'hast';
 import { attribute, declarations, pixels, twips, TWIPS_PER_PX } from './css.js';
 import { LIST_STEP, type Marker } from './lists.js';
 import type { Alignment, LineHeight, ParagraphPlace } from './paragraph.js';
-import type { Direction } from './scripts.js';
+import type { Direction } from './text-style.js';
 
 /** The properties that the content of a block inherits. */
 export interface Block {

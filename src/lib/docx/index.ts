@@ -1,2 +1,1 @@
-export { closedPage } from './closed-page.js';
-export { type DocxSource, writeDocx } from './writer.js';
+export { closedPage, type DocxSource, writeDocx } from './writer.js';

@@ -1,5 +1,4 @@
-import { type Direction, firstStrong, segments } from './scripts.js';
-import { runProperties, type TextStyle } from './text-style.js';
+import { type Direction, firstStrong, runProperties, segments, type TextStyle } from './text-style.js';
 import { withoutControls, wVal, xmlText } from './xml.js';
 
 export type Alignment = 'left' | 'right' | 'center' | 'justify' | 'start' | 'end';

@@ -14,7 +14,7 @@ import {
   type Section,
 } from './definition.js';
 import { compact, Fields } from './fields.js';
-import { isDate } from './kinds/dates.js';
+import { isDate } from './kinds/values.js';
 import { isAnswerable, kindOf } from './kinds/index.js';
 import type { Comparison } from './kinds/kind.js';
 import { LogicPlan } from './logic.js';

@@ -1,8 +1,7 @@
 import type { Element, Nodes, Root } from 'hast';
 import { sanitize } from 'hast-util-sanitize';
 import { toHtml } from 'hast-util-to-html';
-import { prefixIds } from './ids.js';
-import { DATA_ATTRIBUTE, SCHEMA } from './rules.js';
+import { DATA_ATTRIBUTE, prefixIds, SCHEMA } from './rules.js';
 import { safeStyle } from './style.js';
 import { parseHtml, tagsAreAllowed } from './tree.js';
 

@@ -6,7 +6,6 @@ export {
   toContentIdLinks,
 } from './attachment-links.js';
 export { cleanHtml } from './clean.js';
-export { type HtmlTooComplexCode, HtmlTooComplexError } from './errors.js';
+export { type HtmlTooComplexCode, HtmlTooComplexError, parseHtml } from './tree.js';
 export { isPlainlyClean } from './fast-path.js';
 export { escapeHtml, plainText, textPieces } from './text.js';
-export { parseHtml } from './tree.js';

@@ -1,8 +1,27 @@
 import type { Element, ElementContent, Root } from 'hast';
-import { defaultTreeAdapter, ErrorCodes, html as names, parseFragment, Tokenizer } from 'parse5';
-import type { DefaultTreeAdapterMap, DefaultTreeAdapterTypes as P5, Token, TreeAdapter } from 'parse5';
-import { HtmlTooComplexError } from './errors.js';
+import {
+  defaultTreeAdapter,
+  type DefaultTreeAdapterMap,
+  ErrorCodes,
+  html as names,
+  type DefaultTreeAdapterTypes as P5,
+  parseFragment,
+  type Token,
+  Tokenizer,
+  type TreeAdapter,
+} from 'parse5';
 import { TAGS } from './rules.js';
+
+/** Reason why a text is rejected: nesting depth, number of nodes, or the time its check takes. */
+export type HtmlTooComplexCode = 'too_deep' | 'too_many_nodes' | 'too_slow';
+
+/** The text exceeds a limit of the parser. The HTTP layer maps it to 422. */
+export class HtmlTooComplexError extends Error {
+  constructor(readonly code: HtmlTooComplexCode) {
+    super(`HTML is too complex: ${code}`);
+    this.name = 'HtmlTooComplexError';
+  }
+}
 
 /** Maximum nesting. Browsers flatten at 512. */
 const MAX_DEPTH = 256;

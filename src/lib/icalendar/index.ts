@@ -8,9 +8,9 @@ export {
   propertiesOf,
   property,
   propertyOf,
+  ICalendarError,
 } from './component.js';
-export { ICalendarError } from './errors.js';
-export type { Property } from './property.js';
+export type { Property } from './component.js';
 export { parseCalendars, READ_LIMITS, readCalendar } from './reader.js';
 export {
   allTimesOf,
@@ -28,7 +28,6 @@ export {
   unescapeText,
 } from './values.js';
 export { ZoneRules } from './zone-rules.js';
-export { vtimezoneText, zonesIn } from './zone-texts.js';
-export { vtimezoneOf } from './zone-writer.js';
+export { vtimezoneText, zonesIn, vtimezoneOf } from './zone-writer.js';
 export { CalendarZones, type ResolvedZone, zoneOfName } from './zones.js';
 export { isUnnamedZone } from './zone-titles.js';

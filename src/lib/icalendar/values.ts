@@ -1,7 +1,12 @@
 import { DAY, formatWallTime, parseWallTime } from '../recurrence/index.js';
-import { ICalendarError } from './errors.js';
-import { parameterOf, propertiesOf, propertyOf, type Component } from './component.js';
-import type { Property } from './property.js';
+import {
+  type Component,
+  ICalendarError,
+  parameterOf,
+  propertiesOf,
+  type Property,
+  propertyOf,
+} from './component.js';
 
 const ESCAPED = /\\([\s\S])/g;
 const SPECIAL = /[\\;,\n]/g;

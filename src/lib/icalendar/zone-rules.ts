@@ -8,8 +8,7 @@ import {
   type Rule,
   withWallUntil,
 } from '../recurrence/index.js';
-import { type Component, propertiesOf, propertyOf } from './component.js';
-import { ICalendarError } from './errors.js';
+import { type Component, ICalendarError, propertiesOf, propertyOf } from './component.js';
 import { allTimesOf, parseOffset, parseTime } from './values.js';
 
 interface Onset {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import {
   civilOf,
   DAY,
@@ -5,11 +6,11 @@ import {
   daysInMonth,
   formatWallTime,
   type Transition,
-  WEEKDAYS,
   weekdayOf,
+  WEEKDAYS,
   Zone,
 } from '../recurrence/index.js';
-import { component, type Component, property } from './component.js';
+import { type Component, component, formatComponent, parameterOf, property } from './component.js';
 import { formatOffset } from './values.js';
 
 /** Number of consecutive years in which a change must repeat, so that it is written as a rule. */
@@ -107,4 +108,31 @@ function observance(name: string, start: string, before: number, after: number):
     property('TZOFFSETFROM', formatOffset(before)),
     property('TZOFFSETTO', formatOffset(after)),
   ]);
+}
+
+/** Texts by zone and first year: a zone of a long history takes milliseconds to write. */
+const texts = new LRUCache<string, string>({ max: 1_000 });
+
+/** The text of the VTIMEZONE of an IANA zone, without end. @param from first year */
+export function vtimezoneText(name: string, from: number): string {
+  const key = `${name} ${from}`;
+  let text = texts.get(key);
+  if (text === undefined) {
+    text = formatComponent(vtimezoneOf(name, from, null));
+    texts.set(key, text);
+  }
+  return text;
+}
+
+/** The zones that the times of components, and of the components in them, name. */
+export function zonesIn(components: readonly Component[]): Set<string> {
+  const names = new Set<string>();
+  for (const { properties, components: inner } of components) {
+    for (const each of properties) {
+      const name = parameterOf(each, 'TZID');
+      if (name !== undefined) names.add(name);
+    }
+    for (const name of zonesIn(inner)) names.add(name);
+  }
+  return names;
 }

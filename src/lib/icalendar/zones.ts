@@ -1,10 +1,8 @@
 import { canonicalZone, DAY, Zone } from '../recurrence/index.js';
-import { type Component, propertyOf } from './component.js';
-import { ICalendarError } from './errors.js';
+import { type Component, ICalendarError, propertyOf } from './component.js';
 import { unescapeText } from './values.js';
-import { WINDOWS_ZONES } from './windows-zones.js';
+import { LARGE_ZONES, WINDOWS_ZONES, zoneOfTitle } from './zone-titles.js';
 import { ZoneRules } from './zone-rules.js';
-import { LARGE_ZONES, zoneOfTitle } from './zone-titles.js';
 
 /**
  * A resolved TZID: an IANA zone, or the rules of a VTIMEZONE that match no IANA zone, with the IANA zone that differs from them for the

@@ -1,4 +1,11 @@
-export { isOfAttendee, ITIP_METHODS, ItipError, type ItipMethod } from './methods.js';
+export {
+  isOfAttendee,
+  ITIP_METHODS,
+  ItipError,
+  type ItipMethod,
+  compareVersions,
+  type Version,
+} from './methods.js';
 export { type ItipMessage, type ItipPart, parseItip } from './message.js';
 export {
   addressOfUri,
@@ -12,5 +19,4 @@ export {
   MAX_ATTENDEES,
   uriOfAddress,
 } from './people.js';
-export { compareVersions, type Version } from './version.js';
 export { composeItipMail } from './mail.js';

@@ -1,5 +1,28 @@
 import { parseWallTime } from './civil.js';
-import { RecurrenceError } from './errors.js';
+
+export type RecurrenceErrorCode =
+  /** The text is no rule of RFC 5545, 3.3.10, or contradicts itself. */
+  | 'invalid_rule'
+  /** SECONDLY or MINUTELY. */
+  | 'frequency_unsupported'
+  /** A calendar other than the Gregorian one (RSCALE of RFC 7529). */
+  | 'rscale_unsupported'
+  /** More than the limits of this library: length, COUNT, INTERVAL, times a day. */
+  | 'rule_too_large';
+
+/** A rule that cannot be read or is not supported. */
+export class RecurrenceError extends Error {
+  override readonly name = 'RecurrenceError';
+
+  /** @param part the name of the rule part at fault, e.g. `BYDAY` */
+  constructor(
+    readonly code: RecurrenceErrorCode,
+    message: string,
+    readonly part?: string,
+  ) {
+    super(message);
+  }
+}
 
 const FREQUENCIES = ['YEARLY', 'MONTHLY', 'WEEKLY', 'DAILY', 'HOURLY'] as const;
 export type Frequency = (typeof FREQUENCIES)[number];
@@ -292,4 +315,28 @@ export function formatRule(rule: Rule): string {
 function formatUntil({ kind, time }: Until): string {
   const text = new Date(time * 1000).toISOString().replaceAll(/[-:]|\.000Z$/g, '');
   return kind === 'date' ? text.slice(0, 8) : kind === 'utc' ? `${text}Z` : text;
+}
+
+/**
+ * Reads a rule that breaks RFC 5545, 3.3.10, in a way that leaves its meaning clear: empty parts, parts of a program (`X-...`, which
+ * RFC 2445 allowed), a part that is given twice with the same value, `INTERVAL=0`, numbers of weekdays under a frequency that has none.
+ * @returns one rule; two with COUNT and UNTIL, of which the one that ends first is meant; none for an empty text
+ * @throws RecurrenceError for any other fault
+ */
+export function repairRule(text: string): Rule[] {
+  const parts = new Set<string>();
+  for (const part of partsOf(text)) {
+    const [name = '', value = ''] = part.split('=', 2);
+    const isEmpty = value === '' && (part === '' || RULE_PARTS.has(name));
+    if (!isEmpty && !name.startsWith('X-') && part !== 'INTERVAL=0') parts.add(part);
+  }
+  if (parts.size === 0) return [];
+  const all = [...parts];
+  const isNumbered = all.some((part) => part === 'FREQ=MONTHLY' || part === 'FREQ=YEARLY');
+  const plain = isNumbered
+    ? all
+    : all.map((part) => (part.startsWith('BYDAY=') ? part.replaceAll(/[+-]?\d+(?=[A-Z])/g, '') : part));
+  const without = (name: string): string => plain.filter((part) => !part.startsWith(`${name}=`)).join(';');
+  const hasBoth = ['COUNT=', 'UNTIL='].every((name) => plain.some((part) => part.startsWith(name)));
+  return hasBoth ? [parseRule(without('UNTIL')), parseRule(without('COUNT'))] : [parseRule(plain.join(';'))];
 }

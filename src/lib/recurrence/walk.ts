@@ -1,6 +1,5 @@
 import { civilOf, DAY, dayOf, daysInMonth, daysInYear, MAX_YEAR, mod, weekdayOf } from './civil.js';
-import { ALL_MONTHS, daysOfMonth } from './day-bits.js';
-import { type Plan, planOf, selected } from './plan.js';
+import { ALL_MONTHS, daysOfMonth, type Plan, planOf, selected } from './plan.js';
 import type { Rule } from './rule.js';
 import { collectMonth, collectYear, dayTest, pushDays } from './year-days.js';
 

@@ -1,6 +1,5 @@
 import { civilOf, dayOf, daysInMonth, daysInYear, firstWeekOf, weekdayOf } from './civil.js';
-import { ALL_MONTHS, daysOfMonth, nthWeekday, type DayParts } from './day-bits.js';
-import type { Plan } from './plan.js';
+import { ALL_MONTHS, type DayParts, daysOfMonth, nthWeekday, type Plan } from './plan.js';
 import type { Skip } from './rule.js';
 
 /**

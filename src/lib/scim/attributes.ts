@@ -1,4 +1,24 @@
-import { ScimInputError } from './scim-error.js';
+/** Detail error keywords of RFC 7644, section 3.12. */
+export type ScimType =
+  | 'invalidFilter'
+  | 'invalidPath'
+  | 'invalidSyntax'
+  | 'invalidValue'
+  | 'mutability'
+  | 'noTarget'
+  | 'tooMany'
+  | 'uniqueness';
+
+/** Input that SCIM rejects with 400. */
+export class ScimInputError extends Error {
+  constructor(
+    readonly scimType: ScimType,
+    detail: string,
+  ) {
+    super(detail);
+    this.name = 'ScimInputError';
+  }
+}
 
 /** An attribute of a schema (RFC 7643, section 7). */
 export interface Attribute {

@@ -6,6 +6,7 @@ import {
   type Json,
   type ResourceType,
   type Schema,
+  ScimInputError,
   type Scope,
   scopeOf,
 } from './attributes.js';
@@ -13,7 +14,6 @@ import { parsePath, type PatchPath } from './filter.js';
 import { Comparisons, type Operation, OPERATIONS, PatchedValues } from './patched-values.js';
 import { readValue } from './resource.js';
 import { MESSAGES } from './schemas.js';
-import { ScimInputError } from './scim-error.js';
 
 const MAX_OPERATIONS = 1_000;
 

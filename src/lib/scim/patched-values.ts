@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Attribute, byName, invalidValue, isObject, type Json } from './attributes.js';
-import type { Filter, PatchPath } from './filter.js';
-import { comparable, matches } from './match.js';
+import { type Attribute, byName, invalidValue, isObject, type Json, ScimInputError } from './attributes.js';
+import { comparable, type Filter, matches, type PatchPath } from './filter.js';
 import { MAX_VALUES, readObject, readValue } from './resource.js';
-import { ScimInputError } from './scim-error.js';
 
 export const OPERATIONS = ['add', 'remove', 'replace'] as const;
 export type Operation = (typeof OPERATIONS)[number];

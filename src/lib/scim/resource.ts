@@ -7,9 +7,9 @@ import {
   isObject,
   type Json,
   type ResourceType,
+  ScimInputError,
   scopeOf,
 } from './attributes.js';
-import { ScimInputError } from './scim-error.js';
 
 const MAX_TEXT = 500;
 /** Values of a list, except members of a group. */

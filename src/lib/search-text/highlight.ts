@@ -1,7 +1,6 @@
-import { fold } from './fold.js';
+import { fold, type Span, spans } from './tokens.js';
 import { escapeHtml, textPieces } from '../html/index.js';
 import type { SearchQuery, Term } from './search-query.js';
-import { type Span, spans } from './tokens.js';
 
 /** Characters of a snippet, and how many of them come before the first match. */
 const SNIPPET = 240;

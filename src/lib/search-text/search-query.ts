@@ -1,5 +1,4 @@
-import { quoted, readerLexeme, UNPLACED } from './lexeme.js';
-import { pairs, spans, type Token } from './tokens.js';
+import { pairs, quoted, readerLexeme, spans, type Token, UNPLACED } from './tokens.js';
 
 /** Characters of a query. */
 export const MAX_QUERY = 256;

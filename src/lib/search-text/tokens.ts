@@ -1,4 +1,69 @@
-import { cut, fold } from './fold.js';
+import { cutText } from '../text/index.js';
+
+/** Maximum code points of a lexeme. Longer words are cut, in texts and in queries alike. */
+const MAX_LEXEME = 64;
+
+/**
+ * Characters that a search ignores: marks that writers often omit, joiners and hyphens. Other marks count, because they
+ * distinguish words: the signs of Indic scripts, Thai vowels and the voicing of kana.
+ */
+const IGNORED = new RegExp(
+  `[${[
+    // Accents: Latin, Greek, Cyrillic, Vietnamese.
+    '\\u0300-\\u036f\\u0483-\\u0487\\u1ab0-\\u1aff\\u1dc0-\\u1dff\\u20d0-\\u20ff\\ufe20-\\ufe2f',
+    // Hebrew points.
+    '\\u0591-\\u05bd\\u05bf\\u05c1\\u05c2\\u05c4\\u05c5\\u05c7',
+    // Arabic vowel signs and tatweel.
+    '\\u0610-\\u061a\\u0640\\u064b-\\u065f\\u0670\\u06d6-\\u06dc\\u06df-\\u06e4\\u06e7\\u06e8\\u06ea-\\u06ed',
+    // Soft hyphen, joiners, variation selectors.
+    '\\u00ad\\u200c\\u200d\\u2060\\ufeff\\ufe00-\\ufe0f',
+  ].join('')}]`,
+  'g',
+);
+
+/** Letters that Unicode does not decompose, with their spelling on keyboards that lack them. */
+const ASCII_LETTERS: Record<string, string> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ħ: 'h',
+  ŧ: 't',
+  ı: 'i',
+  ŋ: 'ng',
+  ς: 'σ',
+  ى: 'ي',
+  ی: 'ي',
+  ک: 'ك',
+  ة: 'ه',
+};
+const LETTER = new RegExp(`[${Object.keys(ASCII_LETTERS).join('')}]`, 'g');
+
+const NOT_ASCII = /[^\0-\x7f]/;
+
+/**
+ * The form in which words are compared: without compatibility variants (NFKC: full width, ligatures), lower case, without accents.
+ * Folding is idempotent.
+ */
+export function fold(word: string): string {
+  if (!NOT_ASCII.test(word)) return word.toLowerCase();
+  return word
+    .normalize('NFKC')
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(IGNORED, '')
+    .replace(LETTER, (letter) => ASCII_LETTERS[letter] as string)
+    .normalize('NFC');
+}
+
+/** A folded word, cut to the length of a lexeme. */
+export function cut(word: string): string {
+  return cutText(word, MAX_LEXEME);
+}
 
 /**
  * `word`: a folded word, an emoji, a number. `run`: folded text of a script without spaces, or of Korean, which appends
@@ -24,7 +89,6 @@ const SPACELESS =
 const WORDLIKE = '[\\p{L}\\p{N}\\p{M}\\u00ad\\u200c\\u200d\\u2060\\u2100-\\u214f\\u3300-\\u33ff]';
 const LETTERS = '[\\p{L}\\p{N}\\p{M}]';
 const LAST_ASCII = 0x7f;
-const NOT_ASCII = /[^\0-\x7f]/;
 /** An arrow with U+0338 (struck through) is another character and not an emoji. */
 const SIGNS = '\\p{RI}{2}|\\p{Extended_Pictographic}(?!\\u0338)';
 const pattern = (characters: string, flags: string): RegExp =>
@@ -142,3 +206,20 @@ export function pairs(run: string): string[] {
   const characters = [...run];
   return characters.slice(1).map((character, n) => `${characters[n]}${character}`);
 }
+
+const SPECIAL = /['\\]/;
+
+/** A lexeme quoted for the text form of a tsvector or tsquery. */
+export function quoted(lexeme: string): string {
+  if (!SPECIAL.test(lexeme)) return `'${lexeme}'`;
+  return `'${lexeme.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+}
+
+/**
+ * The lexeme of a reader. A document has one for each user with access, so that a single look-up in the index checks both the
+ * terms and the access. No token contains U+0001, so neither texts nor queries can contain this lexeme.
+ */
+export const readerLexeme = (userId: string): string => `\u0001u${userId}`;
+
+/** Marks a document in which some pairs have no position, so that a query cannot test whether they are adjacent. */
+export const UNPLACED = '\u0002';

@@ -1,3 +1,41 @@
+export type VcardErrorCode =
+  /** The input contains no vCard. */
+  | 'no_card'
+  /** The card has no END:VCARD. */
+  | 'unfinished_card'
+  /** The card is longer than `ReadLimits.cardBytes`, or has too many properties. */
+  | 'card_too_large'
+  /** The card has a VERSION other than 2.1, 3.0 and 4.0. */
+  | 'unsupported_version'
+  /** The card has no property with a value. */
+  | 'empty_card'
+  /** The value is no JSContact Card of RFC 9553. */
+  | 'invalid_jscontact';
+
+/** A card that cannot be read. */
+export class VcardError extends Error {
+  override readonly name = 'VcardError';
+
+  constructor(
+    readonly code: VcardErrorCode,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+const URN = /^urn:uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** `urn:uuid:` is the spelling of a UUID in vCard 4.0; cards have it without. */
+export function uidOf(text: string): string {
+  return URN.exec(text)?.[1] ?? text;
+}
+
+export function uidToUri(uid: string): string {
+  return UUID.test(uid) ? `urn:uuid:${uid}` : uid;
+}
+
 /** The kinds of RFC 6350, 6.1.4. A card with another kind is an `individual` and keeps its kind in `custom`. */
 export const CARD_KINDS = ['individual', 'group', 'org', 'location'] as const;
 export type CardKind = (typeof CARD_KINDS)[number];

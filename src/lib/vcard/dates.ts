@@ -1,6 +1,6 @@
 import type { CardDate } from './card.js';
 import type { Property } from './read/properties.js';
-import { unescapeText } from './text.js';
+import { unescapeText } from './values.js';
 
 type DateParts = Pick<CardDate, 'year' | 'month' | 'day'>;
 

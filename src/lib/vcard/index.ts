@@ -18,13 +18,13 @@ export {
   type CardValue,
   isAnonymous,
   newCard,
+  VcardError,
+  uidOf,
+  uidToUri,
 } from './card.js';
-export { VcardError } from './errors.js';
-export { withStoredPositions } from './geo.js';
-export { uidOf, uidToUri } from './uids.js';
+export { withStoredPositions, SINGLE_PROPERTIES } from './values.js';
 export { toJsContact } from './write/js-contact.js';
 export { type CardResult, countCards, readCard, readCards } from './read/cards.js';
-export { withoutStale } from './stale.js';
-export { SINGLE_PROPERTIES } from './preference.js';
-export { secondValues } from './write/second-values.js';
+export { withoutStale } from './companions.js';
+export { secondValues } from './write/lines.js';
 export { CARD_VERSIONS, type CardVersion, writeCard } from './write/cards.js';

@@ -1,5 +1,4 @@
-export { ENTITIES, NOT_XML } from './characters.js';
-export { xmlText } from './escape.js';
+export { ENTITIES, NOT_XML, xmlText, formatXml, XML_NAMESPACE } from './writer.js';
 export {
   readXml,
   type XmlAttribute,
@@ -8,4 +7,3 @@ export {
   type XmlErrorCode,
   type XmlLimits,
 } from './reader.js';
-export { formatXml, XML_NAMESPACE } from './writer.js';

@@ -1,5 +1,28 @@
-import { xmlText } from './escape.js';
 import type { XmlElement } from './reader.js';
+
+/**
+ * The characters that XML 1.0 excludes (section 2.2, `Char`), as the inside of a character class. Lone surrogates, which it
+ * excludes too, are left to `isWellFormed()` and `\p{Surrogate}`.
+ */
+export const NOT_XML = String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff`;
+
+/** The entities of the characters that delimit markup and attribute values. */
+export const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
+
+const SPECIAL = new RegExp(`[&<>"\\r${NOT_XML}]`, 'g');
+const LONE = /\p{Surrogate}/gu;
+
+/** Character data of an element or an attribute value. Characters that XML excludes are left out. */
+export const xmlText = (text: string): string =>
+  (text.isWellFormed() ? text : text.replace(LONE, '')).replace(
+    SPECIAL,
+    (character) => ENTITIES[character] ?? (character === '\r' ? '&#13;' : ''),
+  );
 
 /** The namespace of `xml:lang`, whose prefix needs no declaration. */
 export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';

@@ -1,12 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import { hashPassword, verifyPassword } from '../../platform/secrets/password-hash.js';
-import { mailErrors } from '../mail-error.js';
+import { AccessTokens } from '../http/caller.guard.js';
 import { newId } from '../ids.js';
-import { AccessTokens } from '../http/access-tokens.js';
-import { RateWindow } from '../rate-window.js';
-import { AccountCreations } from './account-creations.js';
+import { RateWindow } from '../limits.js';
+import { mailErrors } from '../mail-error.js';
 import { type Account, AccountsRepository, type FirstMailbox } from './accounts.repository.js';
 import { normalizeAddress } from './addresses.js';
+
+type Listener = (address: string) => Promise<void>;
+
+/** Reports new accounts to the delivery, which can then deliver the mail that waits for them. */
+@Injectable()
+export class AccountCreations {
+  private readonly listeners: Listener[] = [];
+
+  listen(listener: Listener): void {
+    this.listeners.push(listener);
+  }
+
+  async created(address: string): Promise<void> {
+    for (const listener of this.listeners) await listener(address);
+  }
+}
 
 const MONTH_MS = 2_592_000_000;
 /** Failed logins of an account from one client address, and their window. */

@@ -2,10 +2,13 @@ import type { Transform } from 'node:stream';
 import { type Headers, MailParser, type MessageText } from 'mailparser';
 import { decodeText, isSevenBits } from '../../lib/content-lines/index.js';
 import { addressList, type ListedAddress, removeComments } from './address-list.js';
-import { Base64Decoder } from './correction/base64-decoder.js';
-import { CharsetDetector } from './correction/charset-detector.js';
-import { joinFlowed } from './correction/flowed-text.js';
-import { UU_ENCODINGS, UuDecoder } from './correction/uu-decoder.js';
+import {
+  Base64Decoder,
+  CharsetDetector,
+  joinFlowed,
+  UU_ENCODINGS,
+  UuDecoder,
+} from './correction/decoders.js';
 
 /** A part as mailsplit announces it. */
 interface SplitPart {

@@ -1,9 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { HeaderLines, Headers } from 'mailparser';
 import { type ReadAttachment, textPieces, toAttachmentLinks } from '../../lib/html/index.js';
-import { CalendarPartFinder } from './calendar-part.js';
+import { type Address, type AttachmentInfo, CalendarPartFinder, type ParsedMessage } from './message.js';
 import { cleanTexts, isMediaType, isMessageId } from './clean-text.js';
-import type { Address, AttachmentInfo, ParsedMessage } from './message.js';
 import { describe, locationOf, walk } from './walk.js';
 import { cutText, shortenText } from '../../lib/text/index.js';
 

@@ -11,8 +11,8 @@ import { LRUCache } from 'lru-cache';
 import { type Account, AccountsRepository } from '../accounts/accounts.repository.js';
 import { domainOf, normalizeAddress } from '../accounts/addresses.js';
 import { Db } from '../../platform/database/db.js';
-import { isStorageFull } from '../../platform/database/storage-full.js';
-import { ByteBudget, ByteReservation } from '../byte-budget.js';
+import { isStorageFull } from '../../platform/database/database-errors.js';
+import { ByteBudget, ByteReservation, RateWindow } from '../limits.js';
 import { MailError } from '../mail-error.js';
 import { MailSettings } from '../mail-settings.js';
 import { MessageStore } from '../message-store.js';
@@ -21,7 +21,6 @@ import { MimeWorkers } from '../mime/mime-workers.js';
 import { bufferOf, type Bytes, gatherInto, sizeOf, streamOf } from '../storage/bytes.js';
 import { RawMessages } from '../storage/raw-messages.js';
 import { type Scratch, Spool } from '../storage/spool.js';
-import { RateWindow } from '../rate-window.js';
 
 const MAX_CLIENTS = 100;
 const MAX_RECIPIENTS = 100;

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { NO_BACKUP_RUNS } from '../../platform/blobs/backup-lock.js';
+import { NO_BACKUP_RUNS } from '../../platform/blobs/blobs.repository.js';
 import { removeClaimed } from '../../platform/blobs/blob-collector.js';
 import { type BlobKey, BlobStore } from '../../platform/blobs/store/blob-store.js';
 import { Db } from '../../platform/database/db.js';

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
-import { eraseUserRows } from '../../platform/personal-data/erasure-statements.js';
+import { eraseUserRows, personalRows } from '../../platform/personal-data/personal-rows.js';
 import { PersonalData, PersonalDataSource } from '../../platform/personal-data/personal-data.js';
-import { personalRows } from '../../platform/personal-data/personal-rows.js';
 
 const groups = workspace.statement<never>(
   'access.personal_groups',

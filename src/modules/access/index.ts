@@ -1,5 +1,5 @@
 export { AccessModule } from './access.module.js';
-export { AccessErrors } from './access.errors.js';
+export { AccessErrors } from './access.dto.js';
 export { PERMISSIONS } from './permissions.js';
 export { InvitationAcceptance, type OpenInvitation } from './invitations/invitation-acceptance.js';
 export { InvitationsService } from './invitations/invitations.service.js';

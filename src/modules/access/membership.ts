@@ -4,8 +4,8 @@ import type { Tx } from '../../platform/database/tx.js';
 import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { IdentityApi } from '../identity/index.js';
 import { MEMBER_ROLES_SET, MEMBERSHIP_CHANGING, TENANT_PROVISIONED, TenantsApi } from '../tenants/index.js';
-import { AccessErrors } from './access.errors.js';
-import { AuthorityRepository } from './authority.repository.js';
+import { AccessErrors } from './access.dto.js';
+import { AuthorityRepository } from './authority.js';
 
 /** Keeps groups, roles and memberships consistent, and keeps an active owner in every workspace that has one. */
 @Injectable()

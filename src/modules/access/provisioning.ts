@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../../platform/database/tx.js';
 import type { MemberStatus } from '../tenants/index.js';
-import { AccessErrors } from './access.errors.js';
-import { AuthorityRepository } from './authority.repository.js';
+import { AccessErrors } from './access.dto.js';
+import { AuthorityRepository } from './authority.js';
 import { GroupChanges, type WorkspaceActor } from './groups/group-changes.js';
 import { isMembersGroup } from './groups/group-members.service.js';
 import { type GroupRow, GroupsRepository } from './groups/groups.repository.js';

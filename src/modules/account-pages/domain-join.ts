@@ -4,7 +4,7 @@ import { Config } from '../../config/config.js';
 import { NO_TENANT } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import type { Language } from '../../platform/languages/languages.js';
-import { networkOf } from '../../platform/current-work/network-of.js';
+import { networkOf } from '../../platform/current-work/current-work.js';
 import { RateLimits } from '../../platform/rate-limits/rate-limits.js';
 import type { MailContent, MailRequest, MailTemplate } from '../../platform/system-mail/mail-template.js';
 import { SystemMail } from '../../platform/system-mail/system-mail.js';

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { html, type Html } from '../../platform/html/html-tag.js';
-import { ApiError } from '../../platform/http/api-error.js';
+import { ApiError } from '../../platform/http/errors.js';
 import { BodyReply } from '../../platform/http/replies/body-reply.js';
 import { isStorable } from '../../platform/http/storable-text.js';
 import { type Language, type Translate, translator } from '../../platform/languages/languages.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { html, type Html } from '../../platform/html/html-tag.js';
-import { ApiError } from '../../platform/http/api-error.js';
+import { ApiError } from '../../platform/http/errors.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
 import type { BodyReply } from '../../platform/http/replies/body-reply.js';
 import {

@@ -1,5 +1,4 @@
-import { defineError } from '../../platform/http/api-error.js';
-import { Errors } from '../../platform/http/errors.js';
+import { defineError, Errors } from '../../platform/http/errors.js';
 import { QUOTAS } from '../../platform/quotas/quotas.js';
 
 export const SecurityErrors = {

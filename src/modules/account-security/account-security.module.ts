@@ -2,35 +2,35 @@ import { Module } from '@nestjs/common';
 import { TenantsModule } from '../tenants/index.js';
 import { AccountRecovery } from './account-recovery.js';
 import { ApplicationPasswordProviders } from './application-passwords/application-password-provider.js';
-import { ApplicationPasswordRemoval } from './application-passwords/application-password-removal.js';
+import {
+  ApplicationPasswordRemoval,
+  ApplicationPasswords,
+} from './application-passwords/application-passwords.service.js';
 import { ApplicationPasswordSignIn } from './application-passwords/application-password-sign-in.js';
 import { ApplicationPasswordsController } from './application-passwords/application-passwords.controller.js';
 import { ApplicationPasswordsRepository } from './application-passwords/application-passwords.repository.js';
-import { ApplicationPasswords } from './application-passwords/application-passwords.service.js';
 import { AccountTokens } from './recovery/account-tokens.js';
 import { PasswordRecovery } from './password-recovery.js';
 import { EmailChange } from './recovery/email-change.js';
 import { EmailChangeController } from './recovery/email-change.controller.js';
-import { BreachList } from './passwords/breach-list.js';
+import { BreachList, PasswordPolicy } from './passwords/password-policy.js';
 import { Confirmation } from './confirmation.js';
 import { OwnerCheck } from './owner-check.js';
-import { PasswordChangeService } from './password-change.service.js';
-import { PasswordPolicy } from './passwords/password-policy.js';
-import { SignInLog } from './sign-in-log.js';
+import { PasswordChangeService, SecuritySettingsController } from './security-settings.controller.js';
+import { SecurityLog, SignInLog } from './security-log.js';
 import { PasswordSignIn } from './passwords/password-sign-in.js';
 import { RequiredEnrolment } from './two-factor/required-enrolment.js';
 import { SecondFactorEnrolment } from './two-factor/second-factor-enrolment.js';
-import { SecondFactors } from './two-factor/second-factors.js';
-import { SecondFactorsRepository } from './two-factor/second-factors.repository.js';
-import { SecurityLog } from './security-log.js';
-import { SecuritySettingsController } from './security-settings.controller.js';
+import { SecondFactors, SecondFactorsRepository } from './two-factor/second-factors.js';
 import { SecuritySettingsService } from './security-settings.service.js';
 import { PasskeyChallenges } from './two-factor/passkeys/passkey-challenges.js';
 import { PasskeyLinks } from './passkey-links.js';
 import { PasskeyProofs } from './two-factor/passkeys/passkey-proofs.js';
-import { PasskeySite } from './two-factor/passkeys/passkey-site.js';
-import { PasskeyVerificationController } from './two-factor/passkeys/passkey-verification.controller.js';
-import { PasskeysController } from './two-factor/passkeys/passkeys.controller.js';
+import { PasskeySite } from './two-factor/passkeys/webauthn.js';
+import {
+  PasskeysController,
+  PasskeyVerificationController,
+} from './two-factor/passkeys/passkeys.controller.js';
 import { PasskeysRepository } from './two-factor/passkeys/passkeys.repository.js';
 import { Passkeys } from './two-factor/passkeys/passkeys.service.js';
 import { TwoFactorController } from './two-factor/two-factor.controller.js';

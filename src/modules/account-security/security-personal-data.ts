@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { directory, workspace } from '../../platform/database/statement.js';
-import { eraseAccountRows, eraseUserRows } from '../../platform/personal-data/erasure-statements.js';
+import { eraseAccountRows, eraseUserRows, personalRows } from '../../platform/personal-data/personal-rows.js';
 import { PersonalData, PersonalDataSource } from '../../platform/personal-data/personal-data.js';
-import { personalRows } from '../../platform/personal-data/personal-rows.js';
 
 const applicationPasswords = workspace.statement<never>(
   'passkeys.personal_application_passwords',

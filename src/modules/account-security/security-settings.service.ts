@@ -10,12 +10,7 @@ import { ApplicationPasswords } from './application-passwords/application-passwo
 import { Passkeys } from './two-factor/passkeys/passkeys.service.js';
 import { SecondFactorEnrolment } from './two-factor/second-factor-enrolment.js';
 import { SecurityLog } from './security-log.js';
-import type {
-  SecurityEventState,
-  SecurityState,
-  SessionState,
-  SignedOut,
-} from './security-settings.response.js';
+import type { SecurityEventState, SecurityState, SessionState, SignedOut } from './security-settings.dto.js';
 
 const RECENT_EVENTS = 20;
 

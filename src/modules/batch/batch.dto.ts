@@ -1,6 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { FieldProblem } from '../../platform/http/api-error.js';
-import { Errors } from '../../platform/http/errors.js';
+import { ErrorKind, Errors, type FieldProblem } from '../../platform/http/errors.js';
 
 export const MAX_REQUESTS = 100;
 const MAX_PATH = 2048;
@@ -97,3 +96,48 @@ function checkRequest(
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The response to one request of the batch. */
+export class BatchItemResponse {
+  /** The `id` of the request, if it has one. */
+  @ApiProperty({ required: false, example: 'edit-1' }) id?: string;
+
+  @ApiProperty({ type: 'integer', minimum: 200, maximum: 599, example: 200 }) status!: number;
+
+  /** The headers `ETag`, `Location`, `Retry-After` and `X-Request-Id` of the response, if present. Names are in lower case. */
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    example: { etag: '"note:01890a5d-ac96-774b-bcce-b302099a8057:r4"' },
+  })
+  headers!: Record<string, string>;
+
+  /** The JSON body, exactly as for a single request. Null for a response without a body, and with `Prefer: return=minimal`. */
+  @ApiProperty({
+    type: 'object',
+    nullable: true,
+    additionalProperties: true,
+    example: { notes: [], next: null },
+  })
+  body!: unknown;
+}
+
+export class BatchEnvelope {
+  /** One for each request, in the order of the requests. */
+  @ApiProperty({ type: [BatchItemResponse] }) responses!: BatchItemResponse[];
+}
+
+/** Errors of single requests in a batch. They appear in the response to that request only. */
+export const BatchErrors = {
+  notBatchable: new ErrorKind(
+    422,
+    'not_batchable',
+    'This request cannot be part of a batch: files, sign-in, `wait` and batches are excluded. Send it alone.',
+  ),
+  notRun: new ErrorKind(424, 'not_run', 'An earlier request of this batch failed, so this one did not run.'),
+  batchFull: new ErrorKind(
+    503,
+    'batch_full',
+    'The responses before this one filled the batch, so this request did not run. Send it in another batch.',
+  ),
+} as const;

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
-import { BatchController } from './batch.controller.js';
-import { BatchService } from './batch.service.js';
+import { BatchController, BatchService } from './batch.controller.js';
 
 @Module({ controllers: [BatchController], providers: [BatchService] })
 export class BatchModule {}

@@ -1,6 +1,5 @@
 import { JsonReply } from '../../platform/http/json-reply.js';
-import type { BatchRequest } from './batch.dto.js';
-import type { BatchEnvelope } from './batch.response.js';
+import type { BatchEnvelope, BatchRequest } from './batch.dto.js';
 
 /** The response to one request of a batch. */
 export interface Outcome {

@@ -1,9 +1,12 @@
 import type { RecurrenceErrorCode } from '../../lib/recurrence/index.js';
-import { defineError, type ErrorKind } from '../../platform/http/api-error.js';
+import { defineError, type ErrorKind } from '../../platform/http/errors.js';
 import { resource } from '../../platform/resources/resource.js';
-import { CalendarResponse } from './responses/calendar.response.js';
-import { EventBatchFailedResponse } from './responses/event-batch.response.js';
-import { CalendarEventResponse, DuplicateUidResponse } from './responses/event.response.js';
+import {
+  CalendarEventResponse,
+  CalendarResponse,
+  DuplicateUidResponse,
+  EventBatchFailedResponse,
+} from './responses/event.response.js';
 import { exampleOf } from '../../platform/resources/example.js';
 import { QUOTAS } from '../../platform/quotas/quotas.js';
 

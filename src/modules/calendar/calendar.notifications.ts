@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Statement, workspace } from '../../platform/database/statement.js';
 import type { DomainEvent } from '../../platform/events/outbox.js';
 import type { Reader } from '../../platform/database/tx.js';
-import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
+import { DomainNotifications } from '../../platform/notifications/notifications.js';
 import type {
   CurrentNotification,
   NotificationCause,

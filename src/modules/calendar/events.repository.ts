@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext, MemberKey } from '../../platform/context/request-context.js';
+import { jsonBytes, textBytes } from '../../platform/bounded-pages/page-bytes.js';
+import type { MemberKey, RequestContext } from '../../platform/context/request-context.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
-import type { CalendarRole } from './calendar.entity.js';
 import { CalendarErrors } from './calendar.errors.js';
+import type { CalendarRole } from './calendar.schema.js';
 import type { WriteJson } from './changes/event-write.js';
 import {
   type CalendarContext,
@@ -14,6 +15,15 @@ import {
   type ProposalRow,
   recordOf,
 } from './model/event-record.js';
+
+/** SQL over the row `event`: about the bytes of an event without its overrides. */
+export const EVENT_BYTES = `2048 + 400 * event.participants_count + ${textBytes('event.title', 'event.description', 'event.location')}
+  + ${jsonBytes('event.locations', 'event.links', 'event.conference', 'event.custom')}`;
+
+/** SQL over the row `event`, with the workspace as $1: about the bytes of its overrides. */
+export const OVERRIDES_BYTES = `CASE WHEN event.overrides_count > 0 THEN (
+    SELECT coalesce(sum(2048 + ${jsonBytes('patch')}), 0) FROM event_overrides
+     WHERE tenant_id = $1 AND event_id = event.id) ELSE 0 END`;
 
 /** A calendar of the caller; the role is null without access. */
 export interface ContextRow {

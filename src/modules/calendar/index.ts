@@ -1,13 +1,11 @@
-export { CalendarModule } from './calendar.module.js';
+export { CalendarModule, CalendarPlanningModule, CalendarSchedulingModule } from './calendar.module.js';
 export { CalendarsService } from './calendars/calendars.service.js';
 export { CreateCalendar, DeleteCalendar, UpdateCalendar } from './calendars/calendars.dto.js';
-export { EventsApi } from './events/events.api.js';
+export { EventsApi } from './events/batch.service.js';
 export { CreateEvent } from './input/event.dto.js';
 export { EventResources, type EventText } from './events/resources/event-resources.js';
 export { ResourceWrites, type VersionCheck } from './events/resources/resource-writes.js';
 export { RESOURCE_PROBLEMS } from './events/resources/single-event.js';
 export { FreeBusyQuery } from './free-busy/free-busy.dto.js';
-export { FreeBusyService } from './free-busy/free-busy.service.js';
-export { CalendarPlanningModule } from './planning.module.js';
-export type { CalendarResponse } from './responses/calendar.response.js';
-export { CalendarSchedulingModule } from './scheduling/scheduling.module.js';
+export { FreeBusyService } from './free-busy/free-busy.controller.js';
+export type { CalendarResponse } from './responses/event.response.js';

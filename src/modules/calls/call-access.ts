@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PermissionSource } from '../../platform/context/permission.guard.js';
 import type { MemberKey, RequestContext } from '../../platform/context/request-context.js';
 import { Errors } from '../../platform/http/errors.js';
-import { CallErrors } from './calls.errors.js';
+import { CallErrors } from './calls.dto.js';
 import { type AccessibleCall, CallsRepository } from './calls.repository.js';
 
 /** Checks the access of members to calls, at each request. */

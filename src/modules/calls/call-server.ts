@@ -1,4 +1,5 @@
-import type { CallKey } from './model/call-identity.js';
+import { CallErrors } from './calls.dto.js';
+import type { CallKey } from './model/call-events.js';
 
 /** Seconds in which a token must be used to join. */
 export const JOIN_TOKEN_SECONDS = 120;
@@ -13,7 +14,7 @@ export const JOIN_TOKEN_SECONDS = 120;
 export type CallRole = 'member' | 'guest' | 'listener' | 'viewer';
 
 export interface JoinRequest {
-  /** See `call-identity.ts`. */
+  /** See `call-events.ts`. */
   identity: string;
   /** Shown to other participants. */
   name: string;
@@ -125,4 +126,31 @@ export abstract class CallServer {
    * @throws ApiError 401 for a missing or invalid signature, 503
    */
   abstract receiveEvent(body: string, authorization: string | undefined): Promise<CallServerEvent | null>;
+}
+
+/** An installation without a media server: every method throws 503 `call_server_not_configured`. */
+export class MissingCallServer extends CallServer {
+  override readonly isConfigured = false;
+  override readonly canRecord = false;
+
+  override get clientUrl(): string {
+    throw CallErrors.serverNotConfigured.with();
+  }
+
+  override createRoom = reject;
+  override deleteRoom = reject;
+  override mintToken = reject;
+  override removeParticipant = reject;
+  override makeListener = reject;
+  override listRooms = reject;
+  override listParticipants = reject;
+  override startRecording = reject;
+  override stopRecording = reject;
+  override listRecordings = reject;
+  override assertSigned = reject;
+  override receiveEvent = reject;
+}
+
+async function reject(): Promise<never> {
+  throw CallErrors.serverNotConfigured.with();
 }

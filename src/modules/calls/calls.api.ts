@@ -7,12 +7,11 @@ import { rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { ChatApi } from '../chat/index.js';
-import { CallEnding } from './changes/call-ending.js';
-import { CallStarts } from './changes/call-starts.js';
+import { CallEnding, CallStarts } from './changes/call-changes.js';
 import { CallsRepository } from './calls.repository.js';
 import { CallServer } from './call-server.js';
-import { Call } from './calls.entity.js';
-import { CallErrors } from './calls.errors.js';
+import { Call } from './calls.schema.js';
+import { CallErrors } from './calls.dto.js';
 
 const MINUTE_MS = 60_000;
 

@@ -3,46 +3,37 @@ import { Config } from '../../config/config.js';
 import { ChatModule } from '../chat/index.js';
 import { TenantsModule } from '../tenants/index.js';
 import { CallAccess } from './call-access.js';
-import { CallChanges } from './changes/call-changes.js';
-import { CallEnding } from './changes/call-ending.js';
-import { CallServer } from './call-server.js';
-import { CallStarts } from './changes/call-starts.js';
+import { CallChanges, CallEnding, CallStarts } from './changes/call-changes.js';
+import { CallServer, MissingCallServer } from './call-server.js';
 import { CallsApi } from './calls.api.js';
 import { CallNotifications } from './calls.notifications.js';
 import { CallsRepository } from './calls.repository.js';
-import { CallDeclines } from './declines/call-declines.js';
-import { CallDeclinesController } from './declines/declines.controller.js';
+import { CallDeclines, CallDeclinesController } from './declines/declines.controller.js';
 import { CallFanout } from './events/call-fanout.js';
-import { ParticipantEvents } from './events/participant-events.js';
-import { Reconciler } from './events/reconciler.js';
+import { ParticipantEvents, Reconciler } from './events/participant-events.js';
 import { EventSignature, WebhookController } from './events/webhook.controller.js';
-import { GuestModerationController } from './guests/moderation/moderation.controller.js';
-import { GuestModerationRepository } from './guests/moderation/moderation.repository.js';
-import { GuestModerationService } from './guests/moderation/moderation.service.js';
+import {
+  GuestModerationController,
+  GuestModerationRepository,
+  GuestModerationService,
+} from './guests/moderation/moderation.controller.js';
 import { GUEST_CONTROLLERS, GUEST_PROVIDERS } from './guests/guests.providers.js';
 import { CallPublicEvents } from './events/call-public-events.js';
 import { Kicks } from './changes/kicks.js';
-import { MissingCallServer } from './missing-call-server.js';
-import { MeetingsController } from './meetings/meetings.controller.js';
-import { MeetingsRepository } from './meetings/meetings.repository.js';
+import { MeetingsController, MeetingsRepository } from './meetings/meetings.controller.js';
 import { ParticipantsRepository } from './participants.repository.js';
 import { RecordingChanges } from './recordings/recording-changes.js';
-import { RecordingDeletion } from './recordings/recording-deletion.js';
+import { RecordingDeletion, RecordingFiles } from './recordings/recording-files.js';
 import { RecordingEvents } from './recordings/recording-events.js';
-import { RecordingFiles } from './recordings/recording-files.js';
-import { RecordingLinks } from './recordings/recording-links.js';
+import { RecordingLinks, RecordingsService } from './recordings/recordings.service.js';
 import { RecordingSockets } from './recordings/recording-sockets.js';
 import { RecordingsController } from './recordings/recordings.controller.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
-import { RecordingsService } from './recordings/recordings.service.js';
-import { CallRoomsController } from './rooms/call-rooms.controller.js';
-import { CallRoomsService } from './rooms/call-rooms.service.js';
+import { CallRoomsController, CallRoomsService } from './rooms/call-rooms.controller.js';
 import { RoomCalls } from './rooms/room-calls.js';
 import { ServerEvents } from './server-events.js';
 import { ServerRooms } from './server-rooms.js';
-import { TokensController } from './tokens/tokens.controller.js';
-import { TokensRepository } from './tokens/tokens.repository.js';
-import { TokensService } from './tokens/tokens.service.js';
+import { TokensController, TokensRepository, TokensService } from './tokens/tokens.controller.js';
 import { CallsPersonalData } from './calls-personal-data.js';
 
 /** Without a media server, its SDK is not loaded. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
 import type { DomainEvent } from '../../platform/events/outbox.js';
-import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
+import { DomainNotifications } from '../../platform/notifications/notifications.js';
 import type {
   CurrentNotification,
   NotificationCause,

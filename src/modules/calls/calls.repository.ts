@@ -5,8 +5,8 @@ import { rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { RowQuota } from '../../platform/quotas/row-quota.js';
-import type { CallKey } from './model/call-identity.js';
-import { Call, type CallState } from './calls.entity.js';
+import type { CallKey } from './model/call-events.js';
+import { Call, type CallState } from './calls.schema.js';
 
 /** Role of a user in a call. */
 export type MemberRole = 'host' | 'moderator' | 'member';

@@ -1,3 +1,3 @@
 export { CallsApi } from './calls.api.js';
-export { CallErrors } from './calls.errors.js';
+export { CallErrors } from './calls.dto.js';
 export { CallsModule } from './calls.module.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
-import { type CallIdentity, type CallKey, identityOf } from './model/call-identity.js';
+import { type CallIdentity, type CallKey, identityOf } from './model/call-events.js';
 import type { ServerParticipant } from './call-server.js';
 
 // A later connection of an identity replaces an earlier one. A connection that has ended does not become connected again.

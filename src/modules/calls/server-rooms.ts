@@ -4,8 +4,8 @@ import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import { growingTo } from '../../platform/memory/cache-size.js';
 import { CallServer } from './call-server.js';
-import type { Call } from './calls.entity.js';
-import { type CallKey, roomNameOf } from './model/call-identity.js';
+import type { Call } from './calls.schema.js';
+import { type CallKey, roomNameOf } from './model/call-events.js';
 
 /** Milliseconds in which the room of a call with participants is not created again. */
 const ROOM_KNOWN_MS = 30_000;

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { defineServerEvent } from '../../platform/realtime/event-declarations.js';
 import { UUID } from '../../platform/field-docs/field-docs.js';
-import { ChatMessageResponse } from './message.response.js';
+import { ChatMessageResponse } from './chat.dto.js';
 
 class RoomEvent {
   @ApiProperty(UUID) room_id!: string;

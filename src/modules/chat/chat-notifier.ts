@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
-import { ItemFailures } from '../../platform/jobs/item-failures.js';
+import { ItemFailures } from '../../platform/jobs/sweep.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import type { NotificationCause } from '../../platform/notifications/notification-type.js';
 import { Notifications } from '../../platform/notifications/notifications.js';

@@ -6,7 +6,7 @@ import type {
   CurrentNotification,
   NotificationType,
 } from '../../platform/notifications/notification-type.js';
-import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
+import { DomainNotifications } from '../../platform/notifications/notifications.js';
 
 export const CHAT_ROOM = 'chat_room';
 

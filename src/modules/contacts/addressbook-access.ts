@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
 import { PermissionSource } from '../../platform/context/permission.guard.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { Errors } from '../../platform/http/errors.js';
-import { type BookRole, canEdit, type ContactRow } from './responses/contact.presenter.js';
+import type { BookRow } from './books/addressbooks.repository.js';
 import { type AccessedRow, BOOK_ACCESS, type StoredRole } from './contact-access.js';
 import { ContactsRepository } from './contacts.repository.js';
-import { CONTACTS } from './contacts.resource.js';
-import type { BookRow } from './books/addressbooks.repository.js';
-import { ContactErrors } from './contacts.errors.js';
+import { ContactErrors, CONTACTS } from './contacts.resource.js';
 import { GlobalBook } from './global-book.js';
+import { type BookRole, canEdit, type ContactRow } from './responses/contact.presenter.js';
 
 /** Maximum number of contacts of an address book. */
 
@@ -105,5 +105,34 @@ export class AddressbookAccess {
   async roleOf(ctx: RequestContext, stored: StoredRole): Promise<BookRole> {
     if (stored !== 'global') return stored;
     return (await this.permissions.of(ctx)).has('contacts.global.manage') ? 'writer' : 'reader';
+  }
+}
+
+const NAME = 'Contacts';
+
+const find = workspace.statement<{ id: string }>(
+  'contacts.default_book',
+  `SELECT id FROM addressbooks WHERE tenant_id = $1 AND owner_id = $2 AND is_default`,
+);
+
+// The index addressbooks_default allows one default book of a user.
+const create = workspace.statement<never>(
+  'contacts.create_default_book',
+  `INSERT INTO addressbooks (tenant_id, owner_id, id, kind, name, is_default) VALUES ($1, $2, $3, 'personal', $4, true)
+   ON CONFLICT DO NOTHING`,
+);
+
+/** The default address book of a user, which is created when it is first needed. */
+@Injectable()
+export class DefaultBook {
+  constructor(private readonly db: Db) {}
+
+  /** @returns the id of the book */
+  async of({ tenantId, userId }: RequestContext): Promise<string> {
+    const [found] = await this.db.query(find, [tenantId, userId]);
+    if (found) return found.id;
+    await this.db.single((tx) => tx.query(create, [tenantId, userId, uuidv7(), NAME]));
+    const [created] = await this.db.query(find, [tenantId, userId]);
+    return (created as { id: string }).id;
   }
 }

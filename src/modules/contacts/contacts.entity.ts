@@ -1,7 +1,7 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import { TimedItem, WorkspaceItem } from '../../platform/database/schema/item.entity.js';
 import { CARD_FIELDS } from '../../lib/contact-card/index.js';
 import { CARD_KINDS, type CardKind } from '../../lib/vcard/index.js';
+import { TimedItem, WorkspaceItem } from '../../platform/database/schema/item.entity.js';
 
 export const BOOK_KINDS = ['personal', 'global', 'collected'] as const;
 export type BookKind = (typeof BOOK_KINDS)[number];
@@ -131,4 +131,27 @@ export class ContactPhoto extends WorkspaceItem {
   @Column('int') height!: number;
   @Column('timestamptz') created_at!: Date;
   @Column('timestamptz', { nullable: true }) check_at!: Date | null;
+}
+
+/** A sender of messages that a user received. */
+@Entity('received_addresses')
+@Index('received_addresses_seen', ['tenant_id', 'user_id', 'last_seen_at'])
+export class ReceivedAddress {
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') user_id!: string;
+  @PrimaryColumn('text') address_key!: string;
+  @Column('text') address!: string;
+  @Column('text') name!: string;
+  @Column('int') count!: number;
+  @Column('timestamptz') last_seen_at!: Date;
+}
+
+/** The part of the inbox whose senders are counted. */
+@Entity('received_address_scans')
+export class ReceivedAddressScan {
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') user_id!: string;
+  @Column('text') mailbox!: string;
+  @Column('bigint') newest!: string;
+  @Column('timestamptz') scanned_at!: Date;
 }

@@ -1,8 +1,5 @@
-import type { SchemaPart } from '../../platform/database/schema/schema-part.js';
-import { sqlMigrations } from '../../platform/database/schema/sql-migration.js';
+import { type SchemaPart, sqlMigrations } from '../../platform/database/schema/schema-part.js';
 import { sqlFiles } from '../../platform/database/schema/stored-sql.js';
-import { ReceivedAddress, ReceivedAddressScan } from './collected/received.entity.js';
-import { ContactImport, ContactImportItem } from './phone/import.entity.js';
 import {
   Addressbook,
   AddressbookShare,
@@ -10,8 +7,11 @@ import {
   ContactMerge,
   ContactPhoto,
   ContactWord,
+  ReceivedAddress,
+  ReceivedAddressScan,
   SuppressedAddress,
 } from './contacts.entity.js';
+import { ContactImport, ContactImportItem } from './phone/import.entity.js';
 
 export const contactsSchema: SchemaPart = {
   owner: 'contacts',

@@ -1,7 +1,7 @@
 export { AddressbooksService } from './books/addressbooks.service.js';
 export { CreateAddressbook, UpdateAddressbook } from './books/addressbooks.dto.js';
-export type { AddressbookResponse } from './books/addressbook.response.js';
-export { ContactErrors } from './contacts.errors.js';
+export type { AddressbookResponse } from './books/addressbooks.dto.js';
+export { ContactErrors } from './contacts.resource.js';
 export type { AccessedBook } from './addressbook-access.js';
 export { ContactCards, type CardText, type TagCheck } from './phone/cards/contact-cards.js';
 export { ContactsApi, type FoundContact } from './search/contacts.api.js';

@@ -4,9 +4,13 @@ import { errorCode } from '../../platform/database/database-errors.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
-import type { Collection, PropertyChanges } from './model/collection.js';
-import { changedProperties, type DeadProperties } from './model/dead-properties.js';
-import { DavError, notFound } from './model/dav-error.js';
+import {
+  changedProperties,
+  type Collection,
+  type DeadProperties,
+  type PropertyChanges,
+} from './model/collection.js';
+import { DavError, notFound } from './model/body.js';
 
 const read = workspace.statement<{ collection_id: string; properties: DeadProperties }>(
   'dav.properties',

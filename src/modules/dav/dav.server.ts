@@ -1,29 +1,63 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { XmlError, type XmlElement } from '../../lib/xml/index.js';
+import { type XmlElement, XmlError } from '../../lib/xml/index.js';
 import { ClientDisconnectedError } from '../../platform/http/abort-signal.js';
-import { ApiError } from '../../platform/http/api-error.js';
+import { ApiError } from '../../platform/http/errors.js';
 import { BodyReply } from '../../platform/http/replies/body-reply.js';
 import { writeBody, writeTexts } from '../../platform/http/replies/reply-writer.js';
 import { ApplicationPasswordProviders } from '../account-security/index.js';
-import { type DavCaller, DavAuthenticator } from './auth/dav-authenticator.js';
+import { DavAuthenticator, type DavCaller } from './auth/dav-authenticator.js';
 import { AddressbookCollections } from './collections/addressbooks.js';
 import { CalendarHome } from './collections/calendar-home.js';
-import type { Collection, Collections } from './model/collection.js';
 import { CollectionWrites } from './methods/collection-writes.js';
+import { PrincipalSearch, searchProperties } from './methods/principals.js';
 import { depthOf, Propfind, single } from './methods/propfind.js';
-import { PrincipalSearch, searchProperties } from './methods/principal-search.js';
 import { Reports } from './methods/reports.js';
 import { Scheduling } from './methods/scheduling.js';
-import { SyncStates } from './sync-states.js';
-import { MAX_RESOURCE, readBody, readXmlBody, utf8Of, xmlError } from './model/body.js';
-import { rangeOf } from './model/calendar-filter.js';
+import {
+  DavError,
+  forbidden,
+  isMissing,
+  MAX_RESOURCE,
+  notFound,
+  readBody,
+  readXmlBody,
+  utf8Of,
+  xmlError,
+} from './model/body.js';
+import type { Collection, Collections } from './model/collection.js';
 import { assertIf, isUnchanged, preconditionsOf } from './model/conditions.js';
-import { DavError, forbidden, isMissing, notFound } from './model/dav-error.js';
+import { rangeOf } from './model/filters.js';
 import { childOf, HEAD, TAIL } from './model/multistatus.js';
-import { parsePath, paths, type Space, type Target } from './model/paths.js';
+import { DAV_PATH, parsePath, paths, type Space, type Target } from './model/paths.js';
 import { caldav, dav, DECLARATIONS, nameOf, XML_HEAD } from './model/xml-names.js';
-import { DAV_CLASSES, METHODS, PROFILE_PATH, XML_TYPE } from './dav-protocol.js';
+import { SyncStates } from './sync-states.js';
+
+/** The value of the DAV header: classes and extensions that the server supports. */
+export const DAV_CLASSES =
+  '1, 3, access-control, extended-mkcol, calendar-access, calendar-auto-schedule, addressbook';
+
+export const METHODS = [
+  'OPTIONS',
+  'GET',
+  'HEAD',
+  'PUT',
+  'DELETE',
+  'POST',
+  'PROPFIND',
+  'PROPPATCH',
+  'REPORT',
+  'MKCOL',
+  'MKCALENDAR',
+] as const;
+
+export const XML_TYPE = 'application/xml; charset=utf-8';
+
+/** The operation of the API that is below the same path. */
+export const PROFILE_PATH = `${DAV_PATH}/profile`;
+
+/** Paths at which programs look for the server (RFC 6764). */
+export const WELL_KNOWN = ['/.well-known/caldav', '/.well-known/carddav'] as const;
 
 type DavRequest = Request & { id?: string };
 

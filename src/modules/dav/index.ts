@@ -1,4 +1,3 @@
 export { DavModule } from './dav.module.js';
-export { WELL_KNOWN } from './dav-protocol.js';
-export { DavServer } from './dav.server.js';
+export { WELL_KNOWN, DavServer } from './dav.server.js';
 export { DAV_PATH } from './model/paths.js';

@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { ApiError } from '../../platform/http/api-error.js';
+import { ApiError } from '../../platform/http/errors.js';
 import type { DavCaller } from './auth/dav-authenticator.js';
 import { AddressbookCollections } from './collections/addressbooks.js';
 import { CalendarHome } from './collections/calendar-home.js';
-import { tokenOf } from './model/common-properties.js';
-import type { StateCheck } from './model/conditions.js';
-import { DavError } from './model/dav-error.js';
-import { type StateToken, stateTokensOf } from './model/if-header.js';
+import { tokenOf } from './model/collection.js';
+import { type StateCheck, type StateToken, stateTokensOf } from './model/conditions.js';
+import { DavError } from './model/body.js';
 import { parsePath } from './model/paths.js';
 
 /** Tokens of one If header, each of which costs a query. */

@@ -1,8 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ContactsModule } from '../contacts/index.js';
-import { DirectoryApi } from './directory.api.js';
-import { DirectoryController } from './directory.controller.js';
-import { DirectoryRepository } from './directory.repository.js';
+import { DirectoryApi, DirectoryController, DirectoryRepository } from './directory.controller.js';
 
 @Module({
   imports: [ContactsModule],

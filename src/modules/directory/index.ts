@@ -1,2 +1,2 @@
-export { DirectoryApi, type FoundMember } from './directory.api.js';
+export { DirectoryApi, type FoundMember } from './directory.controller.js';
 export { DirectoryModule } from './directory.module.js';

@@ -3,8 +3,8 @@ import { PermissionSource } from '../../platform/context/permission.guard.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { Errors } from '../../platform/http/errors.js';
-import { hashOf } from '../../platform/secrets/workspace-token.js';
-import { FORM_ROLES, type FormRole } from './forms.entity.js';
+import { hashOf } from '../../platform/secrets/secret-box.js';
+import { FORM_ROLES, type FormRole } from './forms.schema.js';
 import { type FormRow, FormsRepository, type FoundForm } from './forms.repository.js';
 import { FORMS } from './forms.resource.js';
 

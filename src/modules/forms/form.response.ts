@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { DATE_TIME, NO_DATE_TIME, UUID } from '../../platform/field-docs/field-docs.js';
 import { ACTIONS, OPERATORS, QUESTION_TYPES } from '../../lib/forms/index.js';
 import { ItemFields } from '../../platform/resources/item.response.js';
-import { FORM_ROLES, FORM_STATES, type FormRole, type FormState } from './forms.entity.js';
+import { FORM_ROLES, FORM_STATES, type FormRole, type FormState } from './forms.schema.js';
 
 export class FormOption {
   /** Unique in its list; stays the same in later versions. */

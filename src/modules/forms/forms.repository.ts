@@ -8,7 +8,7 @@ import { likePattern } from '../../platform/database/like.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../../platform/bounded-pages/page-bytes.js';
-import type { FormRole, FormState, Form } from './forms.entity.js';
+import type { FormRole, FormState, Form } from './forms.schema.js';
 
 /** A form without its definition, as a caller sees it. */
 export interface FormRow extends Pick<

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
-import type { ErrorKind } from '../../platform/http/api-error.js';
-import { detailsAt, Errors } from '../../platform/http/errors.js';
-import type { PrincipalInput } from './input/principal.dto.js';
+import { detailsAt, type ErrorKind, Errors } from '../../platform/http/errors.js';
+import type { PrincipalInput } from './input/form.dto.js';
 
 /** A member or a group with access. */
 export interface Principal {

@@ -4,18 +4,16 @@ import { Ctx, type RequestContext } from '../../platform/context/request-context
 import { Requires } from '../../platform/context/permission.guard.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import {
+  EffectiveHolidays,
   EffectiveQuery,
+  HolidayErrors,
+  HolidaysPage,
   HolidaysQuery,
   SubscriptionsInput,
-  TenantSubscriptionsInput,
-} from './holidays.dto.js';
-import { HolidayErrors } from './holidays.errors.js';
-import {
-  EffectiveHolidays,
-  HolidaysPage,
   SubscriptionsResponse,
+  TenantSubscriptionsInput,
   TenantSubscriptionsResponse,
-} from './holidays.response.js';
+} from './holidays.dto.js';
 import { HolidaysService } from './holidays.service.js';
 
 const { unknownCountry, unknownRegion, yearUnsupported } = HolidayErrors;

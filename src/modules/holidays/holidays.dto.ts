@@ -2,6 +2,8 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsIn, IsOptional, Matches, ValidateBy } from 'class-validator';
 import { formatDay, parseWallTime } from '../../lib/recurrence/index.js';
+import { ErrorResponse } from '../../platform/http/error.response.js';
+import { defineError } from '../../platform/http/errors.js';
 import {
   Distinct,
   Entries,
@@ -11,6 +13,7 @@ import {
   Optional,
   WholeNumber,
 } from '../../platform/http/input.decorators.js';
+import { WholeListEnvelope } from '../../platform/paging/page.dto.js';
 import { HOLIDAY_TYPES, type HolidayType } from './catalogue/catalogue-file.js';
 
 export const MAX_SUBSCRIPTIONS = 20;
@@ -136,3 +139,85 @@ export class SubscriptionsInput extends TenantSubscriptionsInput {
   @IsArray()
   muted_tenant?: string[];
 }
+
+export class HolidayResponse {
+  /** The same in each response for one day and holiday. @example "DE-2026-01-06-epiphany" */ id!: string;
+  @ApiProperty({ format: 'date', example: '2026-01-06' }) date!: string;
+  /** Last day, the same as `date` for one day. */
+  @ApiProperty({ format: 'date', example: '2026-01-06' }) end_date!: string;
+  /** In the requested language, or in English without a translation. @example "Epiphany" */
+  name!: string;
+  /** In the first language of the country. @example "Heilige Drei Könige" */ local_name!: string;
+  @ApiProperty({ enum: HOLIDAY_TYPES, example: 'public' }) type!: HolidayType;
+  /** A day off in place of a holiday on a weekend. @example false */ observed!: boolean;
+  /** ISO 3166-1. @example "DE" */ country!: string;
+  /** The requested region. @example "BY" */ region!: string | null;
+}
+
+export class CountryResponse {
+  /** ISO 3166-1. @example "DE" */ code!: string;
+  /** English. @example "Germany" */ name!: string;
+  /** First language. @example "de" */ language!: string;
+  @ApiProperty({ type: () => [RegionResponse] }) regions!: RegionResponse[];
+}
+
+export class RegionResponse {
+  /** @example "BY" */ code!: string;
+  /** @example "Bayern" */ name!: string;
+}
+
+export class HolidaysPage extends WholeListEnvelope {
+  /** With `country`. */
+  @ApiPropertyOptional({ type: [HolidayResponse] }) holidays?: HolidayResponse[];
+  /** Without `country`: all countries with their regions. */
+  @ApiPropertyOptional({ type: [CountryResponse] }) countries?: CountryResponse[];
+}
+
+export class SubscriptionResponse {
+  /** @example "DE" */ country!: string;
+  /** @example "BY" */ region!: string | null;
+  @ApiProperty({ enum: HOLIDAY_TYPES, isArray: true, example: ['public'] }) types!: HolidayType[];
+  /** Language of the names. Null: the language of the request. @example "de" */ language!: string | null;
+  /** @example "#0e7c3a" */ color!: string | null;
+  /** The holidays block time in free/busy. @example false */ busy!: boolean;
+}
+
+export class SubscriptionsResponse {
+  @ApiProperty({ type: [SubscriptionResponse] }) subscriptions!: SubscriptionResponse[];
+  @ApiProperty({ type: [SubscriptionResponse] }) tenant_subscriptions!: SubscriptionResponse[];
+  /** Subscriptions of the workspace that you hide, by country or country and region. @example ["DE-BY"] */
+  muted_tenant!: string[];
+}
+
+export class TenantSubscriptionsResponse {
+  @ApiProperty({ type: [SubscriptionResponse] }) subscriptions!: SubscriptionResponse[];
+}
+
+export class EffectiveHolidayResponse extends HolidayResponse {
+  @ApiProperty({ enum: ['tenant', 'personal'], example: 'tenant' }) source!: 'tenant' | 'personal';
+  /** Colour of the subscription. @example "#0e7c3a" */ color!: string | null;
+  /** The holiday blocks time in free/busy. @example false */ busy!: boolean;
+}
+
+export class EffectiveHolidays extends WholeListEnvelope {
+  @ApiProperty({ type: [EffectiveHolidayResponse] }) holidays!: EffectiveHolidayResponse[];
+  @ApiProperty({ type: [SubscriptionResponse] }) subscriptions!: SubscriptionResponse[];
+}
+
+class YearUnsupportedResponse extends ErrorResponse {
+  @ApiProperty({ enum: ['year_unsupported'], example: 'year_unsupported' })
+  override error!: 'year_unsupported';
+  @ApiProperty({ type: 'integer', example: 2020 }) first_year!: number;
+  @ApiProperty({ type: 'integer', example: 2045 }) last_year!: number;
+}
+
+export const HolidayErrors = {
+  unknownCountry: defineError(422, 'unknown_country', 'There are no holidays for this country code.'),
+  unknownRegion: defineError(422, 'unknown_region', 'The country has no region with this code.'),
+  yearUnsupported: defineError(
+    422,
+    'year_unsupported',
+    'Holidays are known for the years from first_year to last_year.',
+    { example: { first_year: 2020, last_year: 2045 }, type: YearUnsupportedResponse },
+  ),
+} as const;

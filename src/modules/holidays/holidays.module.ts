@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { HolidayCatalogue } from './catalogue/holiday-catalogue.js';
 import { HolidaysController } from './holidays.controller.js';
-import { HolidaysRepository } from './holidays.repository.js';
-import { HolidaysService } from './holidays.service.js';
+import { HolidaysRepository, HolidaysService } from './holidays.service.js';
 import { HolidaysPersonalData } from './holidays-personal-data.js';
 
 @Module({

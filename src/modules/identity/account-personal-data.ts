@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { directory } from '../../platform/database/statement.js';
-import { eraseAccountRows } from '../../platform/personal-data/erasure-statements.js';
+import { eraseAccountRows, personalRows } from '../../platform/personal-data/personal-rows.js';
 import { PersonalData, PersonalDataSource } from '../../platform/personal-data/personal-data.js';
-import { personalRows } from '../../platform/personal-data/personal-rows.js';
 
 const account = directory.statement<never>(
   'identity.personal_account',

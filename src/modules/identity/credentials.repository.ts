@@ -3,7 +3,7 @@ import { Db } from '../../platform/database/db.js';
 import { ConcurrentChangeError, errorCode } from '../../platform/database/database-errors.js';
 import { directory } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
-import type { Account } from './account.entity.js';
+import type { Account } from './identity.schema.js';
 
 export type CredentialsRow = Pick<
   Account,

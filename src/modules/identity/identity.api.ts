@@ -5,7 +5,7 @@ import { Audit, operator } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TxHooks, TxHook } from '../../platform/events/tx-hooks.js';
-import { inParallel } from '../../platform/jobs/in-parallel.js';
+import { inParallel } from '../../platform/jobs/claim-loop.js';
 import { hashPassword } from '../../platform/secrets/password-hash.js';
 import { AccessTokens } from './tokens/access-tokens.js';
 import { CredentialsRepository } from './credentials.repository.js';

@@ -1,7 +1,7 @@
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
 import { AccessChanges } from '../../platform/context/access-changes.js';
 import { BearerStrategy } from '../../platform/context/bearer.guard.js';
-import { TokenResolver } from '../../platform/context/token-resolver.js';
+import { TokenResolver } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
@@ -12,16 +12,14 @@ import { CredentialsRepository } from './credentials.repository.js';
 import { IdentityApi } from './identity.api.js';
 import { IdentityRepository } from './identity.repository.js';
 import { Passwords } from './passwords.js';
-import { SessionActivity } from './sessions/session-activity.js';
+import { SessionActivity, SessionsRepository } from './sessions/sessions.repository.js';
 import { SessionsApi } from './sessions/sessions.api.js';
-import { SessionsRepository } from './sessions/sessions.repository.js';
 import { SignInSessions } from './sessions/sign-in-sessions.js';
 import { TokenVerifier } from './token-verifier.js';
 import { AccessTokens } from './tokens/access-tokens.js';
 import { ExternalTokens } from './tokens/external-tokens.js';
 import { JwksController } from './tokens/jwks.controller.js';
-import { SigningKeys } from './tokens/signing-keys.js';
-import { SigningKeysRepository } from './tokens/signing-keys.repository.js';
+import { SigningKeys, SigningKeysRepository } from './tokens/signing-keys.js';
 import { AccountPersonalData } from './account-personal-data.js';
 
 /** Global because the bearer guard of every module resolves tokens through it. */

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { directory } from '../../platform/database/statement.js';
-import { ERASED_NAME, erasedAddress } from '../../platform/personal-data/erasure-statements.js';
+import { ERASED_NAME, erasedAddress } from '../../platform/personal-data/personal-rows.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
-import type { Account } from './account.entity.js';
+import type { Account } from './identity.schema.js';
 
 export type AccountRow = Pick<Account, 'id' | 'email' | 'display_name' | 'status' | 'tokens_valid_after'>;
 

@@ -8,6 +8,6 @@ export { Passwords } from './passwords.js';
 export { SessionsApi } from './sessions/sessions.api.js';
 export type { SessionRow } from './sessions/sessions.repository.js';
 export { type SignInAccount, SignInSessions } from './sessions/sign-in-sessions.js';
-export { issuerKeysUrl } from './tokens/issuer-keys.js';
+export { issuerKeysUrl } from './tokens/external-tokens.js';
 export { SigningKeys } from './tokens/signing-keys.js';
 export { AUDIENCE } from './tokens/access-tokens.js';

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { concerns } from '../../platform/context/access-changes.js';
-import type { Identity, TenantRole } from '../../platform/context/request-context.js';
-import { TokenResolver } from '../../platform/context/token-resolver.js';
+import { type Identity, type TenantRole, TokenResolver } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { errors } from 'jose';
 import { TenantPolicies, TenantsApi } from '../tenants/index.js';
@@ -10,7 +9,7 @@ import { AccessTokens, InvalidClaimsError } from './tokens/access-tokens.js';
 import { type AccessChangeRow, AccessWatch } from './access-watch.js';
 import { CredentialsRepository } from './credentials.repository.js';
 import { emailKey, sameMailbox } from './email.js';
-import { SessionActivity } from './sessions/session-activity.js';
+import { SessionActivity } from './sessions/sessions.repository.js';
 import { ExternalTokens, type ExternalClaims } from './tokens/external-tokens.js';
 import { type AccountRow, IdentityRepository } from './identity.repository.js';
 import { UnknownKeyError } from './tokens/signing-keys.js';

@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { PersonalData, PersonalDataSource } from '../../platform/personal-data/personal-data.js';
+import { personalRows } from '../../platform/personal-data/personal-rows.js';
 import { type ContentTransfer, MemberContent, RegisteredContent } from '../tenants/index.js';
-import { IncomingWebhook } from './incoming-webhook.entity.js';
+import { IncomingWebhook } from './incoming-webhooks.schema.js';
 
 const lock = workspace.statement<never>(
   'incoming_webhooks.lock_of_owner',
@@ -38,5 +40,29 @@ export class IncomingWebhooksOfMembers extends RegisteredContent {
 
   async transfer(tx: Tx, { ctx, from, to }: ContentTransfer): Promise<number> {
     return (await tx.query(transfer, [ctx.tenantId, from, to])).length;
+  }
+}
+
+const hooks = workspace.statement<never>(
+  'incoming_webhooks.personal',
+  personalRows(`SELECT hook.id, hook.name, hook.target_type, hook.target_id, hook.active, hook.last_used_at, hook.created_at,
+            hook.updated_at
+       FROM incoming_webhooks hook WHERE hook.tenant_id = $1 AND hook.owner_id = $2 ORDER BY hook.id`),
+);
+
+const erase = workspace.statement<never>(
+  'incoming_webhooks.erase',
+  `DELETE FROM incoming_webhooks WHERE tenant_id = $1 AND owner_id = $2`,
+);
+
+/** The incoming webhooks of a member, without their addresses. */
+@Injectable()
+export class IncomingWebhooksPersonalData extends PersonalDataSource {
+  constructor(data: PersonalData) {
+    super(data, {
+      name: 'incoming_webhooks',
+      rows: { 'incoming_webhooks.json': hooks },
+      erasure: { rows: [erase] },
+    });
   }
 }

@@ -3,14 +3,11 @@ import { CalendarModule } from '../calendar/index.js';
 import { ChatModule } from '../chat/index.js';
 import { TasksModule } from '../tasks/index.js';
 import { TenantsModule } from '../tenants/index.js';
-import { IncomingWebhooksController } from './incoming-webhooks.controller.js';
-import { IncomingWebhooksOfMembers } from './incoming-webhooks-of-members.js';
-import { IncomingWebhooksPersonalData } from './incoming-webhooks-personal-data.js';
+import { IncomingWebhooksController, IncomingWebhooksService } from './incoming-webhooks.controller.js';
+import { IncomingWebhooksOfMembers, IncomingWebhooksPersonalData } from './incoming-webhooks-of-members.js';
 import { IncomingWebhooksRepository } from './incoming-webhooks.repository.js';
-import { IncomingWebhooksService } from './incoming-webhooks.service.js';
 import { HookTargets } from './receiving/hook-targets.js';
-import { HooksController } from './receiving/hooks.controller.js';
-import { HooksService } from './receiving/hooks.service.js';
+import { HooksController, HooksService } from './receiving/hooks.controller.js';
 
 /** Secret addresses at which programs of others post messages, and create tasks and events. */
 @Module({

@@ -5,7 +5,7 @@ import { type ColumnValues, rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { RowQuota } from '../../platform/quotas/row-quota.js';
-import { IncomingWebhook, type TargetType } from './incoming-webhook.entity.js';
+import { IncomingWebhook, type TargetType } from './incoming-webhooks.schema.js';
 
 const ofOwner = new RowQuota(
   'user',

@@ -11,7 +11,7 @@ import { isStorable } from '../../platform/http/storable-text.js';
 import { MemberAdmission } from '../access/index.js';
 import { IdentityApi, sameMailbox, SignInSessions } from '../identity/index.js';
 import { isInDomains, TenantDomains, TenantsApi } from '../tenants/index.js';
-import type { TenantIssuer } from './issuer.entity.js';
+import type { TenantIssuer } from './issuers.schema.js';
 import { IssuersRepository } from './issuers.repository.js';
 
 /** OpenID Connect Core 1.0, section 2. */

@@ -9,10 +9,9 @@ import { UnreadableSecretError } from '../../platform/secrets/secret-box.js';
 import { isInDomains, TenantDomains, TenantPolicies, TenantsApi } from '../tenants/index.js';
 import { IssuerAccounts, type IssuerOrigin } from './issuer-accounts.js';
 import { IssuerClient, IssuerError, type IssuerRegistration } from './issuer-client.js';
-import { IssuerSecrets } from './issuer-secrets.js';
-import type { TenantIssuer } from './issuer.entity.js';
+import { IssuerSecrets, IssuersRepository } from './issuers.repository.js';
+import type { TenantIssuer } from './issuers.schema.js';
 import { redirectUriOf } from './issuers.presenter.js';
-import { IssuersRepository } from './issuers.repository.js';
 import { cutText } from '../../lib/text/index.js';
 
 const ATTEMPT_MS = 10 * 60_000;

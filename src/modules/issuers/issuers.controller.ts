@@ -7,9 +7,7 @@ import { Id } from '../../platform/http/id.pipe.js';
 import { RateLimited, type RouteLimit } from '../../platform/rate-limits/rate-limit.guard.js';
 import { ResourceController } from '../../platform/resources/resource.controller.js';
 import { AccessErrors } from '../access/index.js';
-import { CreateIssuer, UpdateIssuer } from './issuers.dto.js';
-import { IssuerErrors, ISSUERS } from './issuers.resource.js';
-import { IssuerCheckEnvelope } from './issuers.response.js';
+import { CreateIssuer, IssuerCheckEnvelope, IssuerErrors, ISSUERS, UpdateIssuer } from './issuers.dto.js';
 import { IssuersService } from './issuers.service.js';
 
 /** Each request reads from the issuer. */

@@ -12,6 +12,8 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { BaseRevision } from '../../platform/concurrency/base-revision.dto.js';
+import { EXAMPLE_ID, UUID } from '../../platform/field-docs/field-docs.js';
+import { defineError } from '../../platform/http/errors.js';
 import {
   Distinct,
   Flag,
@@ -23,8 +25,10 @@ import {
   Text,
   Uuid,
 } from '../../platform/http/input.decorators.js';
-import { EXAMPLE_ID } from '../../platform/field-docs/field-docs.js';
+import { QUOTAS } from '../../platform/quotas/quotas.js';
 import { ClientId } from '../../platform/resources/folder.dto.js';
+import { RevisionedFields } from '../../platform/resources/item.response.js';
+import { resource } from '../../platform/resources/resource.js';
 import { AsDomainName } from '../tenants/index.js';
 
 /** Characters of OAuth (RFC 6749, appendix A) and of claim names: visible ASCII. */
@@ -126,3 +130,77 @@ export class UpdateIssuer extends IntersectionType(
   PartialType(OmitType(CreateIssuer, ['id', 'issuer']), { skipNullProperties: false }),
   BaseRevision,
 ) {}
+
+export class GroupMappingResponse {
+  /** @example "engineering" */ value!: string;
+  @ApiProperty(UUID) group_id!: string;
+}
+
+export class IssuerResponse extends RevisionedFields {
+  /** @example "Acme" */ name!: string;
+  /** @example "https://login.acme.example" */ issuer!: string;
+  /** @example "workspace" */ client_id!: string;
+  /** Whether a client secret is stored. The secret is never returned. @example true */ has_client_secret!: boolean;
+  /** The redirect URI to register at the issuer. @example "https://workspace.example/apis/v1/oidc/callback/01890a5d-ac96-774b-bcce-b302099a8057" */
+  redirect_uri!: string;
+  @ApiProperty({ type: [String], example: ['openid', 'email', 'profile'] }) scopes!: string[];
+  @ApiProperty({ type: [String], example: ['acme.example'] }) domains!: string[];
+  /** @example "email" */ email_claim!: string;
+  /** @example "name" */ name_claim!: string;
+  @ApiProperty({ example: 'groups' }) groups_claim!: string | null;
+  @ApiProperty({ type: [GroupMappingResponse], example: [] }) group_mappings!: GroupMappingResponse[];
+  /** @example false */ trusts_email!: boolean;
+  /** @example true */ creates_members!: boolean;
+  @ApiProperty({ enum: ['member', 'admin'], example: 'member' }) default_role!: string;
+  /** @example true */ links_accounts!: boolean;
+  /** @example false */ required!: boolean;
+  /** @example true */ enabled!: boolean;
+  @ApiProperty(UUID) created_by!: string | null;
+}
+
+export class IssuerCheckResponse {
+  /** @example true */ ok!: boolean;
+  /** Code of the first problem; null without one. */
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    enum: ['invalid_address', 'unreachable', 'too_large', 'invalid_metadata', 'unsupported', 'no_keys', null],
+    example: null,
+  })
+  problem!: string | null;
+  /** Description of the problem; null without one. */
+  @ApiProperty({ example: null }) message!: string | null;
+  @ApiProperty({ example: 'https://login.acme.example/authorize' }) authorization_endpoint!: string | null;
+  @ApiProperty({ example: 'https://login.acme.example/token' }) token_endpoint!: string | null;
+  /** Number of signing keys that the issuer publishes. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 2 }) keys!: number;
+}
+
+export class IssuerCheckEnvelope {
+  check!: IssuerCheckResponse;
+}
+
+export const ISSUERS = resource({
+  tag: 'tenant',
+  name: 'issuer',
+  path: 'tenant/issuers',
+  item: IssuerResponse,
+  notFound: 'The workspace has no such issuer.',
+  revision: 'required',
+});
+
+export const IssuerErrors = {
+  alreadyExists: defineError(409, 'already_exists', 'An issuer with this id exists.'),
+  domainNotVerified: defineError(
+    409,
+    'domain_not_verified',
+    'The workspace has not verified one of the domains.',
+  ),
+  domainBound: defineError(409, 'domain_bound', 'Another issuer of the workspace has one of the domains.'),
+  tooManyIssuers: defineError(
+    422,
+    'too_many_issuers',
+    `A workspace may have at most ${QUOTAS.workspace.issuers} issuers.`,
+  ),
+  noChanges: defineError(422, 'no_changes', 'The request changes nothing.'),
+} as const;

@@ -1,14 +1,12 @@
 import { Module } from '@nestjs/common';
 import { TenantsModule } from '../tenants/index.js';
 import { IssuerAccounts } from './issuer-accounts.js';
-import { IssuerClient } from './issuer-client.js';
+import { IssuerClient, IssuerHttp } from './issuer-client.js';
 import { IssuerPersonalData } from './issuer-personal-data.js';
 import { IssuerSignIn } from './issuer-sign-in.js';
-import { IssuerSecrets } from './issuer-secrets.js';
+import { IssuerSecrets, IssuersRepository } from './issuers.repository.js';
 import { IssuersController } from './issuers.controller.js';
-import { IssuersRepository } from './issuers.repository.js';
 import { IssuersService } from './issuers.service.js';
-import { IssuerHttp } from './issuer-http.js';
 
 /** OpenID issuers of workspaces, by which their members sign in (ADR 58). */
 @Module({

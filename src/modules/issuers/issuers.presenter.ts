@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.js';
-import type { TenantIssuer } from './issuer.entity.js';
-import type { IssuerResponse } from './issuers.response.js';
+import type { TenantIssuer } from './issuers.schema.js';
+import type { IssuerResponse } from './issuers.dto.js';
 
 /** Path of the responses of issuers. Each issuer has its own, so that one issuer cannot pass on the code of another one. */
 const ISSUER_CALLBACK_PATH = '/apis/v1/oidc/callback';

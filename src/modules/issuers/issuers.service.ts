@@ -16,15 +16,17 @@ import type { ReplyOf } from '../../platform/resources/resource.js';
 import { MemberAdmission } from '../access/index.js';
 import { SignInSessions } from '../identity/index.js';
 import { TenantDomains } from '../tenants/index.js';
-import { IssuerClient } from './issuer-client.js';
-import { IssuerSecrets } from './issuer-secrets.js';
-import { TenantIssuer } from './issuer.entity.js';
-import type { CreateIssuer, UpdateIssuer } from './issuers.dto.js';
+import { IssuerClient, IssuerHttp } from './issuer-client.js';
+import { IssuerSecrets, IssuersRepository } from './issuers.repository.js';
+import { TenantIssuer } from './issuers.schema.js';
+import {
+  type CreateIssuer,
+  type IssuerCheckEnvelope,
+  IssuerErrors,
+  ISSUERS,
+  type UpdateIssuer,
+} from './issuers.dto.js';
 import { presentIssuer } from './issuers.presenter.js';
-import { IssuersRepository } from './issuers.repository.js';
-import { IssuerErrors, ISSUERS } from './issuers.resource.js';
-import type { IssuerCheckEnvelope } from './issuers.response.js';
-import { IssuerHttp } from './issuer-http.js';
 
 const DEFAULTS = {
   scopes: ['openid', 'email', 'profile'],

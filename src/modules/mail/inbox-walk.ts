@@ -1,7 +1,7 @@
 import { type Fields, isFields, resultsOf } from './input/fields.js';
 import { messagesPath } from './mail-call.js';
 import type { MailSession } from './mail-client.js';
-import type { MailCalendarScan } from './mail.entity.js';
+import type { MailCalendarScan } from './mail.schema.js';
 
 /** The mail service does not list a mailbox. */
 export class MailboxListError extends Error {

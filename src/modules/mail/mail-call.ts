@@ -3,9 +3,8 @@ import type { Response } from 'express';
 import type { AuthenticatedRequest, RequestContext } from '../../platform/context/request-context.js';
 import { ClientDisconnect } from '../../platform/http/abort-signal.js';
 import { type Fields, isFields } from './input/fields.js';
-import { targetOf } from './gate/mail-gate.js';
-import type { MailTarget } from './gate/mail-target.js';
-import { MailErrors } from './mail.errors.js';
+import { type MailTarget, targetOf } from './gate/mail-gate.js';
+import { MailErrors } from './mail.response.js';
 
 /** A request of the mail API. */
 export interface MailCall {

@@ -6,7 +6,7 @@ import { MailAccounts, type MailCredential, type MailRequester } from './account
 import type { MailOwner } from './accounts/mail-accounts.repository.js';
 import { type Fields, isFields, isObjectId, resultsOf } from './input/fields.js';
 import type { MailCall } from './mail-call.js';
-import { MailErrors } from './mail.errors.js';
+import { MailErrors } from './mail.response.js';
 import { MailUpstream, type UpstreamRequest } from './mail-upstream.js';
 import {
   type UpstreamResponse,

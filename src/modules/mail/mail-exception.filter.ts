@@ -1,10 +1,8 @@
 import { type ArgumentsHost, Catch } from '@nestjs/common';
-import { DATABASE_STORAGE } from '../../platform/observability/database-storage.js';
-import { Dependencies } from '../../platform/observability/dependencies.js';
-import type { ApiError } from '../../platform/http/api-error.js';
-import { Errors } from '../../platform/http/errors.js';
+import { DATABASE_STORAGE, Dependencies } from '../../platform/observability/dependencies.js';
+import { type ApiError, Errors } from '../../platform/http/errors.js';
 import { ApiExceptionFilter, asApiError } from '../../platform/http/server/exception.filter.js';
-import { MailErrors } from './mail.errors.js';
+import { MailErrors } from './mail.response.js';
 
 /** The contract's error `Internal server error` for unexpected exceptions on mail routes (section 7). */
 export function asMailError(thrown: unknown): ApiError {

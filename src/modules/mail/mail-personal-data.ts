@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import type { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
-import { eraseUserRows } from '../../platform/personal-data/erasure-statements.js';
+import { eraseUserRows, personalRows } from '../../platform/personal-data/personal-rows.js';
 import type { PersonalArchive } from '../../platform/personal-data/personal-archive.js';
 import {
   type DataOwner,
@@ -10,13 +10,12 @@ import {
   PersonalData,
   PersonalDataSource,
 } from '../../platform/personal-data/personal-data.js';
-import { personalRows } from '../../platform/personal-data/personal-rows.js';
 import { MailAccountsRepository } from './accounts/mail-accounts.repository.js';
 import { MailProvider } from './accounts/mail-provider.js';
 import { resultsOf } from './input/fields.js';
 import { MailClient, mailboxesOf, type MailSession, readFields } from './mail-client.js';
 import { messagesPath } from './mail-call.js';
-import { MailErrors } from './mail.errors.js';
+import { MailErrors } from './mail.response.js';
 import { JsonResponse } from './upstream-response.js';
 
 const PAGE = 100;

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { HttpService } from '@nestjs/axios';
 import { Injectable, Logger } from '@nestjs/common';
 import axios, {
-  AxiosError,
   type AxiosAdapter,
+  AxiosError,
   AxiosHeaders,
   type AxiosResponse,
   type InternalAxiosRequestConfig,
@@ -11,16 +13,44 @@ import axios, {
 import { Config } from '../../config/config.js';
 import { BLOB_STORE } from '../../platform/blobs/blobs.js';
 import type { ClientDisconnect } from '../../platform/http/abort-signal.js';
-import type { ApiError } from '../../platform/http/api-error.js';
-import { Errors } from '../../platform/http/errors.js';
+import { type ApiError, Errors } from '../../platform/http/errors.js';
 import { STORAGE_RETRY_AFTER } from '../../platform/http/server/exception.filter.js';
-import { DATABASE_STORAGE } from '../../platform/observability/database-storage.js';
-import { Dependencies } from '../../platform/observability/dependencies.js';
+import { DATABASE_STORAGE, Dependencies } from '../../platform/observability/dependencies.js';
 import { traced } from '../../platform/telemetry/tracer.js';
-import { MailErrors } from './mail.errors.js';
+import { MailErrors } from './mail.response.js';
 import { readJson, type UpstreamResponse } from './upstream-response.js';
-import { jsonBytes } from './upstream/json-pieces.js';
 import type { ResponseBody } from './upstream/response-body.js';
+
+/** Strings of more characters are written in pieces. */
+const LONG = 64 * 1024;
+
+/**
+ * Serialises a value as JSON. Long strings, e.g. the contents of attachments, are streamed in pieces: otherwise a message
+ * with megabytes of attachments would be in memory twice more, as text and as bytes.
+ */
+export function jsonBytes(value: object): Buffer | Readable {
+  const long: string[] = [];
+  const marker = randomBytes(16).toString('hex');
+  const short = JSON.stringify(value, (_, member: unknown) =>
+    typeof member === 'string' && member.length > LONG ? `${marker}${long.push(member) - 1}.` : member,
+  );
+  if (long.length === 0) return Buffer.from(short);
+  return Readable.from(pieces(short.split(marker), long), { objectMode: false });
+}
+
+/** @param texts the text before the first long string, then the text after each, preceded by its index and a full stop */
+async function* pieces(texts: string[], long: readonly string[]): AsyncGenerator<Buffer> {
+  const [first = '', ...following] = texts;
+  yield Buffer.from(first);
+  for (const text of following) {
+    const stop = text.indexOf('.');
+    const string = long[Number(text.slice(0, stop))] as string;
+    // JSON.stringify escapes half a surrogate pair, so a piece may end within a pair.
+    for (let at = 0; at < string.length; at += LONG)
+      yield Buffer.from(JSON.stringify(string.slice(at, at + LONG)).slice(1, -1));
+    yield Buffer.from(text.slice(stop + 1));
+  }
+}
 
 /** Status of the embedded mail service when a disk is full. */
 const STORAGE_FULL = 507;

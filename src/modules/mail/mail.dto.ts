@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { DRAFTS, INBOX, TRASH } from './mail.examples.js';
+import { DRAFTS, INBOX, TRASH } from './mail.docs.js';
 
 // Request bodies, for the documentation only: the mail service validates the fields.
 

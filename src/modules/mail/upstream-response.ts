@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { text as textFrom } from 'node:stream/consumers';
 import { type Fields, isFields } from './input/fields.js';
-import { MailErrors } from './mail.errors.js';
+import { MailErrors } from './mail.response.js';
 import type { ResponseBody } from './upstream/response-body.js';
 
 /** Responses up to this size, bytes, are read whole before they are forwarded, so that a broken one can become an error. */

@@ -3,12 +3,11 @@ import type { RequestContext, MemberKey } from '../../platform/context/request-c
 import { Db } from '../../platform/database/db.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { IsNull } from 'typeorm';
-import { ContentCounts } from '../../platform/references/content-counts.js';
-import { Tree } from '../../platform/resources/tree.js';
+import { ContentCounts } from '../../platform/references/related-items.js';
+import { Tree } from '../../platform/resources/folders.js';
 import { OwnerFeed } from '../../platform/sync/owner-feed.js';
-import { NoteFolder } from './note-folder.entity.js';
-import type { NoteFolderResponse } from './note-folder.response.js';
-import { NOTE_FOLDERS } from './note-folders.resource.js';
+import { NoteFolder } from './note-folders.schema.js';
+import { NOTE_FOLDERS, type NoteFolderResponse } from './note-folders.dto.js';
 
 /** Note folders and their change feed. */
 @Injectable()

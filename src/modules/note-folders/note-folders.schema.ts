@@ -1,7 +1,19 @@
-import type { SchemaPart } from '../../platform/database/schema/schema-part.js';
-import { sqlMigrations } from '../../platform/database/schema/sql-migration.js';
+import { Column, Entity, Index } from 'typeorm';
+import { type SchemaPart, sqlMigrations } from '../../platform/database/schema/schema-part.js';
 import { sqlFiles } from '../../platform/database/schema/stored-sql.js';
-import { NoteFolder } from './note-folder.entity.js';
+import { OwnedItem } from '../../platform/sync/owner-feed.js';
+
+@Entity('note_folders')
+@Index('note_folders_tenant_id_owner_id_seq_key', ['tenant_id', 'owner_id', 'seq'], { unique: true })
+@Index('note_folders_children', ['tenant_id', 'owner_id', 'parent_id'], { where: 'gone_at IS NULL' })
+@Index('note_folders_gone', ['gone_at'], { where: 'gone_at IS NOT NULL' })
+export class NoteFolder extends OwnedItem {
+  @Column('uuid', { nullable: true }) parent_id!: string | null;
+  @Column('text') name!: string;
+  @Column('text', { nullable: true }) color!: string | null;
+  @Column('double precision') position!: number;
+  @Column('text', { nullable: true }) device_id!: string | null;
+}
 
 export const noteFoldersSchema: SchemaPart = {
   owner: 'note-folders',

@@ -1,12 +1,13 @@
 import { revisionTag } from '../../platform/concurrency/expected-revision.js';
 import { JsonReply } from '../../platform/http/json-reply.js';
-import type {
-  NoteEnvelope,
-  NoteRevisionEnvelope,
-  NoteWithRoleEnvelope,
-  PurgedNoteEnvelope,
-} from './note.response.js';
-import { VERSIONED_FIELDS } from './notes.dto.js';
+import {
+  type NoteEnvelope,
+  type NoteRevisionEnvelope,
+  type NoteTaskEnvelope,
+  type NoteWithRoleEnvelope,
+  type PurgedNoteEnvelope,
+  VERSIONED_FIELDS,
+} from './notes.dto.js';
 
 // The view note_views makes the JSON of notes; these functions add the envelopes.
 
@@ -42,3 +43,13 @@ export function purgedReply(json: string): JsonReply<PurgedNoteEnvelope> {
 
 export const revisionReply = (revision: string): JsonReply<NoteRevisionEnvelope> =>
   JsonReply.ofTexts<NoteRevisionEnvelope>({ revision });
+
+/** 201 `{ task, note }` with the ETag of the note and the location of the task. */
+export const noteWithTask = (
+  { id, revision, note }: { id: string; revision: number; note: string },
+  { id: taskId, task }: { id: string; task: string },
+): JsonReply<NoteTaskEnvelope> =>
+  JsonReply.ofTexts<NoteTaskEnvelope>(
+    { task, note },
+    { status: 201, etag: revisionTag('note', id, revision), location: `/apis/v1/tasks/${taskId}` },
+  );

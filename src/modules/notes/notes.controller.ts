@@ -10,18 +10,23 @@ import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
 import { PageQuery } from '../../platform/paging/page.dto.js';
-import { QuotaErrors } from '../../platform/quotas/quotas.errors.js';
+import { QuotaErrors } from '../../platform/quotas/quotas.dto.js';
 import { NoteListsService } from './lists/note-lists.service.js';
 import {
+  CreateNote,
+  DeleteNote,
+  ListNotes,
   NoteEnvelope,
+  NoteErrors,
   NoteListEnvelope,
   NoteRevisionEnvelope,
   NoteRevisionListEnvelope,
   NoteWithRoleEnvelope,
   PurgedNoteEnvelope,
-} from './note.response.js';
-import { CreateNote, DeleteNote, ListNotes, RestoreNote, ShareTokenQuery, UpdateNote } from './notes.dto.js';
-import { NoteErrors } from './notes.errors.js';
+  RestoreNote,
+  ShareTokenQuery,
+  UpdateNote,
+} from './notes.dto.js';
 import { NotesService } from './notes.service.js';
 
 const NOTE_BODY_BYTES = 8 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
+import { DomainNotifications } from '../../platform/notifications/notifications.js';
 import { workspace } from '../../platform/database/statement.js';
 import type {
   CurrentNotification,

@@ -1,11 +1,15 @@
 import { Injectable } from '@nestjs/common';
+import { fitsPage, PAGE_BYTES } from '../../platform/bounded-pages/page-bytes.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
-import { fitsPage, PAGE_BYTES } from '../../platform/bounded-pages/page-bytes.js';
 import { unpackBody } from './history/revision-pack.js';
-import type { NoteRole } from './note.entity.js';
+import type { NoteRole } from './notes.schema.js';
+
+/** SQL over the row `item` of a note: about the bytes of the note without its content, from the parts that may be long. */
+export const NOTE_SUMMARY_BYTES = `2048 + 256 * cardinality(item.member_ids) + 128 * cardinality(item.labels)
+  + CASE WHEN item.links = '[]' THEN 0 ELSE 4 * octet_length(item.links::text) END`;
 
 /** A note as a user sees it. */
 export interface NoteRead {
@@ -112,7 +116,7 @@ const readRevision = workspace.statement<RevisionRow & { pack: Buffer | null; pl
     WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.note_id = $3 AND member.role IS NOT NULL`,
 );
 
-/** SQL on single notes and their revisions; `note-list.repository.ts` has the lists. */
+/** SQL on single notes and their revisions; `note-lists.service.ts` has the lists. */
 @Injectable()
 export class NotesRepository {
   constructor(private readonly db: Db) {}

@@ -13,10 +13,18 @@ import { NoteEdits } from './changes/note-edits.js';
 import { NoteWrites } from './changes/note-writes.js';
 import { restoreNote, type TrashCommand, trashNote } from './model/note-rules.js';
 import { noteReply, noteWithRole, purgedReply } from './note.presenter.js';
-import type { CreateNote, DeleteNote, NoteFields, RestoreNote, UpdateNote } from './notes.dto.js';
-import { NoteErrors } from './notes.errors.js';
+import {
+  type CreateNote,
+  type DeleteNote,
+  type NoteEnvelope,
+  NoteErrors,
+  type NoteFields,
+  type NoteWithRoleEnvelope,
+  type PurgedNoteEnvelope,
+  type RestoreNote,
+  type UpdateNote,
+} from './notes.dto.js';
 import { NotesRepository } from './notes.repository.js';
-import type { NoteEnvelope, NoteWithRoleEnvelope, PurgedNoteEnvelope } from './note.response.js';
 
 const NOTES_PATH = '/apis/v1/notes';
 

@@ -9,7 +9,7 @@ import { CatchUp } from '../../platform/realtime/catch-up.js';
 import type { Connection } from '../../platform/realtime/connection.js';
 import { defineServerEvent } from '../../platform/realtime/event-declarations.js';
 import { UserConnections } from '../../platform/realtime/user-connections.js';
-import { NotificationEnvelope, UnreadCounts } from './notification.response.js';
+import { NotificationEnvelope, UnreadCounts } from './notifications.dto.js';
 import { NotificationPresenter } from './notification.presenter.js';
 import { NotificationRelevance } from './inbox/notification-relevance.js';
 import { NotificationsRepository, type RecentNotification } from './notifications.repository.js';

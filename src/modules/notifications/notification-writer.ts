@@ -13,7 +13,7 @@ import { Announcements } from './inbox/announcements.js';
 import { emailTime } from './mails/email-time.js';
 import { NotificationSockets } from './notification-sockets.js';
 import { NotificationsRepository } from './notifications.repository.js';
-import type { NotificationEntity } from './notification.entity.js';
+import type { NotificationEntity } from './notifications.schema.js';
 
 interface NewRow extends Pick<NotificationEntity, 'user_id' | 'id' | 'shown' | 'email_due_at' | 'actor_id'> {
   data: NotificationCause['data'];

@@ -5,7 +5,7 @@ import { fill, type Language, type TextValues, translator } from '../../platform
 import { Notifications } from '../../platform/notifications/notifications.js';
 import { ReferenceTitles } from '../../platform/references/reference-titles.js';
 import { NotificationSettingsApi } from '../settings/index.js';
-import type { NotificationResponse } from './notification.response.js';
+import type { NotificationResponse } from './notifications.dto.js';
 import { NOTIFICATION_TEXTS } from './notification-texts.js';
 import { type NotificationRow, NotificationsRepository } from './notifications.repository.js';
 import { shortenText } from '../../lib/text/index.js';

@@ -7,7 +7,7 @@ import { Notifications } from '../../platform/notifications/notifications.js';
 import { NotificationSettingsApi, type NotificationSettings } from '../settings/index.js';
 import { NotificationRelevance } from './inbox/notification-relevance.js';
 import { afterQuiet } from './mails/email-time.js';
-import type { NotificationResponse } from './notification.response.js';
+import type { NotificationResponse } from './notifications.dto.js';
 import { NotificationPresenter } from './notification.presenter.js';
 import { NotificationSockets } from './notification-sockets.js';
 import { type NotificationRow, NotificationsRepository, type Outcome } from './notifications.repository.js';

@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
 import { PresenceModule } from '../presence/index.js';
 import { SettingsModule } from '../settings/index.js';
-import { NotificationMail } from './mails/notification-mail.js';
-import { NotificationMails } from './mails/notification-mails.js';
-import { UnsubscribeController } from './mails/unsubscribe.controller.js';
-import { UnsubscribeLinks } from './mails/unsubscribe-links.js';
-import { UnsubscribeService } from './mails/unsubscribe.service.js';
-import { UserActivity } from './mails/user-activity.js';
+import { NotificationMail, NotificationMails, UserActivity } from './mails/notification-mails.js';
+import {
+  UnsubscribeController,
+  UnsubscribeLinks,
+  UnsubscribeService,
+} from './mails/unsubscribe.controller.js';
 import { Announcements } from './inbox/announcements.js';
 import { NotificationHousekeeping } from './inbox/notification-housekeeping.js';
 import { NotificationPresenter } from './notification.presenter.js';
@@ -14,9 +14,8 @@ import { NotificationRelevance } from './inbox/notification-relevance.js';
 import { NotificationSockets } from './notification-sockets.js';
 import { NotificationWriter } from './notification-writer.js';
 import { NotificationsApi } from './notifications.api.js';
-import { NotificationsController } from './notifications.controller.js';
+import { NotificationsController, NotificationsService } from './notifications.controller.js';
 import { NotificationsRepository } from './notifications.repository.js';
-import { NotificationsService } from './notifications.service.js';
 import { NotificationsPersonalData } from './notifications-personal-data.js';
 
 @Module({

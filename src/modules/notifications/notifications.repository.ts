@@ -5,7 +5,7 @@ import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { boundedPage, jsonBytes, PAGE_BYTES } from '../../platform/bounded-pages/page-bytes.js';
 import type { Lifecycle } from './inbox/lifecycle.js';
-import type { NotificationState, NotificationEntity } from './notification.entity.js';
+import type { NotificationState, NotificationEntity } from './notifications.schema.js';
 
 export interface NotificationRow
   extends

@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { UUID } from '../../platform/field-docs/field-docs.js';
-import { EXPORT_STATES, type ExportState } from './personal-export.entity.js';
+import { defineError } from '../../platform/http/errors.js';
+import { EXPORT_STATES, type ExportState } from './personal-data.schema.js';
 
 export class ExportProgress {
   /** Domains that are exported. @example 7 */ done!: number;
@@ -38,3 +39,8 @@ export class PersonalExportEnvelope {
   @ApiProperty({ type: PersonalExportResponse, nullable: true, example: RUNNING })
   export!: PersonalExportResponse | null;
 }
+
+export const PersonalDataErrors = {
+  exportNotFound: defineError(404, 'not_found', 'There is no finished export of your data.'),
+  exportRunning: defineError(409, 'export_running', 'An export of your data is already running.'),
+} as const;

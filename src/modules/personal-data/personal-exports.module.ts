@@ -2,15 +2,15 @@ import { Module, type OnModuleInit } from '@nestjs/common';
 import { TxHooks } from '../../platform/events/tx-hooks.js';
 import { AccountSecurityModule } from '../account-security/index.js';
 import { MEMBERSHIP_CHANGING, TenantsModule } from '../tenants/index.js';
-import { PersonalErasureWorker } from './erasure/personal-erasure.worker.js';
-import { PersonalErasures } from './erasure/personal-erasures.js';
+import { PersonalErasures, PersonalErasureWorker } from './erasure/personal-erasures.js';
 import { PersonalErasuresRepository } from './erasure/personal-erasures.repository.js';
-import { ExportPersonalData } from './export-personal-data.js';
-import { ExportArchives } from './export-archives.js';
-import { PersonalExportController } from './personal-export.controller.js';
-import { PersonalExportWorker } from './personal-export.worker.js';
+import {
+  ExportPersonalData,
+  PersonalExportController,
+  PersonalExportsService,
+} from './personal-export.controller.js';
+import { ExportArchives, PersonalExportWorker } from './personal-export.worker.js';
 import { PersonalExportsRepository } from './personal-exports.repository.js';
-import { PersonalExportsService } from './personal-exports.service.js';
 
 /** Exports and erasures of personal data. */
 @Module({

@@ -6,7 +6,7 @@ import { type ColumnValues, rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import type { DataOwner } from '../../platform/personal-data/personal-data.js';
-import { type ExportState, PersonalExport } from './personal-export.entity.js';
+import { type ExportState, PersonalExport } from './personal-data.schema.js';
 
 /** An export that this process runs. */
 export interface ClaimedExport extends DataOwner {

@@ -5,7 +5,7 @@ import type { Connection } from '../../platform/realtime/connection.js';
 import { defineServerEvent } from '../../platform/realtime/event-declarations.js';
 import { UserConnections } from '../../platform/realtime/user-connections.js';
 import type { PresenceChange } from './presence-writes.js';
-import { OwnPresenceResponse, PresenceResponse } from './presence.response.js';
+import { OwnPresenceResponse, PresenceResponse } from './presence.dto.js';
 
 const PRESENCE = defineServerEvent(
   'presence',

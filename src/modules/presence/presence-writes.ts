@@ -12,8 +12,21 @@ import {
   refresh,
   sweep,
 } from './model/presence-rules.js';
-import type { PresenceResponse } from './presence.response.js';
-import type { PresenceDevice } from './presence.entity.js';
+import type { PresenceResponse } from './presence.dto.js';
+import type { PresenceDevice } from './presence.schema.js';
+
+/** Times of presence in one process. Tests shorten them. */
+@Injectable()
+export class PresenceOptions {
+  /** Seconds after the last disconnect, or after the choice of `invisible`, until the status becomes `offline`. */
+  graceSeconds = 10;
+  /** Seconds between the heartbeats of a process. */
+  heartbeatSeconds = 30;
+  /** Seconds after which the sockets of a process without heartbeat expire. */
+  lifetimeSeconds = 75;
+  /** Milliseconds in which changes of sockets are collected: one statement writes them. */
+  collectMs = 50;
+}
 
 /** A change that other users see. */
 export interface PresenceChange extends PresenceResponse {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext, WorkspaceKey } from '../../platform/context/request-context.js';
 import type { Connection } from '../../platform/realtime/connection.js';
-import type { PresenceStatus } from './presence.entity.js';
+import type { PresenceStatus } from './presence.schema.js';
 import { PresenceDevices } from './devices/presence-devices.js';
 import { PresenceRepository } from './presence.repository.js';
 

@@ -1,13 +1,11 @@
 import { Module } from '@nestjs/common';
 import { TenantsModule } from '../tenants/index.js';
 import { PresenceApi } from './presence.api.js';
-import { PresenceController } from './presence.controller.js';
+import { PresenceController, PresenceService } from './presence.controller.js';
 import { PresenceDevices } from './devices/presence-devices.js';
 import { PresenceEvents } from './presence-events.js';
-import { PresenceOptions } from './presence-options.js';
+import { PresenceOptions, PresenceWrites } from './presence-writes.js';
 import { PresenceRepository } from './presence.repository.js';
-import { PresenceWrites } from './presence-writes.js';
-import { PresenceService } from './presence.service.js';
 import { PresencePersonalData } from './presence-personal-data.js';
 
 @Module({

@@ -3,7 +3,7 @@ import type { RequestContext, WorkspaceKey } from '../../platform/context/reques
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Choice } from './model/presence-rules.js';
-import type { PresenceResponse } from './presence.response.js';
+import type { PresenceResponse } from './presence.dto.js';
 
 const COLUMNS = `member.user_id, coalesce(presence.status, 'offline') AS status, coalesce(presence.text, '') AS text,
           rfc3339(presence.last_active_at) AS last_active_at`;

@@ -5,7 +5,7 @@ import { Audit, operator } from '../../platform/audit/audit.js';
 import { Db } from '../../platform/database/db.js';
 import { directory } from '../../platform/database/statement.js';
 import { SecretBox, UnreadableSecretError } from '../../platform/secrets/secret-box.js';
-import type { PushKey } from './push.entity.js';
+import type { PushKey } from './push.schema.js';
 
 export const ALGORITHM = 'ES256';
 /** Purpose of the encryption of private keys. */

@@ -3,10 +3,9 @@ import { SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { Config } from '../../config/config.js';
 import { encryptMessage } from '../../lib/web-push/index.js';
-import { OutboundHttpError } from '../../platform/outbound/outbound-http-error.js';
-import { OutboundHttp } from '../../platform/outbound/outbound-http.js';
+import { OutboundHttp, OutboundHttpError } from '../../platform/outbound/outbound-http.js';
 import { UnreadableSecretError } from '../../platform/secrets/secret-box.js';
-import type { PushSubscription } from './push.entity.js';
+import type { PushSubscription } from './push.schema.js';
 import { ALGORITHM, PushKeys } from './push-keys.js';
 
 /** For the whole exchange. */

@@ -5,7 +5,7 @@ import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { SessionsApi } from '../identity/index.js';
-import type { PushSubscription } from './push.entity.js';
+import type { PushSubscription } from './push.schema.js';
 
 /** Subscriptions that the job examines at once. */
 const PAGE = 1_000;

@@ -7,7 +7,7 @@ import { type ColumnValues, rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { RowQuota } from '../../platform/quotas/row-quota.js';
-import { PushSubscription } from './push.entity.js';
+import { PushSubscription } from './push.schema.js';
 import type { PushAttempt } from './push-sender.js';
 
 const ofUser = new RowQuota(

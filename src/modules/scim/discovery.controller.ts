@@ -11,10 +11,8 @@ import {
 } from '../../lib/scim/index.js';
 import type { BodyReply } from '../../platform/http/replies/body-reply.js';
 import { ScimEndpoint } from './model/scim-endpoint.js';
-import { scimError } from './model/scim-failure.js';
+import { SCIM_PATH, scimError, scimReply } from './model/scim-reply.js';
 import { MAX_RESULTS } from './model/scim-query.js';
-import { scimReply } from './model/scim-reply.js';
-import { SCIM_PATH } from './model/scim-path.js';
 
 /** The supported features, resource types and schemas (RFC 7644, section 4). */
 @Controller(SCIM_PATH)

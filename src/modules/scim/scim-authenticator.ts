@@ -5,10 +5,10 @@ import type { AuthenticatedRequest } from '../../platform/context/request-contex
 import type { RequestAuthenticator } from '../../platform/context/access.decorators.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
-import { RequestLimiter } from '../../platform/rate-limits/request-limiter.js';
-import { readToken } from '../../platform/secrets/workspace-token.js';
+import { RequestLimiter } from '../../platform/rate-limits/rate-limit.guard.js';
+import { readToken } from '../../platform/secrets/secret-box.js';
 import type { WorkspaceActor } from '../access/index.js';
-import type { ScimToken } from './scim.entity.js';
+import type { ScimToken } from './scim.schema.js';
 
 const USE_RECORDED_MS = 300_000;
 

@@ -11,11 +11,14 @@ import type { Reader, Tx } from '../../platform/database/tx.js';
 import type { BodyReply } from '../../platform/http/replies/body-reply.js';
 import type { Provisioning } from '../access/index.js';
 import type { ScimActor } from './scim-authenticator.js';
-import { scimError } from './model/scim-failure.js';
-import { SCIM_PATH } from './model/scim-path.js';
-import type { ScimQuery, ScimTarget } from './model/scim-query.js';
-import { emptyReply } from './model/scim-reply.js';
-import { checkVersion, readReply, resourceReply } from './model/scim-resource.js';
+import { emptyReply, SCIM_PATH, scimError } from './model/scim-reply.js';
+import {
+  checkVersion,
+  readReply,
+  resourceReply,
+  type ScimQuery,
+  type ScimTarget,
+} from './model/scim-query.js';
 
 /** The operations on one type of resource (RFC 7644, section 3). `Row` is the row that a repository reads. */
 export abstract class ScimResources<Row> {

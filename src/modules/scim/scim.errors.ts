@@ -1,7 +1,7 @@
-import { defineError } from '../../platform/http/api-error.js';
+import { defineError } from '../../platform/http/errors.js';
 import { QUOTAS } from '../../platform/quotas/quotas.js';
 
-/** Errors of the routes that manage tokens. Errors of the protocol are in `model/scim-failure.ts`. */
+/** Errors of the routes that manage tokens. Errors of the protocol are in `model/scim-reply.ts`. */
 export const ScimErrors = {
   tokenNotFound: defineError(404, 'not_found', 'The workspace has no such SCIM token.'),
   tooManyTokens: defineError(

@@ -5,9 +5,7 @@ import { AuthenticatedBy } from '../../platform/context/access.decorators.js';
 import { JsonTypes } from '../../platform/http/body/body.guard.js';
 import type { BodyReply } from '../../platform/http/replies/body-reply.js';
 import { ScimAuthenticator } from './scim-authenticator.js';
-import { ScimExceptionFilter } from './model/scim-failure.js';
-import { SCIM_PATH } from './model/scim-path.js';
-import { SCIM_JSON, scimReply } from './model/scim-reply.js';
+import { SCIM_JSON, SCIM_PATH, ScimExceptionFilter, scimReply } from './model/scim-reply.js';
 
 /** The route authenticates the client first, as all routes of SCIM. */
 const Unsupported = (path: string, route: (path: string) => MethodDecorator) =>

@@ -3,18 +3,18 @@ import { Deployment } from '../../platform/deployment/deployment.js';
 import { QUOTAS } from '../../platform/quotas/quotas.js';
 import { AccountSecurityModule } from '../account-security/index.js';
 import { TenantsModule } from '../tenants/index.js';
-import { NotificationSettingsApi } from './preferences/notification-settings.js';
+import { NotificationSettingsApi, WorkingHoursApi } from './preferences/notification-settings.js';
 import { PreferencesController } from './preferences/preferences.controller.js';
-import { PreferencesRepository } from './preferences/preferences.repository.js';
-import { WorkingHoursApi } from './preferences/working-hours.js';
-import { PreferencesService } from './preferences/preferences.service.js';
+import { PreferencesRepository, PreferencesService } from './preferences/preferences.service.js';
 import { ProfileController } from './profile/profile.controller.js';
 import { ProfileRepository } from './profile/profile.repository.js';
 import { ProfileService } from './profile/profile.service.js';
-import { SignaturesController } from './signatures/signatures.controller.js';
+import {
+  SignaturesController,
+  SignaturesRepository,
+  SignaturesService,
+} from './signatures/signatures.controller.js';
 import { MAX_HTML } from './signatures/signatures.dto.js';
-import { SignaturesRepository } from './signatures/signatures.repository.js';
-import { SignaturesService } from './signatures/signatures.service.js';
 import { SettingsPersonalData } from './settings-personal-data.js';
 
 @Module({

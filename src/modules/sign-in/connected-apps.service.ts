@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Audit } from '../../platform/audit/audit.js';
 import type { AccountContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import { defineError } from '../../platform/http/api-error.js';
+import { defineError } from '../../platform/http/errors.js';
 import { QUOTAS } from '../../platform/quotas/quotas.js';
 import { SessionsApi, type SessionRow } from '../identity/index.js';
 import { TenantsApi } from '../tenants/index.js';

@@ -4,16 +4,15 @@ import { asApiError } from '../../platform/http/server/exception.filter.js';
 import { PasskeyProofs, PasswordSignIn, SecondFactors } from '../account-security/index.js';
 import { SignInSessions } from '../identity/index.js';
 import { OidcClientsApi } from './clients/oidc-clients.api.js';
-import { IssuerSteps } from './issuer-steps.js';
+import { IssuerSteps, SignInCompletion } from './sign-in-completion.js';
 import { KnownBrowsers } from './interaction/known-browsers.js';
 import { type EnrolmentStep, isEnrolling, SignInEnrolment } from './sign-in-enrolment.js';
 import { parsed, SignInForms } from './interaction/sign-in-forms.js';
 import { OidcProvider } from './oidc-provider.js';
 import * as pages from './pages/index.js';
-import { SignInCompletion } from './sign-in-completion.js';
 import { acrOf } from './protocol/issuer-mark.js';
 import { frameOf, localeOf, originOf, type Pending, pendingOf, type SignIn } from './sign-in-state.js';
-import { oidcLibrary } from './model/oidc-library.js';
+import { oidcLibrary } from './model/oidc-scopes.js';
 
 /** Methods of the second factor on its page. */
 const METHODS: readonly string[] = ['totp', 'recovery', 'passkey'] satisfies pages.FactorMethod[];

@@ -6,12 +6,10 @@ import { Config } from '../../config/config.js';
 import { asApiError } from '../../platform/http/server/exception.filter.js';
 import { Keyring } from '../../platform/secrets/keyring.js';
 import { SigningKeys } from '../identity/index.js';
-import { API_SCOPE, OIDC_SCOPES } from './model/oidc-scopes.js';
+import { API_SCOPE, OIDC_SCOPES, oidcLibrary } from './model/oidc-scopes.js';
 import { OidcAccounts } from './protocol/oidc-accounts.js';
 import { OidcClientsApi } from './clients/oidc-clients.api.js';
-import { oidcLibrary } from './model/oidc-library.js';
-import { DEVICE_INTERVAL, OidcRecords } from './records/oidc-records.js';
-import { TokenReuse } from './records/token-reuse.js';
+import { DEVICE_INTERVAL, OidcRecords, TokenReuse } from './records/oidc-records.js';
 import { providerPages } from './pages/index.js';
 import { SignInGrants } from './sign-in-grants.js';
 

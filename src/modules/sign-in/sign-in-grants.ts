@@ -8,9 +8,8 @@ import { IssuerSignIn } from '../issuers/index.js';
 import { SignInSessions } from '../identity/index.js';
 import { TenantPolicies, TenantsApi } from '../tenants/index.js';
 import { OidcClientsApi } from './clients/oidc-clients.api.js';
-import { API_SCOPE, apiResource, isOidcScope } from './model/oidc-scopes.js';
+import { API_SCOPE, apiResource, isOidcScope, oidcLibrary } from './model/oidc-scopes.js';
 import { issuerOf } from './protocol/issuer-mark.js';
-import { oidcLibrary } from './model/oidc-library.js';
 
 const DAY_SECONDS = 86_400;
 

@@ -1,12 +1,11 @@
-export { TaskResponse } from './task.response.js';
-export type { TaskFolderResponse } from './folders/task-folder.response.js';
+export { TaskResponse, CreateTask, LinkedTask } from './tasks.dto.js';
+export type { TaskFolderResponse } from './folders/task-folders.dto.js';
 export { CreateTaskFolder, UpdateTaskFolder } from './folders/task-folders.dto.js';
 export { TaskFoldersService } from './folders/task-folders.service.js';
 export { TaskResources } from './resources/task-resources.js';
 export { TaskResourceWrites, TaskUidConflict } from './resources/task-resource-writes.js';
-export { mayWrite } from './model/rules/task-roles.js';
-export { TODO_PROBLEMS } from './model/single-todo.js';
+export { mayWrite } from './model/rules/task-row.js';
+export { TODO_PROBLEMS } from './model/todo-merge.js';
 export * from './tasks.events.js';
 export { TasksApi } from './tasks.api.js';
-export { CreateTask, LinkedTask } from './tasks.dto.js';
 export { TasksModule } from './tasks.module.js';

@@ -13,7 +13,7 @@ import {
   VisibleOrEmpty,
 } from '../../platform/http/input.decorators.js';
 import { EXAMPLE_ID } from '../../platform/field-docs/field-docs.js';
-import { isCalendarDay } from './model/calendar.js';
+import { isCalendarDay } from './model/todo-values.js';
 import { isTimeZone } from '../../lib/recurrence/index.js';
 import { canonicalRule } from './model/task-recurrence.js';
 

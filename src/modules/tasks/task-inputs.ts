@@ -8,11 +8,10 @@ import { cleanHtmlField } from '../../platform/resources/html-field.js';
 import { TenantsApi } from '../tenants/index.js';
 import { canonicalRule } from './model/task-recurrence.js';
 import type { NamedUser, ReferenceInput, ReminderInput } from './task-fields.dto.js';
-import { keyFor } from '../../platform/resources/manual-order.js';
+import { keyFor } from '../../platform/resources/folders.js';
 import { TaskReferences } from './responses/task-references.js';
-import { type StoredReference, type StoredReminder, PRIORITIES, STATUSES } from './task.entity.js';
-import type { CreateTask, LinkedTask, UpdateTask } from './tasks.dto.js';
-import { TaskErrors } from './tasks.errors.js';
+import { type StoredReference, type StoredReminder, PRIORITIES, STATUSES } from './tasks.schema.js';
+import { type CreateTask, type LinkedTask, TaskErrors, type UpdateTask } from './tasks.dto.js';
 import type { TaskPatch } from './model/rules/task-merge.js';
 import { TasksRepository } from './tasks.repository.js';
 

@@ -8,7 +8,7 @@ import { Endpoint } from '../../platform/http/endpoint.js';
 import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
-import { QuotaErrors } from '../../platform/quotas/quotas.errors.js';
+import { QuotaErrors } from '../../platform/quotas/quotas.dto.js';
 import {
   CreateOperation,
   ListOperation,
@@ -17,8 +17,7 @@ import {
 } from '../../platform/resources/operations.js';
 import { TaskListsService } from './lists/task-lists.service.js';
 import { ListTasks } from './lists/task-list.dto.js';
-import { CreateTask, DeleteTask, RestoreTask, UpdateTask } from './tasks.dto.js';
-import { TASKS, TaskErrors } from './tasks.errors.js';
+import { CreateTask, DeleteTask, RestoreTask, TaskErrors, TASKS, UpdateTask } from './tasks.dto.js';
 import { TasksService } from './tasks.service.js';
 
 const TASK_BODY_BYTES = 2 * 1024 * 1024;

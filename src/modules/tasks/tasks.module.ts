@@ -1,46 +1,42 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { Deployment } from '../../platform/deployment/deployment.js';
 import { TenantsModule } from '../tenants/index.js';
-import { SubtasksController } from './parts/subtasks.controller.js';
-import { SubtasksService } from './parts/subtasks.service.js';
-import { TaskResults } from './responses/task-results.js';
-import { TaskFeedController } from './feed/task-feed.controller.js';
-import { TaskFeedRepository } from './feed/task-feed.repository.js';
-import { TaskFolderFeedRepository } from './folders/task-folder-feed.repository.js';
+import { SubtasksController, SubtasksService } from './parts/subtasks.controller.js';
+import { TaskResults } from './responses/task.presenter.js';
+import { TaskFeedController, TaskFeedRepository } from './feed/task-feed.controller.js';
+import { TaskFolderFeedRepository, TaskFoldersRepository } from './folders/task-folders.repository.js';
 import { TaskAttachmentsController } from './parts/task-attachments.controller.js';
-import { TaskAttachmentsRepository } from './parts/task-attachments.repository.js';
-import { ATTACHMENT_MAX_BYTES, TaskAttachmentsService } from './parts/task-attachments.service.js';
+import {
+  ATTACHMENT_MAX_BYTES,
+  TaskAttachmentsRepository,
+  TaskAttachmentsService,
+} from './parts/task-attachments.service.js';
 import { TaskClock } from './schedule/task-clock.js';
-import { TaskFolderRoles } from './changes/task-folder-roles.js';
-import { TaskUids } from './changes/task-uids.js';
+import { TaskFolderRoles, TaskUids, TaskWritesRepository } from './changes/task-writes.repository.js';
 import { TaskWrites } from './changes/task-writes.js';
-import { TaskWritesRepository } from './changes/task-writes.repository.js';
-import { TaskCommentsController } from './parts/task-comments.controller.js';
+import { TaskCommentsController, TaskCommentsService } from './parts/task-comments.controller.js';
 import { TaskFolderFeedController, TaskFoldersController } from './folders/task-folders.controller.js';
-import { TaskFoldersOfMembers } from './folders/task-folders-of-members.js';
-import { TaskFoldersRepository } from './folders/task-folders.repository.js';
+import { TaskFoldersOfMembers, TasksOfMembers, TasksPersonalData } from './tasks-of-members.js';
 import { TaskFoldersService } from './folders/task-folders.service.js';
-import { TaskIndexer } from './lists/search/task-indexer.js';
+import {
+  TaskIndexer,
+  TaskSearchController,
+  TaskSearchService,
+} from './lists/search/task-search.controller.js';
 import { TaskInputs } from './task-inputs.js';
 import { TaskLinks, TaskReferences } from './responses/task-references.js';
-import { TaskListRepository } from './lists/task-list.repository.js';
-import { TaskListsService } from './lists/task-lists.service.js';
+import { TaskListRepository, TaskListsService } from './lists/task-lists.service.js';
 import { TaskPanelController } from './parts/task-panel.controller.js';
 import { TaskPartsRepository } from './parts/task-parts.repository.js';
-import { TaskCommentsService } from './parts/task-comments.service.js';
 import { TaskPartWrites } from './parts/task-part-writes.js';
 import { TaskResources } from './resources/task-resources.js';
 import { TaskResourcesRepository } from './resources/task-resources.repository.js';
 import { TaskResourceWrites } from './resources/task-resource-writes.js';
-import { TaskSearchController } from './lists/search/task-search.controller.js';
-import { TaskSearchService } from './lists/search/task-search.service.js';
 import { TasksApi } from './tasks.api.js';
-import { TasksOfMembers } from './folders/tasks-of-members.js';
 import { TasksController } from './tasks.controller.js';
 import { TasksRepository } from './tasks.repository.js';
 import { TasksService } from './tasks.service.js';
 import { TaskNotifications } from './tasks.notifications.js';
-import { TasksPersonalData } from './tasks-personal-data.js';
 import { TaskPublicEvents } from './feed/task-public-events.js';
 
 @Module({

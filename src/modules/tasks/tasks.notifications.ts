@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Statement, workspace } from '../../platform/database/statement.js';
 import type { DomainEvent } from '../../platform/events/outbox.js';
-import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
+import { DomainNotifications } from '../../platform/notifications/notifications.js';
 import type {
   CurrentNotification,
   NotificationCause,

@@ -3,8 +3,8 @@ import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
-import { TaskErrors } from './tasks.errors.js';
-import type { Task } from './task.entity.js';
+import { TaskErrors } from './tasks.dto.js';
+import type { Task } from './tasks.schema.js';
 
 interface LinkedTask extends Pick<Task, 'id' | 'title' | 'created_at' | 'linked_notes'> {
   users: string[];

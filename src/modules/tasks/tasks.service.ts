@@ -15,11 +15,17 @@ import {
   type TaskEnvelope,
   taskReply,
   type TaskReplyOptions,
+  TaskResults,
 } from './responses/task.presenter.js';
-import { TaskResults } from './responses/task-results.js';
 import { type TaskCommand, TaskWrites } from './changes/task-writes.js';
-import type { CreateTask, DeleteTask, RestoreTask, UpdateTask } from './tasks.dto.js';
-import { TaskErrors, type TASKS } from './tasks.errors.js';
+import {
+  type CreateTask,
+  type DeleteTask,
+  type RestoreTask,
+  TaskErrors,
+  type TASKS,
+  type UpdateTask,
+} from './tasks.dto.js';
 import { TasksRepository } from './tasks.repository.js';
 
 /** Single tasks: create, read, update, trash, restore. */

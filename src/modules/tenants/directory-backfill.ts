@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy }
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
-import { foldWords } from './fold-words.js';
+import { foldWords } from './tenants.repository.js';
 
 const BATCH = 500;
 

@@ -13,7 +13,7 @@ export { TenantsModule } from './tenants.module.js';
 export type { MemberStatus } from './membership-status.repository.js';
 export type { MemberRole } from './tenants.repository.js';
 export { TenantProfileService } from './profile/tenant-profile.service.js';
-export { foldWords } from './fold-words.js';
+export { foldWords } from './tenants.repository.js';
 export { UpdateTenant } from './profile/tenant.dto.js';
 export { TenantErrors } from './tenants.errors.js';
 export { AsDomainName, domainOf, isInDomains } from './domains/domain-name.js';

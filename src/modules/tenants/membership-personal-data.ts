@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
-import { ERASED_NAME, erasedAddress } from '../../platform/personal-data/erasure-statements.js';
+import { ERASED_NAME, erasedAddress, personalRows } from '../../platform/personal-data/personal-rows.js';
 import { PersonalData, PersonalDataSource } from '../../platform/personal-data/personal-data.js';
-import { personalRows } from '../../platform/personal-data/personal-rows.js';
 
 const membership = workspace.statement<never>(
   'tenants.personal_membership',

@@ -3,7 +3,7 @@ import { Db } from '../../platform/database/db.js';
 import { rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
-import { TenantMember } from './tenant.entity.js';
+import { TenantMember } from './tenants.schema.js';
 
 export type MemberStatus = 'active' | 'deactivated';
 

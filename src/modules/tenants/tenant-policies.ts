@@ -5,7 +5,7 @@ import { Db } from '../../platform/database/db.js';
 import { rowsOf } from '../../platform/database/rows.js';
 import { directory } from '../../platform/database/statement.js';
 import type { ErasurePolicy } from './membership-status.repository.js';
-import { type Audience, defaultPolicy, TenantPolicy } from './tenant-policy.entity.js';
+import { type Audience, defaultPolicy, TenantPolicy } from './tenants.schema.js';
 import { growingTo } from '../../platform/memory/cache-size.js';
 
 const MAX_CACHED = 10_000;

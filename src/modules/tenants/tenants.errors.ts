@@ -1,4 +1,4 @@
-import { defineError } from '../../platform/http/api-error.js';
+import { defineError } from '../../platform/http/errors.js';
 import { QUOTAS } from '../../platform/quotas/quotas.js';
 
 export const TenantErrors = {

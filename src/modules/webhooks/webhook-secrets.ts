@@ -5,7 +5,7 @@ import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { SecretBox, secretKeyIds, UnreadableSecretError } from '../../platform/secrets/secret-box.js';
-import type { Webhook } from './webhook.entity.js';
+import type { Webhook } from './webhooks.schema.js';
 
 const USE = 'webhook secret';
 const PREFIX = 'whsec_';

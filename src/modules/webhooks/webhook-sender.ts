@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { OutboundHttpError } from '../../platform/outbound/outbound-http-error.js';
-import { OutboundHttp } from '../../platform/outbound/outbound-http.js';
+import { OutboundHttp, OutboundHttpError } from '../../platform/outbound/outbound-http.js';
 import { UnreadableSecretError } from '../../platform/secrets/secret-box.js';
-import type { Webhook } from './webhook.entity.js';
+import type { Webhook } from './webhooks.schema.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
 /** For the whole exchange. */

@@ -3,10 +3,9 @@ import { Ctx, type RequestContext } from '../../platform/context/request-context
 import { Endpoint } from '../../platform/http/endpoint.js';
 import { Errors } from '../../platform/http/errors.js';
 import { Id } from '../../platform/http/id.pipe.js';
-import { QuotaErrors } from '../../platform/quotas/quotas.errors.js';
+import { QuotaErrors } from '../../platform/quotas/quotas.dto.js';
 import { ResourceController } from '../../platform/resources/resource.controller.js';
-import { CreateWebhook, ListWebhooks, UpdateWebhook } from './webhooks.dto.js';
-import { WebhookErrors, WEBHOOKS } from './webhooks.resource.js';
+import { CreateWebhook, ListWebhooks, UpdateWebhook, WebhookErrors, WEBHOOKS } from './webhooks.dto.js';
 import { WebhooksService } from './webhooks.service.js';
 
 @Controller(WEBHOOKS.options.path)

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { workspace } from '../../platform/database/statement.js';
-import { DomainNotifications } from '../../platform/notifications/domain-notifications.js';
+import { DomainNotifications } from '../../platform/notifications/notifications.js';
 import { type Catalogues, translator } from '../../platform/languages/languages.js';
 import type { MailedNotification, NotificationType } from '../../platform/notifications/notification-type.js';
 import type { MailContent } from '../../platform/system-mail/mail-template.js';

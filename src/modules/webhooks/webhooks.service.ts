@@ -20,13 +20,18 @@ import { OutboundHttp } from '../../platform/outbound/outbound-http.js';
 import { Cursors } from '../../platform/paging/cursors.js';
 import { deleteInBatches } from '../../platform/resources/delete-in-batches.js';
 import type { ReplyOf } from '../../platform/resources/resource.js';
-import { WebhookAccess } from './webhook-access.js';
-import type { Webhook, WebhookFilter, WebhookScope } from './webhook.entity.js';
+import { WebhookAccess, WebhooksRepository } from './webhooks.repository.js';
+import type { Webhook, WebhookFilter, WebhookScope } from './webhooks.schema.js';
 import { presentWebhook } from './responses/webhook.presenter.js';
 import { WebhookSecrets } from './webhook-secrets.js';
-import type { CreateWebhook, ListWebhooks, UpdateWebhook, WebhookFilterInput } from './webhooks.dto.js';
-import { WebhooksRepository } from './webhooks.repository.js';
-import { WebhookErrors, WEBHOOKS } from './webhooks.resource.js';
+import {
+  type CreateWebhook,
+  type ListWebhooks,
+  type UpdateWebhook,
+  WebhookErrors,
+  type WebhookFilterInput,
+  WEBHOOKS,
+} from './webhooks.dto.js';
 
 const HOUR_MS = 3_600_000;
 /** How long the previous secret signs after a rotation. */

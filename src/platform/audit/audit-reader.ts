@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Db } from '../database/db.js';
+import { BYTE_ORDER_MARK, csvLine } from '../../lib/csv/index.js';
 import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../bounded-pages/page-bytes.js';
-import { either } from '../database/statement.js';
-import { StatementVariants } from '../database/statement-variants.js';
+import { Db } from '../database/db.js';
+import { either, StatementVariants } from '../database/statement.js';
 import { firstIdOf, NO_TENANT } from './audit.js';
 
 /** An audit event with the field names of the API. */
@@ -135,3 +135,29 @@ export class AuditReader {
       .slice(0, limit);
   }
 }
+
+const CSV_COLUMNS = [
+  'id',
+  'occurred_at',
+  'origin',
+  'actor_id',
+  'session_id',
+  'request_id',
+  'ip',
+  'action',
+  'object_kind',
+  'object_id',
+  'data',
+] as const satisfies readonly (keyof AuditEvent)[];
+
+/** The first line of a CSV file of audit events, with the byte order mark of UTF-8. */
+export const auditCsvHeader = (): string => BYTE_ORDER_MARK + csvLine(CSV_COLUMNS);
+
+/** The line of an event; `data` is JSON. */
+export const auditCsvLine = (event: AuditEvent): string =>
+  csvLine([
+    event.id,
+    event.occurred_at.toISOString(),
+    ...CSV_COLUMNS.slice(2, -1).map((column) => event[column] as string | null),
+    JSON.stringify(event.data),
+  ]);

@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
 import { forProcess } from '../current-work/current-work.js';
-import { isStorageFull } from '../database/storage-full.js';
+import { isStorageFull } from '../database/database-errors.js';
 import type { Tx } from '../database/tx.js';
-import type { ApiError } from '../http/api-error.js';
-import { Errors } from '../http/errors.js';
+import { type ApiError, Errors } from '../http/errors.js';
 import { ContentReply } from '../http/replies/content-reply.js';
 import { STORAGE_RETRY_AFTER } from '../http/server/exception.filter.js';
 import { Dependencies } from '../observability/dependencies.js';
@@ -18,7 +17,7 @@ import {
   type OpenBlob,
 } from './store/object-store.js';
 import { BlobMetrics } from './blob-metrics.js';
-import { BlobErrors } from './blobs.errors.js';
+import { BlobErrors } from './file-errors.dto.js';
 import { BlobsRepository } from './blobs.repository.js';
 import { FileLimits } from './file-limits.js';
 import { Measured, TooManyBytesError } from './store/measured.js';

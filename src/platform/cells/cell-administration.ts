@@ -1,13 +1,14 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { Config } from '../../config/config.js';
 import { createDataSource, withDataSource } from '../database/data-source.js';
 import { Db, MAIN } from '../database/db.js';
 import { migrate } from '../database/schema/migrate.js';
 import { Schema } from '../database/schema/schema-part.js';
+import { Metrics } from '../observability/metrics.js';
 import { SecretBox } from '../secrets/secret-box.js';
 import { CELL_URLS, Cells } from './cells.js';
-import { type CellState, CellsRepository, type StoredCell } from './cells.repository.js';
+import { CellsRepository, type CellState, type StoredCell } from './cells.repository.js';
 
 /** Each commit in several databases takes a slot of the server between its phases. */
 const MIN_PREPARED = 10;
@@ -188,5 +189,29 @@ async function prepareSchema(dataSource: DataSource, schema: string): Promise<vo
       throw new CellError(
         `The extension ${name} is in the schema ${extension?.place}: cells need it in ext.`,
       );
+  }
+}
+
+/** Prometheus metrics of the cells. */
+@Injectable()
+export class CellMetrics implements OnModuleInit {
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly cells: CellAdministration,
+  ) {}
+
+  onModuleInit(): void {
+    this.metrics.databaseGauges({
+      gauges: {
+        cell_up: 'Whether the database of a cell responds to this process.',
+        cell_workspaces: 'Number of workspaces in a cell.',
+      },
+      labelNames: ['cell'],
+      read: async () =>
+        (await this.cells.list()).map(({ name, available, workspaces }) => ({
+          labels: { cell: name },
+          values: { cell_up: available ? 1 : 0, cell_workspaces: workspaces },
+        })),
+    });
   }
 }

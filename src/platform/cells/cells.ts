@@ -1,12 +1,11 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../config/config.js';
-import { sharesOfCell } from '../database/connections/shares.js';
+import { sharesOfCell } from '../database/connections/fair-pool.js';
 import { createDataSource } from '../database/data-source.js';
-import { type ConnectionLimits, Database, READ_PIPELINES } from '../database/database.js';
+import { type ConnectionLimits, Database, READ_PIPELINES, type Router } from '../database/database.js';
 import { CellUnavailableError } from '../database/database-errors.js';
 import { Db, MAIN } from '../database/db.js';
-import { needsMigration, planMigration } from '../database/schema/migration-plan.js';
-import type { Router } from '../database/router.js';
+import { needsMigration, planMigration } from '../database/schema/migrate.js';
 import { Schema } from '../database/schema/schema-part.js';
 import type { Statement } from '../database/statement.js';
 import type { Reader, Tx } from '../database/tx.js';

@@ -1,7 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { ApiError } from '../http/api-error.js';
+import { type ApiError, Errors } from '../http/errors.js';
 import { IDEMPOTENCY_ERRORS } from '../http/api-docs.js';
-import { Errors } from '../http/errors.js';
 import { documentsInput } from '../http/input-docs.js';
 
 /** `"note:<id>:r<revision>"` (spec 2.1). It names the revision, not the representation: no 304 may be derived from it. */

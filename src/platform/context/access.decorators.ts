@@ -7,8 +7,8 @@ import {
   IS_TENANTLESS,
   IS_WITHOUT_SECOND_FACTOR,
   WITHOUT_TENANT,
-} from '../http/access-metadata.js';
-import type { ErrorKind } from '../http/api-error.js';
+} from '../http/api-docs.js';
+import type { ErrorKind } from '../http/errors.js';
 
 /** The route needs no bearer token. A contract test has the list of such routes. */
 export const Public = () => SetMetadata(IS_PUBLIC, true);

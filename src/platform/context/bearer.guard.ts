@@ -10,12 +10,16 @@ import {
   IS_TENANTLESS,
   IS_WITHOUT_SECOND_FACTOR,
   WITHOUT_TENANT,
-} from '../http/access-metadata.js';
-import type { ApiError, ErrorKind } from '../http/api-error.js';
-import { Errors } from '../http/errors.js';
+} from '../http/api-docs.js';
+import { type ApiError, type ErrorKind, Errors } from '../http/errors.js';
 import type { RequestAuthenticator } from './access.decorators.js';
-import type { AccountContext, AuthenticatedRequest, Identity, TenantRole } from './request-context.js';
-import { TokenResolver } from './token-resolver.js';
+import {
+  type AccountContext,
+  type AuthenticatedRequest,
+  type Identity,
+  type TenantRole,
+  TokenResolver,
+} from './request-context.js';
 
 /** RFC 6750 bearer tokens. The library also accepts tokens in query and body, so it receives only the header. */
 @Injectable()

@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { Response } from 'express';
 import { Config } from '../../config/config.js';
 import { ClientDisconnectedError } from '../http/abort-signal.js';
-import { IS_LONG_WORK } from '../http/access-metadata.js';
+import { IS_LONG_WORK } from '../http/api-docs.js';
 import { ConcurrencyLimiter, type Lease } from '../workers/concurrency-limiter.js';
 import { currentWork } from '../current-work/current-work.js';
 

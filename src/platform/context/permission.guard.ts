@@ -7,7 +7,7 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { REQUIRES } from '../http/access-metadata.js';
+import { REQUIRES } from '../http/api-docs.js';
 import { Errors } from '../http/errors.js';
 import { isUuid } from '../http/id.pipe.js';
 import type { AuthenticatedRequest, RequestContext, MemberKey } from './request-context.js';

@@ -1,14 +1,13 @@
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import type { Config } from '../../config/config.js';
-import { FairPool, type FairPoolConfig } from './connections/fair-pool.js';
+import { FairPool, type FairPoolConfig, type Shares, undivided } from './connections/fair-pool.js';
 import {
   PrimaryClient,
   type PrimaryClientConfig,
   type SessionSettings,
 } from './connections/primary-client.js';
 import type { Schema } from './schema/schema-part.js';
-import { type Shares, undivided } from './connections/shares.js';
 import { TIMEOUTS } from './connections/timeouts.js';
 
 /** The settings of a session that finds its tables in a schema; undefined: in `public`. */

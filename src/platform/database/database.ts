@@ -5,20 +5,25 @@ import { currentUse, type Use, USES } from '../current-work/current-work.js';
 import { tracedStatement } from '../telemetry/tracer.js';
 import { ConcurrencyLimiter, QueueFullError } from '../workers/concurrency-limiter.js';
 import {
+  type FairPool,
+  type FairPoolConfig,
+  holdConnection,
+  queueOf,
+  sharesOfCell,
+  type UseState,
+} from './connections/fair-pool.js';
+import { ReadPipelines } from './connections/read-pipelines.js';
+import {
   DatabaseBusyError,
   isConnectionError,
   isReadOnly,
   isResponseTimeout,
   leavesConnection,
 } from './database-errors.js';
-import { type FairPool, type FairPoolConfig, queueOf, type UseState } from './connections/fair-pool.js';
-import { holdConnection } from './connections/open-transactions.js';
-import { ReadPipelines } from './connections/read-pipelines.js';
 import { Replicas } from './replicas/replicas.js';
-import { sharesOfCell } from './connections/shares.js';
 import { runOn } from './run-on.js';
 import type { Statement } from './statement.js';
-import { OpenTx } from './tx.js';
+import { OpenTx, type Reader, type Tx } from './tx.js';
 
 /** Pipelined reads of requests that are pending on each connection. The others wait for their turn (`ConcurrencyLimiter`). */
 const READS_PER_PIPELINE = 8;
@@ -259,4 +264,41 @@ export interface PoolState {
   max: number;
   waiting: number;
   uses: Record<Use, UseState>;
+}
+
+/** Chooses the databases of statements where workspaces are in several databases (cells, docs/scaling.md). */
+export interface Router {
+  /** False: one database has everything. */
+  readonly isSpread: boolean;
+
+  /**
+   * @param directory reads the directory: the transaction of the statement, or the pool
+   * @returns the databases that the statement runs in, see `Reach`
+   * @throws CellUnavailableError
+   */
+  databasesOf(
+    statement: Statement<unknown>,
+    values: readonly unknown[],
+    directory: Pick<Reader, 'query'>,
+  ): Promise<readonly Database[]>;
+
+  /** The cell of a workspace. @param directory reads the directory */
+  cellOf(tenantId: string, directory: Pick<Reader, 'query'>): Promise<string>;
+
+  /** The database of a workspace. @throws CellUnavailableError */
+  databaseOf(tenantId: string, directory: Pick<Reader, 'query'>): Promise<Database>;
+
+  /** Names of the cells, the directory's database included. */
+  readonly cells: readonly string[];
+
+  /** @throws CellUnavailableError */
+  cell(name: string): Promise<Database>;
+
+  /** The databases that are open, the directory's included. */
+  readonly opened: readonly Database[];
+
+  /** Records in a transaction of the directory that the parts of a commit with this id commit. @throws when they roll back */
+  decide(tx: Tx, gid: string): Promise<void>;
+
+  close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import pg, { type ClientBase, type CustomTypesConfig, type QueryConfig, type QueryResult } from 'pg';
-import { ownBytes } from '../memory/own-bytes.js';
+import { ownBytes } from '../memory/cache-size.js';
 import type { Statement } from './statement.js';
 
 /** Texts of at least this many characters are read as bytes. */

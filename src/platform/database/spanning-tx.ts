@@ -1,9 +1,8 @@
 import { Logger } from '@nestjs/common';
 import type { DataSource, EntityManager } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
-import type { Database } from './database.js';
+import type { Database, Router } from './database.js';
 import { mayHaveCommitted } from './database-errors.js';
-import type { Router } from './router.js';
 import { directory, type Statement } from './statement.js';
 import { type OpenTx, type Reader, Tx } from './tx.js';
 

@@ -1,14 +1,47 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { unzipSync } from 'fflate';
 import { Config } from '../../config/config.js';
-import { ClosedError, QueueFullError } from '../workers/worker-pool.js';
-import { type DocxEngine, MissingProgramError } from './docx-engine.js';
-import { busy, DocxErrors } from './docx.errors.js';
 import type { DocxSource } from '../../lib/docx/index.js';
-import { EmbeddedDocx } from './embedded-docx.js';
-import { LibreOfficeDocx } from './libreoffice-docx.js';
-
+import { defineError } from '../http/errors.js';
+import { ClosedError, QueueFullError, type WorkerLimits, WorkerPool } from '../workers/worker-pool.js';
+import { type DocxEngine, LibreOfficeDocx, MissingProgramError } from './libreoffice-docx.js';
 export type { DocxSource } from '../../lib/docx/index.js';
+
+/** The errors of document conversion. */
+export const DocxErrors = {
+  failed: defineError(
+    502,
+    'docx_conversion_failed',
+    'The conversion of the note failed; retry, or simplify its content.',
+  ),
+  unavailable: defineError(
+    503,
+    'docx_converter_unavailable',
+    'Document conversion is unavailable; retry later.',
+  ),
+} as const;
+
+const RETRY_AFTER = { headers: { 'Retry-After': '5' } };
+
+/** The queue is full. */
+export const busy = () => DocxErrors.unavailable.with(RETRY_AFTER);
+
+/** The writer of `lib/docx`, in worker threads. */
+export class EmbeddedDocx implements DocxEngine {
+  private readonly pool: WorkerPool<DocxSource, Uint8Array>;
+
+  constructor(limits: WorkerLimits) {
+    this.pool = new WorkerPool(new URL('./docx.worker.js', import.meta.url), limits);
+  }
+
+  convert(source: DocxSource, signal?: AbortSignal): Promise<Uint8Array> {
+    return this.pool.run(source, signal);
+  }
+
+  close(): Promise<void> {
+    return this.pool.close();
+  }
+}
 
 export const DOCX_TYPE = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 

@@ -1,12 +1,84 @@
+import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { DocxSource } from '../../lib/docx/index.js';
 import { ConcurrencyLimiter } from '../workers/concurrency-limiter.js';
 import { type WorkerLimits, WorkerPool } from '../workers/worker-pool.js';
-import type { DocxEngine } from './docx-engine.js';
-import type { DocxSource } from '../../lib/docx/index.js';
-import { runProgram } from './run-program.js';
+
+/** Converts HTML to a document. */
+export interface DocxEngine {
+  /**
+   * @param signal aborts the conversion while it waits or runs
+   * @throws QueueFullError, ClosedError, MissingProgramError, the signal's reason; other errors mean a failed conversion
+   */
+  convert(source: DocxSource, signal?: AbortSignal): Promise<Uint8Array>;
+  close(): Promise<void>;
+}
+
+/** The program of an engine is not installed. */
+export class MissingProgramError extends Error {
+  constructor(program: string) {
+    super(`the program ${program} is not installed`);
+    this.name = 'MissingProgramError';
+  }
+}
+
+/** The PATH of the programs, independent of the PATH of this process. */
+const PATH =
+  '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/libreoffice/program:/Applications/LibreOffice.app/Contents/MacOS';
+
+/**
+ * Runs a program until it exits, in its own process group. The whole group is killed at the end, because office programs are
+ * scripts that start further processes.
+ *
+ * @param options.directory its working and home directory
+ * @throws MissingProgramError; the signal's reason; Error on timeout and on a non-zero exit code
+ */
+export async function runProgram(
+  program: string,
+  args: string[],
+  options: { directory: string; timeoutMs: number; signal: AbortSignal },
+): Promise<void> {
+  const { directory, timeoutMs, signal } = options;
+  signal.throwIfAborted();
+  const child = spawn(program, args, {
+    cwd: directory,
+    detached: true,
+    stdio: 'ignore',
+    env: { PATH, HOME: directory, TMPDIR: directory, LANG: 'C.UTF-8' },
+  });
+  const stopped = Promise.withResolvers<never>();
+  const timer = setTimeout(() => stopped.reject(new Error(`${program} timed out`)), timeoutMs);
+  const abort = (): void => stopped.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'ENOENT' || error.code === 'EACCES' ? new MissingProgramError(program) : error),
+    );
+    child.once('exit', resolve);
+  });
+  try {
+    const code = await Promise.race([ended, stopped.promise]);
+    if (code !== 0) throw new Error(`${program} exited with ${code ?? 'a signal'}`);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+    // Also after success: processes of the group may still run.
+    killGroup(child.pid);
+    await ended.catch(() => undefined);
+  }
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The group has already exited.
+  }
+}
 
 const MAX_RESULT_BYTES = 256 * 1024 * 1024;
 

@@ -11,8 +11,7 @@ import {
 } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { ApiBody, ApiResponse } from '@nestjs/swagger';
-import { IS_LONG_WORK } from './access-metadata.js';
-import { ApiRevision, LOCATION_HEADER, Operation, type OperationDocs } from './api-docs.js';
+import { ApiRevision, IS_LONG_WORK, LOCATION_HEADER, Operation, type OperationDocs } from './api-docs.js';
 import { inputDocsOf } from './input-docs.js';
 import type { JsonReply } from './json-reply.js';
 import type { BodyReply } from './replies/body-reply.js';

@@ -7,10 +7,8 @@ import {
 } from '@nestjs/common';
 import { validateSync, type ValidationError } from 'class-validator';
 import type { Request } from 'express';
-import { ApiError, type FieldProblem } from './api-error.js';
-import { Errors, fieldError } from './errors.js';
-import { instanceOf } from './body/instance.js';
-import { ONLY_KNOWN, unknownMembersOf } from './body/only-known.js';
+import { ApiError, Errors, fieldError, type FieldProblem } from './errors.js';
+import { instanceOf, ONLY_KNOWN, unknownMembersOf } from './body/instance.js';
 import { bodyDocs, documentsInput } from './input-docs.js';
 import { assertStorable } from './storable-text.js';
 

@@ -1,4 +1,4 @@
-import { freeBytes } from '../memory/own-bytes.js';
+import { freeBytes } from '../memory/cache-size.js';
 
 /** JSON text of an item: bytes if it is long and comes from a statement with `longTextsAsBytes`. */
 export type JsonText = string | Buffer;

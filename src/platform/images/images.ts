@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type { default as Library, Sharp } from 'sharp';
 import { imageSize } from '../../lib/image-size/index.js';
 import { lazy } from '../../lib/lazy/index.js';
-import { defineError } from '../http/api-error.js';
+import { defineError } from '../http/errors.js';
 import { ClosedError, ConcurrencyLimiter, QueueFullError } from '../workers/concurrency-limiter.js';
 
 /** The errors of image processing. */

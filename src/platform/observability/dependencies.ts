@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Injectable, Logger } from '@nestjs/common';
-import { isStorageFull } from '../database/storage-full.js';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { isStorageFull } from '../database/database-errors.js';
+import { Db } from '../database/db.js';
+import { either } from '../database/statement.js';
 
 type DependencyState = 'ok' | 'full' | 'unavailable';
 
@@ -63,5 +65,30 @@ export class Dependencies {
         this.logger.error({ err: (error as Error).cause ?? error }, `${name} is ${dependency.state}`);
     }
     dependency.checkedAt = performance.now();
+  }
+}
+
+/** The name of the dependency. */
+export const DATABASE_STORAGE = 'database_storage';
+
+/** Allocates about 2 MiB on the disk of the database. The table lives only as long as the statement. */
+const allocate = either.statement<never>(
+  'health.allocate',
+  `CREATE TEMPORARY TABLE storage_probe ON COMMIT DROP AS
+     SELECT repeat(md5(n::text), 200) AS filler FROM generate_series(1, 1000) AS n`,
+);
+
+/** Reports a full disk of the database as a dependency. While it is full, each check tries to allocate space. */
+@Injectable()
+export class DatabaseStorage implements OnModuleInit {
+  constructor(
+    private readonly db: Db,
+    private readonly dependencies: Dependencies,
+  ) {}
+
+  onModuleInit(): void {
+    this.dependencies.register(DATABASE_STORAGE, async (state) => {
+      if (state === 'full') await this.db.query(allocate, []);
+    });
   }
 }

@@ -1,6 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino';
-import { isStorageFull } from '../database/storage-full.js';
+import { isStorageFull } from '../database/database-errors.js';
 
 /** Members that are redacted in logged objects. */
 const SECRET_MEMBERS = [

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Injectable, Logger } from '@nestjs/common';
+import { Global, Injectable, Logger, Module } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Config } from '../../config/config.js';
 import { USES } from '../current-work/current-work.js';
@@ -208,3 +208,7 @@ function watchReplicas({ registry }: Metrics, replicas: Replicas): void {
     }),
   );
 }
+
+@Global()
+@Module({ providers: [Metrics], exports: [Metrics] })
+export class MetricsModule {}

@@ -1,4 +1,6 @@
+import { createServer, type Server } from 'node:http';
 import { AggregatorRegistry, Gauge } from 'prom-client';
+import type { Config } from '../../config/config.js';
 import type { MetricsReader, MetricValues, ProcessMetrics } from './metrics.js';
 
 /** Time in which another process sends its metrics. Prometheus waits 10 s by default. */
@@ -111,3 +113,38 @@ const labelled = (metrics: MetricValues, labels: Record<string, string>): Metric
     aggregator: 'sum',
     values: metric.values.map((value) => ({ ...value, labels: { ...labels, ...value.labels } })),
   }));
+
+const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** `GET /metrics` on METRICS_PORT. It has its own port, so that a proxy does not publish it by accident. */
+export class MetricsServer {
+  private constructor(private readonly server: Server) {}
+
+  /** @param render the metrics in the Prometheus text format */
+  static async listen(
+    config: Pick<Config, 'HOST' | 'METRICS_PORT'>,
+    render: () => Promise<string>,
+  ): Promise<MetricsServer> {
+    const server = createServer((request, response) => {
+      if (request.url !== '/metrics' || request.method !== 'GET') {
+        response.writeHead(404).end();
+        return;
+      }
+      render().then(
+        (text) => response.writeHead(200, { 'Content-Type': CONTENT_TYPE }).end(text),
+        () => response.writeHead(500).end(),
+      );
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen(config.METRICS_PORT, config.HOST, resolve);
+    });
+    return new MetricsServer(server);
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise<void>((resolve) => {
+      this.server.close(() => resolve());
+    });
+  }
+}

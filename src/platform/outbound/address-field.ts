@@ -1,5 +1,5 @@
 import { fieldError } from '../http/errors.js';
-import { OutboundHttpError } from './outbound-http-error.js';
+import { OutboundHttpError } from './outbound-http.js';
 
 /**
  * Checks an address that a request contains.

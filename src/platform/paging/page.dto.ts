@@ -1,3 +1,4 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
 import { Errors } from '../http/errors.js';
 import { IntegerFrom, Text, WholeNumber } from '../http/input.decorators.js';
@@ -21,4 +22,16 @@ export class PageQuery {
 
   /** The `next` of the previous page. */
   @IsOptional() @Text(1000, { message: 'cursor must be given once' }) cursor?: string;
+}
+
+/** A page of a list, beside its items. */
+export class PageEnvelope {
+  /** The `cursor` of the next page; null on the last page. */
+  @ApiProperty({ example: null }) next!: string | null;
+}
+
+/** A list without pages, beside its items. */
+export class WholeListEnvelope {
+  /** Always null: the list is complete. */
+  @ApiProperty({ type: String, nullable: true, example: null }) next!: null;
 }

@@ -1,7 +1,7 @@
 import { MAX_ZIP_BYTES, MAX_ZIP_ENTRIES, type Sink, ZipWriter } from '../../lib/zip/index.js';
 import type { Blobs } from '../blobs/blobs.js';
 import type { Statement } from '../database/statement.js';
-import { uploadedFileName } from '../http/replies/file-name.js';
+import { uploadedFileName } from '../http/replies/file-reply.js';
 import type { PersonalRows } from './personal-rows.js';
 
 /** Entries and bytes that stay free for JSON files and the directory of the archive. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { workspace } from '../database/statement.js';
-import { eraseUserRows } from './erasure-statements.js';
+import { eraseUserRows } from './personal-rows.js';
 import { PersonalData, PersonalDataSource } from './personal-data.js';
 
 // The stored responses of repeated requests contain content.

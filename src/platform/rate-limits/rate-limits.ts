@@ -1,14 +1,49 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Db } from '../database/db.js';
 import { directory } from '../database/statement.js';
-import { Errors } from '../http/errors.js';
-import type { ApiError } from '../http/api-error.js';
+import { type ApiError, Errors } from '../http/errors.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../jobs/sweep.js';
-import { Keyring } from '../secrets/keyring.js';
-import type { RateLimitKey } from './rate-limit.js';
 import { growingTo } from '../memory/cache-size.js';
+import { Keyring } from '../secrets/keyring.js';
+
+@Entity('rate_limits')
+@Index('rate_limits_paid', ['paid_until'])
+export class RateLimitRow {
+  @PrimaryColumn('text') scope!: string;
+  @PrimaryColumn('bytea') subject!: Buffer;
+  @Column('timestamptz') paid_until!: Date;
+}
+
+@Entity('guess_locks')
+@Index('guess_locks_last', ['last_at'])
+export class GuessLockRow {
+  @PrimaryColumn('text') purpose!: string;
+  @PrimaryColumn('bytea') subject!: Buffer;
+  @Column('int') failures!: number;
+  @Column('timestamptz') last_at!: Date;
+  @Column('timestamptz', { nullable: true }) locked_until!: Date | null;
+}
+
+/** A maximum rate. */
+export interface RateLimit {
+  /** Unique name; requests of a scope are counted together. */
+  readonly scope: string;
+  /** Allowed requests per `perSeconds`. */
+  readonly requests: number;
+  readonly perSeconds: number;
+  /** Allowed burst after an idle time. Default: `requests`. */
+  readonly burst?: number;
+}
+
+/** A limit and the subject that it counts. */
+export interface RateLimitKey {
+  readonly limit: RateLimit;
+  /** An address, an account id, ... Stored only as HMAC. */
+  readonly subject: string;
+}
 
 const MAX_REMEMBERED = 10_000;
 const SUBJECT_BYTES = 16;

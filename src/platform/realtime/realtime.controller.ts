@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../context/request-context.js';
 import { Endpoint } from '../http/endpoint.js';
 import { Errors } from '../http/errors.js';
-import { SOCKET_PATH } from '../http/server/socket-target.js';
+import { SOCKET_PATH } from '../http/server/client-error.js';
 import { RateLimited } from '../rate-limits/rate-limit.guard.js';
 import { SocketTokenEnvelope } from './realtime.response.js';
 import { SocketTokens, TOKEN_SECONDS } from './socket-tokens.js';

@@ -1,11 +1,22 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { RequestContext } from '../context/request-context.js';
 import { Db } from '../database/db.js';
 import { workspace } from '../database/statement.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../jobs/sweep.js';
-import { newToken, readToken } from '../secrets/workspace-token.js';
-import type { SocketTokenRow } from './socket-token.entity.js';
+import { newToken, readToken } from '../secrets/secret-box.js';
+
+@Entity('socket_tokens')
+@Index('socket_tokens_expired', ['expires_at'])
+export class SocketTokenRow {
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('bytea') hash!: Buffer;
+  @Column('uuid') user_id!: string;
+  @Column('uuid', { nullable: true }) session_id!: string | null;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz') expires_at!: Date;
+}
 
 /** Lifetime of an unused token, seconds. */
 export const TOKEN_SECONDS = 60;

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../context/request-context.js';
+import type { Reader } from '../database/tx.js';
 
 /** Kinds of items in a list of related items. */
 export const RELATED_KINDS = ['events', 'notes', 'tasks', 'messages', 'contacts', 'rooms'] as const;
@@ -51,4 +52,35 @@ export function bestOf(items: readonly RelatedItem[], limit: number): RelatedIte
   return [...best.values()]
     .toSorted((a, b) => b.score - a.score || ((a.date ?? '') < (b.date ?? '') ? 1 : -1))
     .slice(0, limit);
+}
+
+/** @returns counts by container id; containers without content may be missing */
+type CountSource = (
+  reader: Reader,
+  ctx: RequestContext,
+  ids: readonly string[],
+) => Promise<Map<string, number>>;
+
+/**
+ * Counts the content of containers, such as the notes of a folder. The domain of the containers must not import the domain of
+ * the content, so the domain of the content registers a source for the kind of container. A page reads each source once.
+ */
+@Injectable()
+export class ContentCounts {
+  private readonly sources = new Map<string, CountSource>();
+
+  register(kind: string, source: CountSource): void {
+    this.sources.set(kind, source);
+  }
+
+  /** @returns counts by container id, as the caller sees the content; empty for a kind without a source */
+  async of(
+    reader: Reader,
+    ctx: RequestContext,
+    kind: string,
+    ids: readonly string[],
+  ): Promise<Map<string, number>> {
+    const source = this.sources.get(kind);
+    return source && ids.length > 0 ? source(reader, ctx, ids) : new Map();
+  }
 }

@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
 import { BaseRevision } from '../concurrency/base-revision.dto.js';
 import { Revisioned } from '../concurrency/revision.interceptor.js';
-import type { ErrorKind } from '../http/api-error.js';
+import type { ErrorKind } from '../http/errors.js';
 import { Endpoint, type HandlerDecorator, withDecorators } from '../http/endpoint.js';
 import { BODY_ERRORS } from '../http/input-docs.js';
 import { exampleOf } from './example.js';

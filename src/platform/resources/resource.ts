@@ -1,12 +1,14 @@
 import type { Type } from '@nestjs/common';
 import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
-import { revisionTag, type ExpectedRevision } from '../concurrency/expected-revision.js';
-import { type ApiError, defineError, type ErrorKind } from '../http/api-error.js';
+import { type ExpectedRevision, revisionTag } from '../concurrency/expected-revision.js';
 import { ErrorResponse } from '../http/error.response.js';
+import { type ApiError, defineError, type ErrorKind } from '../http/errors.js';
 import type { Checked } from '../http/input.pipe.js';
 import { JsonReply } from '../http/json-reply.js';
-import { PageEnvelope } from '../paging/page.response.js';
-import { FeedMeta, FeedRemoval, IndexMeta } from '../sync/feed.response.js';
+import { PageEnvelope } from '../paging/page.dto.js';
+import type { FeedSource } from '../sync/feed-source.js';
+import { FeedController } from '../sync/feed.controller.js';
+import { FeedMeta, FeedRemoval, IndexMeta } from '../sync/feed.dto.js';
 import { exampleOf } from './example.js';
 
 interface ResourceOptions<Item> {
@@ -260,4 +262,32 @@ function documented(
     ApiProperty(options)(made.prototype as object, key);
   if (models.length > 0) ApiExtraModels(...models)(made);
   return made;
+}
+
+/**
+ * The routes `changes` and `index` of a resource, for a controller to extend. Register it before the controller that has
+ * `/:id`.
+ */
+export function ResourceFeed(
+  resource: AnyResource,
+  source: Type<FeedSource>,
+  texts: { changes?: string; index?: string } = {},
+) {
+  const { tag, name, plural = `${name}s` } = resource.options;
+  return FeedController({
+    source,
+    tag,
+    item: resource.operationId('').replace(/^./, (letter) => letter.toLowerCase()),
+    changes: {
+      type: resource.envelopes.changes,
+      description: texts.changes ?? `The ${plural} that changed, each once as it is now, and removals.`,
+    },
+    index: {
+      type: resource.envelopes.index,
+      summary: `Rebuild the index of ${plural}`,
+      description:
+        texts.index ??
+        `All ${plural} that you can see, newest change first. Then follow the change feed from \`cursor\`.`,
+    },
+  });
 }

@@ -1,7 +1,7 @@
 import { Inject, type Type } from '@nestjs/common';
 import { Idempotency, type IdempotencyKey } from '../concurrency/idempotency.js';
 import { Ctx, type RequestContext } from '../context/request-context.js';
-import type { ErrorKind } from '../http/api-error.js';
+import type { ErrorKind } from '../http/errors.js';
 import { Endpoint } from '../http/endpoint.js';
 import { Id } from '../http/id.pipe.js';
 import { type Checked, CheckedBody } from '../http/input.pipe.js';

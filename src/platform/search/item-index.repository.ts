@@ -1,8 +1,7 @@
 import { type Db, MAIN } from '../database/db.js';
 import { workspace, type Statement } from '../database/statement.js';
 import { type IndexedDocument, SEARCH_RULES } from '../../lib/search-text/index.js';
-import type { SearchTables } from './search-tables.js';
-import { tsvectorArray } from './tsvector-array.js';
+import { type SearchTables, tsvectorArray } from './search-tables.js';
 
 /** An item whose index row is missing or was made from another version of the item. */
 export interface StaleItem {

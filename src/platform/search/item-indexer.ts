@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { NIL } from 'uuid';
 import type { Db } from '../database/db.js';
 import type { DomainEvent, Outbox } from '../events/outbox.js';
-import { ItemFailures } from '../jobs/item-failures.js';
+import { ItemFailures } from '../jobs/sweep.js';
 import type { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { type IndexedDocument, indexed } from '../../lib/search-text/index.js';
 import { ItemIndexRepository, itemKey, type ItemRevision, type StaleItem } from './item-index.repository.js';

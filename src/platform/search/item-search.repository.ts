@@ -3,8 +3,7 @@ import type { Db } from '../database/db.js';
 import { workspace, type Statement } from '../database/statement.js';
 import { fitsPage, PAGE_BYTES } from '../bounded-pages/page-bytes.js';
 import type { IndexedDocument } from '../../lib/search-text/index.js';
-import type { SearchTables } from './search-tables.js';
-import { tsvectorArray } from './tsvector-array.js';
+import { type SearchTables, tsvectorArray } from './search-tables.js';
 
 /** Limit of the matches that are ranked and counted: the most recently changed. Bounds the cost of a word that every item has. */
 const MAX_MATCHES = 1_000;

@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { Db } from '../database/db.js';
 import { workspace } from '../database/statement.js';
-import { ItemFailures } from '../jobs/item-failures.js';
+import { ItemFailures } from '../jobs/sweep.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import type { FeedOwner, FeedSource } from './feed-source.js';
 

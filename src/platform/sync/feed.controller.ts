@@ -5,10 +5,8 @@ import { Endpoint } from '../http/endpoint.js';
 import type { JsonReply } from '../http/json-reply.js';
 import { FeedRetention } from './feed-retention.js';
 import type { FeedSource } from './feed-source.js';
-import { ChangesQuery, IndexQuery } from './feed.dto.js';
-import type { FeedMeta, IndexMeta } from './feed.response.js';
+import { ChangesQuery, CURSOR_EXPIRED, type FeedMeta, type IndexMeta, IndexQuery } from './feed.dto.js';
 import { FeedService } from './feed.service.js';
-import { CURSOR_EXPIRED } from './sync.errors.js';
 
 /** The feeds of a collection and their documentation. */
 export interface FeedDocs<Changes, Index> {

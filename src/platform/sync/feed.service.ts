@@ -1,13 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../context/request-context.js';
 import { Db } from '../database/db.js';
-import type { ApiError } from '../http/api-error.js';
+import type { ApiError } from '../http/errors.js';
 import { JsonReply, type JsonText } from '../http/json-reply.js';
-import type { ChangesQuery, IndexQuery } from './feed.dto.js';
-import type { FeedMeta, IndexMeta } from './feed.response.js';
+import {
+  type ChangesQuery,
+  CURSOR_EXPIRED,
+  type FeedMeta,
+  type IndexMeta,
+  type IndexQuery,
+} from './feed.dto.js';
 import type { FeedRead, FeedSource } from './feed-source.js';
 import { HeadWatch } from './head-watch.js';
-import { CURSOR_EXPIRED } from './sync.errors.js';
 import { headOf } from './sync-heads.js';
 import { type ChangesPosition, type IndexPosition, SyncCursors } from './sync-cursors.js';
 

@@ -6,8 +6,7 @@ import type { Language } from '../languages/languages.js';
 import { SecretBox } from '../secrets/secret-box.js';
 import type { MailTemplate } from './mail-template.js';
 import { MailTransport } from './mail-transport.js';
-import type { SystemMailState } from './system-mail.entity.js';
-import { SystemMailsRepository } from './system-mails.repository.js';
+import { SystemMailsRepository, type SystemMailState } from './system-mails.repository.js';
 
 export const MAIL_QUEUED = 'system_mail.queued';
 export const SEALED_VALUES = 'system mail';

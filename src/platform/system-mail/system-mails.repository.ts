@@ -1,9 +1,32 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Db } from '../database/db.js';
 import { workspace } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 import type { Language } from '../languages/languages.js';
-import type { SystemMailState } from './system-mail.entity.js';
+import { Metrics } from '../observability/metrics.js';
+
+/** `cancelled`: the mail is no longer needed. `not_configured`: no way to send mail is configured. */
+export type SystemMailState = 'queued' | 'sent' | 'failed' | 'expired' | 'cancelled' | 'not_configured';
+
+@Entity('system_mails')
+@Index('system_mails_key', ['tenant_id', 'key'], { unique: true })
+@Index('system_mails_expired', ['expires_at'], { where: `state = 'queued'::text` })
+@Index('system_mails_finished', ['finished_at'], { where: 'finished_at IS NOT NULL' })
+export class SystemMailRow {
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('text') key!: string;
+  @Column('text') template!: string;
+  @Column('text') recipient!: string;
+  @Column('text') language!: string;
+  @Column('text', { nullable: true }) sealed!: string | null;
+  @Column('text') state!: SystemMailState;
+  @Column('text', { nullable: true }) error!: string | null;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz') expires_at!: Date;
+  @Column('timestamptz', { nullable: true }) finished_at!: Date | null;
+}
 
 export interface QueuedMail {
   id: string;
@@ -108,5 +131,29 @@ export class SystemMailsRepository {
   async clean(): Promise<void> {
     await this.db.single((tx) => tx.query(expire, []));
     await this.db.single((tx) => tx.query(purge, []));
+  }
+}
+
+/** Prometheus metrics of the mails of the workspace itself. */
+@Injectable()
+export class SystemMailMetrics implements OnModuleInit {
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly mails: SystemMailsRepository,
+  ) {}
+
+  onModuleInit(): void {
+    this.metrics.databaseGauges({
+      gauges: {
+        system_mail_queued: 'Mails of the workspace itself that are not sent.',
+        system_mail_oldest_seconds:
+          'Age of the oldest mail of the workspace itself that is not sent; 0 without one.',
+      },
+      labelNames: [],
+      read: async () => {
+        const { queued, oldest } = await this.mails.queue();
+        return [{ labels: {}, values: { system_mail_queued: queued, system_mail_oldest_seconds: oldest } }];
+      },
+    });
   }
 }

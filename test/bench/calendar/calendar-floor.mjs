@@ -4,7 +4,7 @@ import { EventsRepository } from '../../../dist/modules/calendar/events.reposito
 import { occurrencesIn, rangeOf } from '../../../dist/modules/calendar/model/event-series.js';
 import { parseInstant } from '../../../dist/modules/calendar/model/event-times.js';
 import { eventResponse, instanceResponse } from '../../../dist/modules/calendar/responses/event.presenter.js';
-import { CalendarSyncRepository } from '../../../dist/modules/calendar/sync/calendar-sync.repository.js';
+import { CalendarSyncRepository } from '../../../dist/modules/calendar/sync/calendar-sync.controller.js';
 import { floorDatabase, floorPool, serveFloor } from '../support/floor-server.mjs';
 
 const db = floorDatabase();

@@ -6,7 +6,7 @@ import http from 'node:http';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import pg from 'pg';
-import { MessageListRepository } from '../../../dist/mail-service/messages/message-list.repository.js';
+import { MessageListRepository } from '../../../dist/mail-service/messages/message-list.service.js';
 import { composeMessage } from '../../../dist/mail-service/mime/compose-message.js';
 
 const [url, user, inbox, drafts, directory] = process.argv.slice(2);

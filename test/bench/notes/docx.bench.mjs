@@ -5,7 +5,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { writeDocx } from '../../../dist/lib/docx/writer.js';
-import { EmbeddedDocx } from '../../../dist/platform/docx/embedded-docx.js';
+import { EmbeddedDocx } from '../../../dist/platform/docx/docx-converter.js';
 import { parseHtml } from '../../../dist/lib/html/tree.js';
 
 const SECTION =

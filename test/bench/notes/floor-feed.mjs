@@ -1,6 +1,6 @@
 // Change feed and index of notes at the floor: the repository's statements, cursors unsigned.
 import { listBytes } from '../../../dist/platform/http/json-reply.js';
-import { NoteFeedRepository } from '../../../dist/modules/notes/feed/note-feed.repository.js';
+import { NoteFeedRepository } from '../../../dist/modules/notes/feed/note-feed.controller.js';
 
 const NO_SIGNATURE = '0'.repeat(16);
 const DEFAULT_LIMIT = '100';

@@ -3,8 +3,8 @@
 // by the first characters, checks nothing and returns the same bodies (a cursor is not signed).
 import { v7 as uuidv7 } from 'uuid';
 import { listBytes } from '../../../dist/platform/http/json-reply.js';
-import { NoteErrors } from '../../../dist/modules/notes/notes.errors.js';
-import { NoteListRepository } from '../../../dist/modules/notes/lists/note-list.repository.js';
+import { NoteErrors } from '../../../dist/modules/notes/notes.dto.js';
+import { NoteListRepository } from '../../../dist/modules/notes/lists/note-lists.service.js';
 import { NotesRepository } from '../../../dist/modules/notes/notes.repository.js';
 import { FloorFeed } from './floor-feed.mjs';
 import { floorDatabase, serveFloor } from '../support/floor-server.mjs';

@@ -8,7 +8,7 @@ import pg from 'pg';
 import { migrateDatabase } from '../../../dist/app.prepare.js';
 import { withApp } from '../../../dist/cli/context.js';
 import { Config } from '../../../dist/config/config.js';
-import { NoteIndexer } from '../../../dist/modules/notes/search/note-indexer.js';
+import { NoteIndexer } from '../../../dist/modules/notes/search/notes-search.controller.js';
 import { EmbeddedDatabase } from '../../../dist/platform/database/embedded/embedded-database.js';
 import { Connection } from '../support/connection.mjs';
 import { introduce, OPERATIONS } from './operations/operations.mjs';

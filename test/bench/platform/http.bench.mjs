@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import express from 'express';
 import { writeJson } from '../../../dist/platform/http/replies/reply-writer.js';
 import { JSON_HEADERS } from '../../../dist/platform/http/security-headers.js';
-import { RouteIndex } from '../../../dist/platform/http/server/route-index.js';
+import { RouteIndex } from '../../../dist/platform/http/server/lean-express.adapter.js';
 import { Connection } from '../support/connection.mjs';
 import { WITHOUT_MAILBOXES } from '../support/processes.mjs';
 import { median } from '../support/report.mjs';

@@ -4,8 +4,8 @@ import { createHash, createHmac } from 'node:crypto';
 import { AccessToken } from 'livekit-server-sdk';
 import { floorDatabase, floorPool, serveFloor } from '../support/floor-server.mjs';
 import { GuestsRepository } from '../../../dist/modules/calls/guests/guests.repository.js';
-import { messageInput } from '../../../dist/modules/chat/messages/message-input.js';
-import { TokensRepository } from '../../../dist/modules/calls/tokens/tokens.repository.js';
+import { messageInput } from '../../../dist/modules/chat/messages/messages.dto.js';
+import { TokensRepository } from '../../../dist/modules/calls/tokens/tokens.controller.js';
 
 const { LIVEKIT_URL, LIVEKIT_API_KEY, LIVEKIT_API_SECRET } = process.env;
 const TAKE = 'SELECT rate_limit_take($1::text[], $2::bytea[], $3::float8[], $4::int[]) AS wait';

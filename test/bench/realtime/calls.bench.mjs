@@ -7,7 +7,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { newToken } from '../../../dist/platform/secrets/workspace-token.js';
+import { newToken } from '../../../dist/platform/secrets/secret-box.js';
 import { startMedia } from './calls-media.mjs';
 import { compare, headOf, jsonRequest, load, summaryOf } from '../support/compare.mjs';
 import { Connection } from '../support/connection.mjs';

@@ -1,6 +1,6 @@
 // The data set of tasks.bench.mjs, made by the rules of the application and written by its stored function.
 import { randomUUID } from 'node:crypto';
-import { positionAfter } from '../../../dist/modules/tasks/model/rules/end-position.js';
+import { positionAfter } from '../../../dist/modules/tasks/model/rules/task-row.js';
 import { createTask } from '../../../dist/modules/tasks/model/rules/task-rules.js';
 import { bodies } from '../support/html.mjs';
 

@@ -9,7 +9,7 @@ import { migrateDatabase } from '../../../dist/app.prepare.js';
 import { withApp } from '../../../dist/cli/context.js';
 import { provision } from '../../../dist/provision/provision.js';
 import { Config } from '../../../dist/config/config.js';
-import { TaskIndexer } from '../../../dist/modules/tasks/lists/search/task-indexer.js';
+import { TaskIndexer } from '../../../dist/modules/tasks/lists/search/task-search.controller.js';
 import { EmbeddedDatabase } from '../../../dist/platform/database/embedded/embedded-database.js';
 import { Connection } from '../support/connection.mjs';
 import { startServer } from '../support/processes.mjs';

@@ -1,4 +1,4 @@
-import { SessionActivity } from '../../../src/modules/identity/sessions/session-activity.js';
+import { SessionActivity } from '../../../src/modules/identity/sessions/sessions.repository.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { acceptApplicationPasswords } from '../../support/sign-in/application-passwords.ts';
 import { enrolled, PASSWORD, personWithPassword, session } from '../../support/sign-in/account.ts';

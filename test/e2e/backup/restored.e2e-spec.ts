@@ -3,7 +3,7 @@ import { migrateDatabase } from '../../../src/app.prepare.js';
 import { createBackup } from '../../../src/backup/create-backup.js';
 import { restoreBackup } from '../../../src/backup/restore-backup.js';
 import { createDemoWorkspace } from '../../../src/demo/demo-workspace.js';
-import { DEMO_PASSWORD, DEMO_USERS } from '../../../src/demo/demo-data.js';
+import { DEMO_PASSWORD, DEMO_USERS } from '../../../src/demo/demo-client.js';
 import { ChatNotifier } from '../../../src/modules/chat/chat-notifier.js';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import type { MigrationClass } from '../../../src/platform/database/schema/schema-part.js';

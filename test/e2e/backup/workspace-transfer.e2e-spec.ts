@@ -11,10 +11,10 @@ import { exportWorkspace } from '../../../src/backup/workspace/export-workspace.
 import { importWorkspace, type ImportOptions } from '../../../src/backup/workspace/import-workspace.js';
 import { Installation } from '../../../src/backup/workspace/installation.js';
 import { DIRECTORY_ROWS, LEFT_OUT } from '../../../src/backup/workspace/transferred-tables.js';
-import type { Report } from '../../../src/backup/progress.js';
+import type { Report } from '../../../src/backup/reporting.js';
 import { migrateMailService } from '../../../src/mail-service/mail-service.js';
 import { createDemoWorkspace } from '../../../src/demo/demo-workspace.js';
-import { DEMO_PASSWORD, DEMO_USERS } from '../../../src/demo/demo-data.js';
+import { DEMO_PASSWORD, DEMO_USERS } from '../../../src/demo/demo-client.js';
 import { ChatNotifier } from '../../../src/modules/chat/chat-notifier.js';
 import { IdentityApi } from '../../../src/modules/identity/index.js';
 import { RawMessages } from '../../../src/mail-service/storage/raw-messages.js';

@@ -1,5 +1,5 @@
 import { CalendarHousekeeping } from '../../../src/modules/calendar/calendar-housekeeping.js';
-import { EventIndexer } from '../../../src/modules/calendar/search/event-index.js';
+import { EventIndexer } from '../../../src/modules/calendar/search/event-search.controller.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../../support/domains/calendars.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { createTransport, type Transporter } from 'nodemailer';
 import { QueueWorker } from '../../../src/mail-service/delivery/queue.worker.js';
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
-import { Deliveries } from '../../../src/modules/calendar/scheduling/deliveries.js';
+import { Deliveries } from '../../../src/modules/calendar/scheduling/outgoing-messages.js';
 import { CALENDAR_MAIL, CalendarMailIntake, MailApi, OwnMail } from '../../../src/modules/mail/index.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';

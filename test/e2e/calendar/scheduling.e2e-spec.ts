@@ -2,7 +2,7 @@ import { createTransport } from 'nodemailer';
 import { simpleParser } from 'mailparser';
 import { QueueWorker } from '../../../src/mail-service/delivery/queue.worker.js';
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
-import { Deliveries } from '../../../src/modules/calendar/scheduling/deliveries.js';
+import { Deliveries } from '../../../src/modules/calendar/scheduling/outgoing-messages.js';
 import { CalendarMailIntake } from '../../../src/modules/mail/index.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';

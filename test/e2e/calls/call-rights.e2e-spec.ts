@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Reconciler } from '../../../src/modules/calls/events/reconciler.js';
+import { Reconciler } from '../../../src/modules/calls/events/participant-events.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { LiveKit } from '../../support/livekit/livekit.ts';

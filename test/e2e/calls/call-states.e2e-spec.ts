@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { EgressStatus } from '@livekit/protocol';
-import { Reconciler } from '../../../src/modules/calls/events/reconciler.js';
+import { Reconciler } from '../../../src/modules/calls/events/participant-events.js';
 import { RecordingEvents } from '../../../src/modules/calls/recordings/recording-events.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../../support/app.ts';

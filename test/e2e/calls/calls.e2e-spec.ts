@@ -9,7 +9,7 @@ import {
   WebhookEvent,
 } from '@livekit/protocol';
 import { CallsRepository } from '../../../src/modules/calls/calls.repository.js';
-import { Reconciler } from '../../../src/modules/calls/events/reconciler.js';
+import { Reconciler } from '../../../src/modules/calls/events/participant-events.js';
 import { RecordingEvents } from '../../../src/modules/calls/recordings/recording-events.js';
 import { RecordingFiles } from '../../../src/modules/calls/recordings/recording-files.js';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { Db } from '../../../src/platform/database/db.js';
-import { EventIndexer } from '../../../src/modules/calendar/search/event-index.js';
-import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasure.worker.js';
-import { NoteIndexer } from '../../../src/modules/notes/search/note-indexer.js';
+import { EventIndexer } from '../../../src/modules/calendar/search/event-search.controller.js';
+import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasures.js';
+import { NoteIndexer } from '../../../src/modules/notes/search/notes-search.controller.js';
 import { PresenceDevices } from '../../../src/modules/presence/devices/presence-devices.js';
-import { TaskIndexer } from '../../../src/modules/tasks/lists/search/task-indexer.js';
+import { TaskIndexer } from '../../../src/modules/tasks/lists/search/task-search.controller.js';
 import type { ItemIndexer } from '../../../src/platform/search/item-indexer.js';
 import { TenantsApi } from '../../../src/modules/tenants/index.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import pg from 'pg';
-import { freeSpaceFinding } from '../../../src/cli/doctor/machine-checks.js';
+import { freeSpaceFinding } from '../../../src/cli/doctor/installation-checks.js';
 import { cloneDatabase } from '../../support/database/database.ts';
 import { type CliResult, json, spawnWorkspace, workspace } from '../../support/installation/cli.ts';
 import { memoryDirectory } from '../../support/memory-directory.ts';

@@ -1,6 +1,5 @@
 import { jest } from '@jest/globals';
-import { AddressCollector } from '../../../src/modules/contacts/collected/address-collector.js';
-import { CollectedBook } from '../../../src/modules/contacts/collected/collected-book.js';
+import { AddressCollector, CollectedBook } from '../../../src/modules/contacts/collected/collected-book.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { DRAFTS, INBOX, WildDuck } from '../../support/mail/wild-duck.ts';
 

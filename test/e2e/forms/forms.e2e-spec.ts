@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Assistant } from '../../../src/modules/forms/definitions/presets/assistant.js';
+import { Assistant } from '../../../src/modules/forms/definitions/presets/presets.controller.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { definitionOf, draft, ok, published, SIMPLE } from '../../support/domains/forms.ts';
 

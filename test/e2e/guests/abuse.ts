@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { newToken } from '../../../src/platform/secrets/workspace-token.js';
+import { newToken } from '../../../src/platform/secrets/secret-box.js';
 import type { ApiResponse } from '../../support/network/client.ts';
 import type { GuestWorkspace } from '../../support/domains/guest-workspace.ts';
 import { claimsOf, type GuestBrowser } from '../../support/domains/guests.ts';

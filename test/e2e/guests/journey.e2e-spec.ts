@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Reconciler } from '../../../src/modules/calls/events/reconciler.js';
+import { Reconciler } from '../../../src/modules/calls/events/participant-events.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/network/client.ts';

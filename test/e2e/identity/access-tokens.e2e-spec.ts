@@ -19,7 +19,7 @@ import { ALGORITHM, SigningKeys } from '../../../src/modules/identity/tokens/sig
 import { TenantsApi } from '../../../src/modules/tenants/index.js';
 import { type ProvisionedUser, provision } from '../../../src/provision/provision.js';
 import { Db } from '../../../src/platform/database/db.js';
-import { TokenResolver } from '../../../src/platform/context/token-resolver.js';
+import { TokenResolver } from '../../../src/platform/context/request-context.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/network/client.ts';
 import { until } from '../../support/until.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { IssuerSecrets } from '../../../src/modules/issuers/issuer-secrets.js';
+import { IssuerSecrets } from '../../../src/modules/issuers/issuers.repository.js';
 import { provision } from '../../../src/provision/provision.js';
-import { isLoopbackHost, isPrivateAddress } from '../../../src/platform/outbound/private-addresses.js';
+import { isLoopbackHost, isPrivateAddress } from '../../../src/platform/outbound/outbound-http.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { runs } from '../../support/property-runs.ts';
 

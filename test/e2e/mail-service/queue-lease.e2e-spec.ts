@@ -1,4 +1,4 @@
-import { QueueLease, WORKER_LOCKS } from '../../../src/mail-service/delivery/queue-lease.js';
+import { QueueLease, WORKER_LOCKS } from '../../../src/mail-service/delivery/queue.repository.js';
 import { onDatabase } from '../../support/installation/backup.ts';
 import { emptyDatabase } from '../../support/database/database.ts';
 

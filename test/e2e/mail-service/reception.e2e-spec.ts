@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ByteBudget } from '../../../src/mail-service/byte-budget.js';
+import { ByteBudget } from '../../../src/mail-service/limits.js';
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';
 import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail/mail-service.ts';
 import { RawSmtp } from '../../support/mail/smtp.ts';

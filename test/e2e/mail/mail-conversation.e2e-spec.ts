@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { RecipientsApi } from '../../../src/modules/mail/index.js';
 import type { RequestContext } from '../../../src/platform/context/request-context.js';
-import { mailTarget } from '../../../src/modules/mail/gate/mail-target.js';
+import { mailTarget } from '../../../src/modules/mail/gate/mail-gate.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/network/client.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
-import { mailTarget, REJECTED } from '../../../src/modules/mail/gate/mail-target.js';
+import { mailTarget, REJECTED } from '../../../src/modules/mail/gate/mail-gate.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { rawExchange } from '../../support/network/raw.ts';
 import { INBOX, WildDuck } from '../../support/mail/wild-duck.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { NoteIndexer } from '../../../src/modules/notes/search/note-indexer.js';
+import { NoteIndexer } from '../../../src/modules/notes/search/notes-search.controller.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
-import { tsvectorArray } from '../../../src/platform/search/tsvector-array.js';
+import { tsvectorArray } from '../../../src/platform/search/search-tables.js';
 import { indexed, vectorOf } from '../../../src/lib/search-text/index.js';
 import type { TestUser } from '../../support/app.ts';
 import { ok } from '../../support/domains/forms.ts';

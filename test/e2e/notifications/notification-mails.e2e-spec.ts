@@ -1,7 +1,9 @@
 import { simpleParser } from 'mailparser';
 import { v7 as uuidv7 } from 'uuid';
-import { UserActivity } from '../../../src/modules/notifications/mails/user-activity.js';
-import { NotificationMails } from '../../../src/modules/notifications/mails/notification-mails.js';
+import {
+  NotificationMails,
+  UserActivity,
+} from '../../../src/modules/notifications/mails/notification-mails.js';
 import { TestSocket } from '../../support/network/socket.ts';
 import { until } from '../../support/until.ts';
 import { holdEvents } from '../../support/database/outbox.ts';

@@ -6,7 +6,7 @@ import { Db } from '../../../src/platform/database/db.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { LANGUAGES } from '../../../src/platform/languages/languages.js';
-import { htmlOf, textOf } from '../../../src/platform/system-mail/mail-layout.js';
+import { htmlOf, textOf } from '../../../src/platform/system-mail/mail-message.js';
 import { type MailContent, type MailTemplate } from '../../../src/platform/system-mail/mail-template.js';
 import { outcomeOf, SmtpRelay } from '../../../src/platform/smtp/smtp-relay.js';
 import { SystemMail } from '../../../src/platform/system-mail/system-mail.js';

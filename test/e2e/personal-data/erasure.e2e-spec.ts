@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { PersonalErasures } from '../../../src/modules/personal-data/erasure/personal-erasures.js';
+import {
+  PersonalErasures,
+  PersonalErasureWorker,
+} from '../../../src/modules/personal-data/erasure/personal-erasures.js';
 import { PersonalErasuresRepository } from '../../../src/modules/personal-data/erasure/personal-erasures.repository.js';
-import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasure.worker.js';
 import { BlobCollector } from '../../../src/platform/blobs/blob-collector.js';
 import { statements } from '../../../src/platform/database/statement.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';

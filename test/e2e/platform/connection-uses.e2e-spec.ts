@@ -2,7 +2,7 @@ import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { AccessWatch } from '../../../src/modules/identity/access-watch.js';
 import { forProcess, inWorkOf } from '../../../src/platform/current-work/current-work.js';
-import { sharesOfCell, sharesOfMain } from '../../../src/platform/database/connections/shares.js';
+import { sharesOfCell, sharesOfMain } from '../../../src/platform/database/connections/fair-pool.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { either } from '../../../src/platform/database/statement.js';
 import { TestApp, type TestUser } from '../../support/app.ts';

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { GuessLocks, type GuessLimit } from '../../../src/platform/rate-limits/guess-locks.js';
-import type { RateLimit } from '../../../src/platform/rate-limits/rate-limit.js';
-import { RateLimits } from '../../../src/platform/rate-limits/rate-limits.js';
+import { type RateLimit, RateLimits } from '../../../src/platform/rate-limits/rate-limits.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { TestApp } from '../../support/app.ts';

@@ -4,7 +4,7 @@ import { chownSync, closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statSyn
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { BlobStore } from '../../../src/platform/blobs/store/blob-store.js';
-import { isStorageFull } from '../../../src/platform/database/storage-full.js';
+import { isStorageFull } from '../../../src/platform/database/database-errors.js';
 import { createLogger } from '../../../src/platform/observability/logger.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { SmtpReceiver } from '../../../src/mail-service/smtp/smtp-receiver.js';

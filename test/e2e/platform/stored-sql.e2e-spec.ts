@@ -6,7 +6,7 @@ import type { DataSource } from 'typeorm';
 import { Config } from '../../../src/config/config.js';
 import { createDataSource } from '../../../src/platform/database/data-source.js';
 import { migrate } from '../../../src/platform/database/schema/migrate.js';
-import { sqlMigration } from '../../../src/platform/database/schema/sql-migration.js';
+import { sqlMigration } from '../../../src/platform/database/schema/schema-part.js';
 import type { SqlFile } from '../../../src/platform/database/schema/stored-sql.js';
 import { emptyDatabase } from '../../support/database/database.ts';
 import { until } from '../../support/until.ts';

@@ -2,7 +2,7 @@ import SCIMMY from 'scimmy';
 import {
   type ScimGroupRow,
   ScimGroupsRepository,
-} from '../../../src/modules/scim/groups/scim-groups.repository.js';
+} from '../../../src/modules/scim/groups/scim-groups.service.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { GROUP_SCHEMA, ScimClient } from '../../support/sign-in/scim.ts';
 

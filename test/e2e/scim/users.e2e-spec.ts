@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import type { Client } from 'pg';
 import SCIMMY from 'scimmy';
 import { Provisioning } from '../../../src/modules/access/index.js';
-import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasure.worker.js';
+import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasures.js';
 import { ProfileService } from '../../../src/modules/settings/index.js';
 import { TenantsApi } from '../../../src/modules/tenants/index.js';
 import { PAGE_BYTES } from '../../../src/platform/bounded-pages/page-bytes.js';

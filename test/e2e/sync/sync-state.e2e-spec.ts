@@ -4,8 +4,7 @@ import { until } from '../../support/until.ts';
 import { Db } from '../../../src/platform/database/db.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { Bus } from '../../../src/platform/bus/bus.js';
-import { HeadChanges } from '../../../src/platform/sync/head-changes.js';
-import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
+import { HeadChanges, HeadWatch } from '../../../src/platform/sync/head-watch.js';
 import { FeedRetention } from '../../../src/platform/sync/feed-retention.js';
 
 describe('GET /sync/state', () => {

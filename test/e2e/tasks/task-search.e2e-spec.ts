@@ -1,6 +1,6 @@
-import { TaskIndexer } from '../../../src/modules/tasks/lists/search/task-indexer.js';
+import { TaskIndexer } from '../../../src/modules/tasks/lists/search/task-search.controller.js';
 import { createTask } from '../../../src/modules/tasks/model/rules/task-rules.js';
-import type { TaskChange } from '../../../src/modules/tasks/model/rules/task-change.js';
+import type { TaskChange } from '../../../src/modules/tasks/model/rules/task-row.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser, type UsersOf } from '../../support/app.ts';
 

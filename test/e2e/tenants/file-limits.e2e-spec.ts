@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { TenantFiles } from '../../../src/modules/tenants/index.js';
-import { FileLimits } from '../../../src/platform/blobs/file-limits.js';
-import { FileUsageRepository } from '../../../src/platform/blobs/file-usage.repository.js';
+import { FileLimits, FileUsageRepository } from '../../../src/platform/blobs/file-limits.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { json, workspace } from '../../support/installation/cli.ts';
 import { upload } from '../../support/network/multipart.ts';

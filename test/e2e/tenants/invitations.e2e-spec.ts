@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import type { Client } from 'pg';
-import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasure.worker.js';
+import { PersonalErasureWorker } from '../../../src/modules/personal-data/erasure/personal-erasures.js';
 import { TenantDomains } from '../../../src/modules/tenants/index.js';
-import { provision } from '../../../src/provision/provision.js';
-import { ProvisionFile } from '../../../src/provision/provision-file.js';
+import { provision, ProvisionFile } from '../../../src/provision/provision.js';
 import type { TestUser } from '../../support/app.ts';
 import { afterChange } from '../../support/database/locks.ts';
 import { PASSWORD } from '../../support/sign-in/account.ts';

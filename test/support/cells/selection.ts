@@ -50,7 +50,7 @@ export const LEFT_OUT: Record<string, string> = {
   'outbox.release': 'only if the application stops during a delivery',
   'cells calls/events/call-fanout#deliverMissed':
     'by a timer, in any test that takes 30 s; test/e2e/cells runs it',
-  'cells chat/messages/room-catch-up#compare': 'the same',
+  'cells chat/messages/room-fanout#compare': 'the same',
   'cells presence/devices/presence-devices#sweepAll': 'by a timer; test/e2e/cells runs it',
 };
 

@@ -1,5 +1,5 @@
 import { Turns } from '../../../src/lib/turns/index.js';
-import { BusyExpansion, type BusySource } from '../../../src/modules/calendar/model/busy-expansion.js';
+import { BusyExpansion, type BusySource } from '../../../src/modules/calendar/model/busy-times.js';
 import { instantOf, wallOf } from '../../../src/modules/calendar/model/event-times.js';
 
 const instant = (text: string) => instantOf(wallOf(text), null);

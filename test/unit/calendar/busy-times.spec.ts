@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { BUSY_TYPES, type BusyTime, merged, viewOf } from '../../../src/modules/calendar/model/busy-times.js';
-import { suggestTimes } from '../../../src/modules/calendar/free-busy/suggestions.js';
+import { suggestTimes } from '../../../src/modules/calendar/free-busy/free-busy.controller.js';
 
 const times = fc.array(
   fc

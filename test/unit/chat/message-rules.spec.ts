@@ -1,4 +1,4 @@
-import { ApiError } from '../../../src/platform/http/api-error.js';
+import { ApiError } from '../../../src/platform/http/errors.js';
 import { QUOTAS } from '../../../src/platform/quotas/quotas.js';
 import {
   type ChangeFacts,
@@ -7,12 +7,12 @@ import {
   type EditCommand,
   editMessage,
   type MentionedMember,
+  type MessageInput,
   type MessageRow,
   reactToMessage,
   type SendFacts,
   sendMessage,
 } from '../../../src/modules/chat/model/message-rules.js';
-import type { MessageInput } from '../../../src/modules/chat/model/new-message.js';
 
 const now = new Date('2026-06-01T12:00:00.000Z');
 const later = new Date('2026-06-01T12:00:01.000Z');

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { changeReactions, emojiKey, type Reaction } from '../../../src/modules/chat/model/reactions.js';
+import { changeReactions, emojiKey, type Reaction } from '../../../src/modules/chat/model/message-rules.js';
 import { runs } from '../../support/property-runs.ts';
 
 const add = (stored: readonly Reaction[], user: string, emoji: string) =>

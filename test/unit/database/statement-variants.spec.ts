@@ -1,4 +1,4 @@
-import { StatementVariants } from '../../../src/platform/database/statement-variants.js';
+import { StatementVariants } from '../../../src/platform/database/statement.js';
 
 describe('variants of a statement', () => {
   const variants = new StatementVariants<never>('test.list');

@@ -1,5 +1,5 @@
 import { readXml } from '../../../src/lib/xml/index.js';
-import { changedProperties } from '../../../src/modules/dav/model/dead-properties.js';
+import { changedProperties } from '../../../src/modules/dav/model/collection.js';
 
 describe('properties of collections that only programs know', () => {
   const changed = async (markup: string) =>

@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { formatXml, NOT_XML, readXml, XmlError, xmlText } from '../../../src/lib/xml/index.js';
-import { calendarFilterOf, matchesComponents } from '../../../src/modules/dav/model/calendar-filter.js';
-import { matchesCard } from '../../../src/modules/dav/model/card-filter.js';
-import { cardName, externalIdOf } from '../../../src/modules/dav/model/card-names.js';
-import { isUnchanged, preconditionsOf } from '../../../src/modules/dav/model/conditions.js';
-import { DavError } from '../../../src/modules/dav/model/dav-error.js';
-import { matchesIf, stateTokensOf } from '../../../src/modules/dav/model/if-header.js';
+import { calendarFilterOf, matchesCard, matchesComponents } from '../../../src/modules/dav/model/filters.js';
+import { cardName, externalIdOf } from '../../../src/modules/dav/collections/addressbooks.js';
+import {
+  isUnchanged,
+  matchesIf,
+  preconditionsOf,
+  stateTokensOf,
+} from '../../../src/modules/dav/model/conditions.js';
+import { DavError } from '../../../src/modules/dav/model/body.js';
 import { parsePath, pathOfHref, paths } from '../../../src/modules/dav/model/paths.js';
 import { runs } from '../../support/property-runs.ts';
 

@@ -11,11 +11,9 @@ import {
 import { getPriority, tmpdir } from 'node:os';
 import path from 'node:path';
 import { jest } from '@jest/globals';
-import { closedPage } from '../../../src/lib/docx/closed-page.js';
-import { MissingProgramError } from '../../../src/platform/docx/docx-engine.js';
-import { writeDocx } from '../../../src/lib/docx/writer.js';
-import { EmbeddedDocx } from '../../../src/platform/docx/embedded-docx.js';
-import { LibreOfficeDocx } from '../../../src/platform/docx/libreoffice-docx.js';
+import { closedPage, writeDocx } from '../../../src/lib/docx/writer.js';
+import { LibreOfficeDocx, MissingProgramError } from '../../../src/platform/docx/libreoffice-docx.js';
+import { EmbeddedDocx } from '../../../src/platform/docx/docx-converter.js';
 import { fakeOnly } from '../../support/clock.ts';
 import { until } from '../../support/until.ts';
 import { readDocx, source, textOf } from './read-docx.ts';
@@ -61,7 +59,7 @@ describe('the embedded engine', () => {
   });
 
   it('does not keep an idle process alive', () => {
-    const module = new URL('../../../dist/platform/docx/embedded-docx.js', import.meta.url).href;
+    const module = new URL('../../../dist/platform/docx/docx-converter.js', import.meta.url).href;
     const script = `
       import { EmbeddedDocx } from '${module}';
       const bytes = await new EmbeddedDocx(${JSON.stringify(LIMITS)}).convert(${JSON.stringify(source('x'))});

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Distribution } from '../../../src/lib/forms/distribution.js';
+import { Distribution } from '../../../src/lib/forms/summaries.js';
 
 function distributionOf(values: readonly number[]): Distribution {
   const distribution = new Distribution();

@@ -1,16 +1,17 @@
-import { DEFAULT_SETTINGS } from '../../../src/modules/forms/input/form-settings.dto.js';
-import { isClosedByQuota, isClosedByWindow } from '../../../src/modules/forms/model/form-rules.js';
+import { DEFAULT_SETTINGS } from '../../../src/modules/forms/input/form.dto.js';
 import {
   type AcceptingForm,
   type EarlierResponse,
+  isClosedByQuota,
+  isClosedByWindow,
   isDecidedByForm,
   type NewResponse,
   rejectReuse,
   replace,
-  submit,
   type SubmissionFacts,
-} from '../../../src/modules/forms/model/submission-rules.js';
-import { ApiError } from '../../../src/platform/http/api-error.js';
+  submit,
+} from '../../../src/modules/forms/model/form-rules.js';
+import { ApiError } from '../../../src/platform/http/errors.js';
 
 const now = new Date('2026-11-29T12:34:56.789Z');
 const BEFORE = '2026-11-29T12:34:56.788Z';

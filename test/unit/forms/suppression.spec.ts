@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { largeEnough } from '../../../src/modules/forms/results/reports/suppression.js';
+import { largeEnough } from '../../../src/modules/forms/results/reports/report-data.js';
 
 const counted = (counts: readonly number[]) => counts.map((count) => ({ count }));
 const sum = (entries: readonly { count: number }[]) => entries.reduce((total, { count }) => total + count, 0);

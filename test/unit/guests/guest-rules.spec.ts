@@ -1,8 +1,8 @@
-import { ApiError } from '../../../src/platform/http/api-error.js';
-import type { GuestState } from '../../../src/modules/calls/guests/guest.entity.js';
-import { countRequest } from '../../../src/modules/calls/guests/model/code-rules.js';
+import { ApiError } from '../../../src/platform/http/errors.js';
+import type { GuestState } from '../../../src/modules/calls/guests/guests.schema.js';
 import {
   continueGuest,
+  countRequest,
   enterCall,
   fitsInvite,
   hasSession,

@@ -1,7 +1,6 @@
 import { cleanHtml } from '../../../src/lib/html/clean.js';
-import { HtmlPolicy, HtmlTooComplexError } from '../../../src/platform/html/html-policy.js';
+import { HtmlPolicy, HtmlTooComplexError, HtmlWorkerPool } from '../../../src/platform/html/html-policy.js';
 import { QueueFullError } from '../../../src/platform/workers/concurrency-limiter.js';
-import { HtmlWorkerPool } from '../../../src/platform/html/html-worker-pool.js';
 import { SHARE } from '../../support/property-runs.ts';
 
 const TWO_MB = 2 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../src/platform/http/api-error.js';
+import { ApiError } from '../../../src/platform/http/errors.js';
 import {
   EmailAddress,
   Entries,

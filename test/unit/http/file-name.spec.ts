@@ -1,7 +1,6 @@
 import { parse } from 'content-disposition';
 import fc from 'fast-check';
-import { asciiFileName, safeFileName } from '../../../src/platform/http/replies/file-name.js';
-import { fileReply } from '../../../src/platform/http/replies/file-reply.js';
+import { asciiFileName, fileReply, safeFileName } from '../../../src/platform/http/replies/file-reply.js';
 import { runs } from '../../support/property-runs.ts';
 
 const name = (title: string): string => safeFileName(title, '.docx', 'note');

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { JsonReply } from '../../../src/platform/http/json-reply.js';
 import { writeJson } from '../../../src/platform/http/replies/reply-writer.js';
-import { ownBytes } from '../../../src/platform/memory/own-bytes.js';
+import { ownBytes } from '../../../src/platform/memory/cache-size.js';
 
 describe('JsonReply.namedList', () => {
   test('is the JSON of the object, to the byte, whatever the items hold', () => {

@@ -6,7 +6,7 @@ import {
   propertyOf,
   textOf,
 } from '../../../src/lib/icalendar/index.js';
-import { ruleOfVCalendar } from '../../../src/lib/icalendar/vcalendar-rule.js';
+import { ruleOfVCalendar } from '../../../src/lib/icalendar/vcalendar.js';
 import { DAY, dayOf } from '../../../src/lib/recurrence/index.js';
 
 const calendarOf = (head: readonly string[], ...event: string[]): Component =>

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { composeText } from '../../../src/modules/incoming-webhooks/receiving/slack-text.js';
+import { composeText } from '../../../src/modules/incoming-webhooks/receiving/hook-targets.js';
 import { runs } from '../../support/property-runs.ts';
 
 const markdown = (text: string) => composeText({ text }).text;

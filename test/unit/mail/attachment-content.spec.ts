@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
-import { contentOf } from '../../../src/mail-service/mime/attachment-content.js';
+import { contentOf } from '../../../src/mail-service/mime/compose-message.js';
 import { runs } from '../../support/property-runs.ts';
 
 let directory: string;

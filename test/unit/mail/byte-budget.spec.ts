@@ -1,4 +1,4 @@
-import { ByteBudget, ByteReservation } from '../../../src/mail-service/byte-budget.js';
+import { ByteBudget, ByteReservation } from '../../../src/mail-service/limits.js';
 
 const MB = 1024 * 1024;
 

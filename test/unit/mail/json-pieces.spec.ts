@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
-import { jsonBytes } from '../../../src/modules/mail/upstream/json-pieces.js';
+import { jsonBytes } from '../../../src/modules/mail/mail-upstream.js';
 import { runs } from '../../support/property-runs.ts';
 
 const read = (bytes: Buffer | Readable): Promise<string> | string =>

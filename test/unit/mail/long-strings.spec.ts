@@ -4,7 +4,7 @@ import path from 'node:path';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import fc from 'fast-check';
-import { LongStrings } from '../../../src/mail-service/http/long-strings.js';
+import { LongStrings } from '../../../src/mail-service/http/body.js';
 import { until } from '../../support/until.ts';
 import { runs } from '../../support/property-runs.ts';
 

@@ -1,4 +1,4 @@
-import { hasOneSender } from '../../../src/modules/mail/calendar-mail/one-sender.js';
+import { hasOneSender } from '../../../src/modules/mail/calendar-mail/calendar-mail-reader.js';
 
 const from = (...values: string[]) => values.map((value) => ({ key: 'from', value }));
 

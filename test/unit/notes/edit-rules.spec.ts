@@ -6,9 +6,8 @@ import {
   type NoteFacts,
   type NotePatch,
 } from '../../../src/modules/notes/model/edit-rules.js';
-import type { LockedNote } from '../../../src/modules/notes/model/note-row.js';
-import { ApiError } from '../../../src/platform/http/api-error.js';
-import { Errors } from '../../../src/platform/http/errors.js';
+import type { LockedNote } from '../../../src/modules/notes/model/note-rules.js';
+import { ApiError, Errors } from '../../../src/platform/http/errors.js';
 import { earlier, noteWith, now, outcomeOf as codeOf, trashed } from './notes.ts';
 
 const error = Errors.invalidRevision.with();

@@ -1,10 +1,10 @@
 import {
   changeLinks,
   type LinkChange,
+  type LockedNote,
   MAX_LINKS,
   rejectTask,
-} from '../../../src/modules/notes/model/link-rules.js';
-import type { LockedNote } from '../../../src/modules/notes/model/note-row.js';
+} from '../../../src/modules/notes/model/note-rules.js';
 import { Errors } from '../../../src/platform/http/errors.js';
 import { earlier, everyone, noteWith, now, outcomeOf, trashed } from './notes.ts';
 

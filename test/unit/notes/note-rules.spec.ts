@@ -1,12 +1,11 @@
 import {
+  type LockedNote,
   rejectPurge,
   restoreNote,
   type TrashCommand,
   trashNote,
 } from '../../../src/modules/notes/model/note-rules.js';
-import type { LockedNote } from '../../../src/modules/notes/model/note-row.js';
-import { ApiError } from '../../../src/platform/http/api-error.js';
-import { Errors } from '../../../src/platform/http/errors.js';
+import { ApiError, Errors } from '../../../src/platform/http/errors.js';
 import { earlier, everyone, noteWith, now, outcomeOf, trashed } from './notes.ts';
 
 const error = Errors.invalidRevision.with();

@@ -1,5 +1,5 @@
-import type { LockedNote } from '../../../src/modules/notes/model/note-row.js';
-import { ApiError } from '../../../src/platform/http/api-error.js';
+import type { LockedNote } from '../../../src/modules/notes/model/note-rules.js';
+import { ApiError } from '../../../src/platform/http/errors.js';
 
 export const now = new Date('2026-06-01T12:00:00.000Z');
 export const earlier = new Date('2026-05-01T12:00:00.000Z');

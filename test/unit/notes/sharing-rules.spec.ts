@@ -1,4 +1,4 @@
-import type { LockedNote, NoteChange } from '../../../src/modules/notes/model/note-row.js';
+import type { LockedNote, NoteChange } from '../../../src/modules/notes/model/note-rules.js';
 import {
   type InviteCommand,
   inviteToNote,
@@ -7,8 +7,7 @@ import {
   shareNote,
   transferNote,
 } from '../../../src/modules/notes/model/sharing-rules.js';
-import { ApiError } from '../../../src/platform/http/api-error.js';
-import { Errors } from '../../../src/platform/http/errors.js';
+import { ApiError, Errors } from '../../../src/platform/http/errors.js';
 import { earlier, everyone, noteWith, now, outcomeOf, trashed } from './notes.ts';
 
 const error = Errors.validationFailed.with();

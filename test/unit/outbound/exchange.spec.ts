@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Agent } from 'undici';
-import { exchange } from '../../../src/platform/outbound/exchange.js';
+import { exchange } from '../../../src/platform/outbound/outbound-http.js';
 
 const LIMITS = { timeoutMs: 20_000, maxBytes: 1_000, longer: 'reject' } as const;
 

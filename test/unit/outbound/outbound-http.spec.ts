@@ -1,9 +1,11 @@
 import { lookup } from 'node:dns/promises';
 import { hostname } from 'node:os';
 import type { Config } from '../../../src/config/config.js';
-import { OutboundHttpError } from '../../../src/platform/outbound/outbound-http-error.js';
-import { OutboundHttp } from '../../../src/platform/outbound/outbound-http.js';
-import { isPrivateAddress } from '../../../src/platform/outbound/private-addresses.js';
+import {
+  isPrivateAddress,
+  OutboundHttp,
+  OutboundHttpError,
+} from '../../../src/platform/outbound/outbound-http.js';
 
 /** Limits of the requests of this test. */
 const REQUEST = { timeoutMs: 20_000, maxBytes: 1_000, longer: 'reject' } as const;

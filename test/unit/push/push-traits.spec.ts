@@ -1,4 +1,4 @@
-import { retryAfter, traitsOf } from '../../../src/modules/push/sending/push-traits.js';
+import { retryAfter, traitsOf } from '../../../src/modules/push/sending/push-queue.js';
 
 describe('urgency, lifetime and repetition of push messages', () => {
   test('a call rings for less than a minute; types without an entry are normal', () => {

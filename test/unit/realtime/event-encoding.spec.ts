@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { encodeEvent, textFrame } from '../../../src/platform/realtime/event-encoding.js';
+import { encodeEvent, textFrame } from '../../../src/platform/realtime/connection.js';
 
 /** The text of an unmasked frame. See RFC 6455, section 5.2. */
 function textOf(frame: Buffer): string {

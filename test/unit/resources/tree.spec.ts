@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Tree, type TreeNode } from '../../../src/platform/resources/tree.js';
+import { Tree, type TreeNode } from '../../../src/platform/resources/folders.js';
 
 /** Each node lies in an earlier one or at the top: never a circle. */
 const forest = fc.array(fc.nat(), { minLength: 1, maxLength: 30 }).map((picks) =>

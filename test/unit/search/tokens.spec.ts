@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { fold } from '../../../src/lib/search-text/fold.js';
-import { pairs, spans } from '../../../src/lib/search-text/tokens.js';
+import { fold, pairs, spans } from '../../../src/lib/search-text/tokens.js';
 import { runs } from '../../support/property-runs.ts';
 
 const tokens = (text: string): string[] =>

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { vectorOf } from '../../../src/lib/search-text/index-document.js';
+import { SearchVector, vectorOf } from '../../../src/lib/search-text/index-document.js';
 import { SearchQuery } from '../../../src/lib/search-text/search-query.js';
-import { SearchVector } from '../../../src/lib/search-text/search-vector.js';
 import { runs } from '../../support/property-runs.ts';
 
 const READER = '01890a5d-ac96-774b-bcce-b302099a8057';

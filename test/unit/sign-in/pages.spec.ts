@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parse } from 'parse5';
 import { html } from '../../../src/platform/html/html-tag.js';
-import { chooseLanguage } from '../../../src/modules/sign-in/pages/language.js';
+import { chooseLanguage } from '../../../src/modules/sign-in/pages/layout.js';
 import { formTargetOf } from '../../../src/modules/sign-in/pages/provider-pages.js';
 import { redirectUriProblem } from '../../../src/modules/sign-in/clients/client-uris.js';
 import { runs } from '../../support/property-runs.ts';

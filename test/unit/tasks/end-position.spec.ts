@@ -1,5 +1,5 @@
 import { generateKeyBetween } from 'fractional-indexing';
-import { positionAfter, positionBeyond } from '../../../src/modules/tasks/model/rules/end-position.js';
+import { positionAfter, positionBeyond } from '../../../src/modules/tasks/model/rules/task-row.js';
 
 const now = new Date('2026-06-01T12:00:00.000Z');
 /** The largest whole number of a key. */

@@ -1,4 +1,8 @@
-import { type OpenTask, rejectAttachment, rejectWrite } from '../../../src/modules/tasks/parts/part-rules.js';
+import {
+  type OpenTask,
+  rejectAttachment,
+  rejectWrite,
+} from '../../../src/modules/tasks/parts/task-part-writes.js';
 
 const task = (change: Partial<OpenTask> = {}): OpenTask => ({
   role: 'editor',

@@ -1,7 +1,6 @@
 import { createTask } from '../../../src/modules/tasks/model/rules/task-rules.js';
-import type { TaskChange } from '../../../src/modules/tasks/model/rules/task-change.js';
+import type { TaskChange, TaskRow } from '../../../src/modules/tasks/model/rules/task-row.js';
 import { mergeTask, type TaskPatch } from '../../../src/modules/tasks/model/rules/task-merge.js';
-import type { TaskRow } from '../../../src/modules/tasks/model/rules/task-row.js';
 
 const facts = {
   now: new Date('2026-06-01T12:00:00.000Z'),

@@ -1,6 +1,5 @@
-import { ApiError } from '../../../src/platform/http/api-error.js';
-import { Errors } from '../../../src/platform/http/errors.js';
-import type { TaskChange } from '../../../src/modules/tasks/model/rules/task-change.js';
+import { ApiError, Errors } from '../../../src/platform/http/errors.js';
+import type { TaskChange, TaskRow } from '../../../src/modules/tasks/model/rules/task-row.js';
 import {
   createTask,
   type Decision,
@@ -11,7 +10,6 @@ import {
   type UpdateCommand,
   updateTask,
 } from '../../../src/modules/tasks/model/rules/task-rules.js';
-import type { TaskRow } from '../../../src/modules/tasks/model/rules/task-row.js';
 
 const now = new Date('2026-06-01T12:00:00.000Z');
 const earlier = new Date('2026-05-01T12:00:00.000Z');

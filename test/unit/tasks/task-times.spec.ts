@@ -6,7 +6,7 @@ import {
   recipientsOf,
   type TimedTask,
 } from '../../../src/modules/tasks/model/rules/task-times.js';
-import { timestampText } from '../../../src/modules/tasks/model/rules/timestamp-text.js';
+import { timestampText } from '../../../src/modules/tasks/model/rules/task-row.js';
 
 const now = new Date('2026-06-01T12:00:00Z');
 

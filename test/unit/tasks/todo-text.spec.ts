@@ -4,12 +4,17 @@ import {
   parseCalendars,
   type Component,
 } from '../../../src/lib/icalendar/index.js';
-import { singleTodo } from '../../../src/modules/tasks/model/single-todo.js';
-import { changedInput, createdInput } from '../../../src/modules/tasks/model/todo-changes.js';
-import { keptOf, NOTHING_KEPT, todoOf } from '../../../src/modules/tasks/model/todo-merge.js';
+import {
+  changedInput,
+  createdInput,
+  keptOf,
+  NOTHING_KEPT,
+  singleTodo,
+  textOfTodo,
+  todoOf,
+} from '../../../src/modules/tasks/model/todo-merge.js';
 import { occursIn } from '../../../src/modules/tasks/model/todo-range.js';
 import { clockOf, readTodo } from '../../../src/modules/tasks/model/todo-reader.js';
-import { textOfTodo } from '../../../src/modules/tasks/model/todo-text.js';
 import { valuesOf } from '../../../src/modules/tasks/model/todo-writer.js';
 import type { TaskResourceRow } from '../../../src/modules/tasks/model/todo-values.js';
 

@@ -1,4 +1,4 @@
-import { nextBatch } from '../../../src/modules/webhooks/sending/batches.js';
+import { nextBatch } from '../../../src/modules/webhooks/sending/contents.js';
 
 describe('deliveries that are read at once', () => {
   test.each([

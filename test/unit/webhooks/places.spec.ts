@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Lane, placesOf } from '../../../src/modules/webhooks/sending/places.js';
+import { type Lane, placesOf } from '../../../src/modules/webhooks/sending/dispatcher.js';
 import { QueueRun } from '../../../src/modules/webhooks/sending/queue-run.js';
 
 describe('places of runs in a process', () => {

@@ -1,4 +1,4 @@
-import { isGivenUp, pauseAfter, retryAfter } from '../../../src/modules/webhooks/sending/retries.js';
+import { isGivenUp, pauseAfter, retryAfter } from '../../../src/modules/webhooks/sending/queue-run.js';
 
 const HOUR = 3_600;
 

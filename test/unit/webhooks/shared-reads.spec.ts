@@ -1,4 +1,4 @@
-import { QueueStatements } from '../../../src/modules/webhooks/sending/queue-statements.js';
+import { QueueStatements } from '../../../src/modules/webhooks/sending/queues.repository.js';
 import { WebhookSecrets } from '../../../src/modules/webhooks/webhook-secrets.js';
 
 describe('what runs share', () => {

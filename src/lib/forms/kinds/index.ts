@@ -1,10 +1,24 @@
 import type { Question, QuestionType } from '../definition.js';
 import { MATRIX, MULTIPLE_CHOICE, RANKING, SINGLE_CHOICE } from './choices.js';
-import { DATE_KIND, DATE_RANGE, TIME_KIND } from './dates.js';
+import {
+  COLOR,
+  CONSENT,
+  DATE_KIND,
+  DATE_RANGE,
+  EMAIL_ADDRESS,
+  FILE,
+  LINEAR_SCALE,
+  LONG_TEXT,
+  NPS,
+  NUMBER,
+  PHONE_NUMBER,
+  RATING,
+  SECTION_TEXT,
+  SHORT_TEXT,
+  TIME_KIND,
+  WEB_ADDRESS,
+} from './values.js';
 import type { Kind } from './kind.js';
-import { LINEAR_SCALE, NPS, NUMBER, RATING } from './numbers.js';
-import { CONSENT, FILE, SECTION_TEXT } from './others.js';
-import { COLOR, EMAIL_ADDRESS, LONG_TEXT, PHONE_NUMBER, SHORT_TEXT, WEB_ADDRESS } from './text.js';
 
 const KINDS: Record<QuestionType, Kind> = {
   short_text: SHORT_TEXT,

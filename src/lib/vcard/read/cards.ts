@@ -1,12 +1,10 @@
-import type { Card, CardProperty } from '../card.js';
+import { type Card, type CardProperty, VcardError } from '../card.js';
 import { companionOf, companionsIn } from '../companions.js';
 import { Draft } from './draft.js';
-import { VcardError } from '../errors.js';
 import { HANDLERS } from './handlers.js';
-import { ALTERNATIVE, preferredFirst, WRITTEN_ONCE } from '../preference.js';
+import { ALTERNATIVE, preferredFirst, WRITTEN_ONCE } from '../values.js';
 import { parseCard, type Property } from './properties.js';
-import { CardSplitter, type RawCard, READ_LIMITS, type ReadLimits } from './split.js';
-import { utf8 } from './utf8.js';
+import { CardSplitter, type RawCard, READ_LIMITS, type ReadLimits, utf8 } from './split.js';
 
 /** One card of a file by its position, from 0, or the reason why it cannot be read. */
 export type CardResult =

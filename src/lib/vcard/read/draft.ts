@@ -6,11 +6,19 @@ import {
   type CardProperty,
   newCard,
 } from '../card.js';
-import { builtInLabel, typesOfLabel } from '../labels.js';
-import { formatDataUri, MEDIA_FAMILY, mediaTypeOf } from '../media.js';
-import { preferenceOf } from '../preference.js';
+import {
+  builtInLabel,
+  cleanLine,
+  cleanText,
+  distinct,
+  formatDataUri,
+  lineOf,
+  MEDIA_FAMILY,
+  mediaTypeOf,
+  preferenceOf,
+  typesOfLabel,
+} from '../values.js';
 import { ANDROID_LABEL, type CardLines, type Property } from './properties.js';
-import { cleanLine, cleanText, distinct, lineOf } from '../text.js';
 
 /** Stores the property in the card; false when no field can hold it. */
 export type Handler = (draft: Draft, property: Property) => boolean;

@@ -1,15 +1,84 @@
-import { type Card, CARD_KINDS, type CardKind } from '../card.js';
-import { readAddress, readAddressLabel, readCountryCode } from './addresses.js';
-import { dateOf } from '../dates.js';
-import type { Draft, Handler } from './draft.js';
-import { builtInLabel } from '../labels.js';
 import { mailAddress } from '../../text/index.js';
-import { type Media, mediaTypeOf, parseDataUri } from '../media.js';
+import {
+  ADDRESS_PARTS,
+  type Card,
+  CARD_KINDS,
+  type CardAddress,
+  type CardEntry,
+  type CardKind,
+  uidOf,
+} from '../card.js';
+import { dateOf } from '../dates.js';
+import {
+  builtInLabel,
+  cleanLine,
+  cleanText,
+  distinct,
+  lineOf,
+  type Media,
+  mediaTypeOf,
+  parseDataUri,
+  splitEscaped,
+  unescapeText,
+} from '../values.js';
+import type { Draft, Handler } from './draft.js';
 import type { Property } from './properties.js';
 import { readAgent, readMessenger, readRelated, readSocialProfile } from './relations.js';
-import { cleanLine, distinct, lineOf, splitEscaped, unescapeText } from '../text.js';
-import { uidOf } from '../uids.js';
 import { VENDOR_HANDLERS } from './vendors.js';
+
+type AddressFields = Omit<CardAddress, keyof CardEntry>;
+
+const NO_ADDRESS: AddressFields = {
+  po_box: null,
+  extended: null,
+  street: null,
+  locality: null,
+  region: null,
+  postal_code: null,
+  country: null,
+  country_code: null,
+  formatted: null,
+};
+
+/** A component may be a list, except in vCard 2.1; street and formatted address may have several lines. */
+export function readAddress(draft: Draft, property: Property): boolean {
+  const parts = splitEscaped(property.value, ';');
+  const fields: AddressFields = { ...NO_ADDRESS };
+  for (const [at, part] of ADDRESS_PARTS.entries()) fields[part] = component(parts[at], part, draft.isOld);
+  fields.formatted = cleanText(unescapeText(property.params.first('LABEL') ?? ''));
+  fields.country_code = countryCode(property.params.first('CC'));
+  return draft.addAddress(property, Object.assign(draft.entry(property), fields));
+}
+
+function component(part: string | undefined, name: keyof AddressFields, isOld: boolean): string | null {
+  if (!part) return null;
+  const texts = isOld ? [part] : splitEscaped(part, ',');
+  if (name !== 'street' && name !== 'extended') return cleanLine(distinct(texts.map(lineOf)).join(', '));
+  return cleanText(distinct(texts.map((text) => cleanText(unescapeText(text)))).join(', '));
+}
+
+/** The address as text of vCard 2.1 and 3.0: it belongs to the ADR of its group, or else to one with the same types. */
+export function readAddressLabel(draft: Draft, property: Property): boolean {
+  const formatted = cleanText(unescapeText(property.value));
+  const entry = draft.entry(property);
+  const address = draft.addressOf(property.group) ?? draft.nextUnlabelled(entry);
+  if (address) address.formatted = formatted;
+  else draft.addAddress(property, Object.assign(entry, { ...NO_ADDRESS, formatted }));
+  return true;
+}
+
+/** Apple: `item1.X-ABADR:de` has the country of `item1.ADR`. */
+export function readCountryCode(draft: Draft, property: Property): boolean {
+  const address = draft.addressOf(property.group);
+  const code = countryCode(lineOf(property.value) ?? undefined);
+  if (!address || !code) return false;
+  address.country_code = code;
+  return true;
+}
+
+function countryCode(text: string | undefined): string | null {
+  return text !== undefined && /^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null;
+}
 
 /** `true` when the field was free. */
 function setOnce<Key extends keyof Card>(card: Card, key: Key, value: Card[Key]): boolean {

@@ -1,8 +1,7 @@
 import { decodeParameter } from '../../content-lines/index.js';
-import { VcardError } from '../errors.js';
-import { MEDIA_FAMILY } from '../media.js';
+import { VcardError } from '../card.js';
+import { cleanText, MEDIA_FAMILY } from '../values.js';
 import { decodeQuotedPrintable, decodeText, isText } from '../../content-lines/index.js';
-import { cleanText } from '../text.js';
 
 /** One content line of a card, decoded. */
 export interface Property {

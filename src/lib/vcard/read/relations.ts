@@ -1,12 +1,19 @@
 /** Accounts of messengers and social networks, and related persons. */
-import type { Card } from '../card.js';
+import { type Card, uidOf } from '../card.js';
 import type { Draft } from './draft.js';
 import { percentDecoded } from '../../text/index.js';
-import { builtInLabel } from '../labels.js';
-import { agentUri, isCard } from '../agent.js';
+import {
+  agentUri,
+  builtInLabel,
+  cleanLine,
+  cleanText,
+  distinct,
+  isCard,
+  lineOf,
+  typeToken,
+  unescapeText,
+} from '../values.js';
 import type { Property } from './properties.js';
-import { cleanLine, cleanText, distinct, lineOf, typeToken, unescapeText } from '../text.js';
-import { uidOf } from '../uids.js';
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 

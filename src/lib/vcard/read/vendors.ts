@@ -3,7 +3,7 @@ import { dateOf, parseDate } from '../dates.js';
 import type { Draft, Handler } from './draft.js';
 import type { Property } from './properties.js';
 import { addRelated } from './relations.js';
-import { lineOf, splitEscaped } from '../text.js';
+import { lineOf, splitEscaped } from '../values.js';
 
 /** Instant messengers of Outlook, Evolution, KDE, Android and early versions of Apple's and Google's: property to service and scheme. */
 const MESSENGERS: ReadonlyMap<string, { service: string | null; scheme: string | null }> = new Map([

@@ -1,12 +1,27 @@
-import { type Card, type CardDate, type CardPhoto, type CardProperty, NAME_PARTS } from '../card.js';
+import {
+  type Card,
+  type CardDate,
+  type CardPhoto,
+  type CardProperty,
+  NAME_PARTS,
+  uidToUri,
+} from '../card.js';
 import { Companions, entryKeys, keyOf } from '../companions.js';
 import { CardWriter, escapeUri, groupOf, joinParts, oneLine, validParams } from './lines.js';
 import { writeContactData, writeDate, writeRelated } from './entries.js';
-import { ALTERNATIVE, WRITTEN_ONCE } from '../preference.js';
-import { geoNumbers, geoUri } from '../geo.js';
-import { base64, formatDataUri, MEDIA_FAMILY, parseDataUri, shortType } from '../media.js';
-import { cleanText, escapeText } from '../text.js';
-import { uidToUri } from '../uids.js';
+import {
+  ALTERNATIVE,
+  base64,
+  cleanText,
+  escapeText,
+  formatDataUri,
+  geoNumbers,
+  geoUri,
+  MEDIA_FAMILY,
+  parseDataUri,
+  shortType,
+  WRITTEN_ONCE,
+} from '../values.js';
 
 export const CARD_VERSIONS = ['3.0', '4.0'] as const;
 export type CardVersion = (typeof CARD_VERSIONS)[number];

@@ -8,13 +8,11 @@ import {
   type CardProperty,
   type CardRelated,
   isMessenger,
+  uidToUri,
 } from '../card.js';
-import { agentCard } from '../agent.js';
+import { agentCard, escapeText, formatBuiltInLabel, typeToken } from '../values.js';
 import { APPLE_YEAR, formatDate } from '../dates.js';
-import { formatBuiltInLabel } from '../labels.js';
 import { entryKeys } from '../companions.js';
-import { escapeText, typeToken } from '../text.js';
-import { uidToUri } from '../uids.js';
 import { type CardWriter, escapeUri, groupOf, joinParts, type ParamList } from './lines.js';
 
 /** The entries of lists: addresses, numbers, accounts, dates, related persons. */

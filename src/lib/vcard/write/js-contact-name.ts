@@ -1,5 +1,5 @@
 import { ADDRESS_PARTS, type CardAddress, type CardName, type CardProperty, NAME_PARTS } from '../card.js';
-import { cleanText, distinct, lineOf, splitEscaped, unescapeText } from '../text.js';
+import { cleanText, distinct, lineOf, splitEscaped, unescapeText } from '../values.js';
 import { entry, languageOf, type Localizations } from './js-contact-entries.js';
 import { sortTexts } from './js-contact-properties.js';
 

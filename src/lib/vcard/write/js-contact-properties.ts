@@ -1,7 +1,6 @@
 import type { CardProperty } from '../card.js';
 import { parseDate } from '../dates.js';
-import { geoUri } from '../geo.js';
-import { lineOf, splitEscaped, unescapeText } from '../text.js';
+import { geoUri, lineOf, splitEscaped, unescapeText } from '../values.js';
 import { calendarScaleOf, type Entry, entry, timeZoneOf, utcTime } from './js-contact-entries.js';
 
 /** What the properties of `custom` are in JSContact (RFC 9555, section 2). */

@@ -6,12 +6,11 @@ import {
   type CardPhoto,
   type CardProperty,
   isMessenger,
+  uidToUri,
 } from '../card.js';
 import { formatDate } from '../dates.js';
-import { formatBuiltInLabel } from '../labels.js';
-import { formatDataUri } from '../media.js';
+import { formatBuiltInLabel, formatDataUri } from '../values.js';
 import { Companions, entryKeys, keyOf } from '../companions.js';
-import { uidToUri } from '../uids.js';
 import { calendarScaleOf, type Entry, entry, Localizations, timeZoneOf } from './js-contact-entries.js';
 import { addressComponents, nameOf } from './js-contact-name.js';
 import { type ConvertedProperties, convertProperties, organization } from './js-contact-properties.js';

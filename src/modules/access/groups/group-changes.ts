@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { fold } from '../../../lib/search-text/index.js';
-import { changes } from '../../../platform/audit/audit-data.js';
-import { Audit, type AuditActor } from '../../../platform/audit/audit.js';
+import { Audit, type AuditActor, changes } from '../../../platform/audit/audit.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { AccessErrors } from '../access.errors.js';
-import type { GroupMemberResponse } from '../access.response.js';
+import { AccessErrors, type GroupMemberResponse } from '../access.dto.js';
 import { Membership } from '../membership.js';
 import { GroupMembersRepository } from './group-members.repository.js';
 import { type GroupRow, GroupsRepository } from './groups.repository.js';

@@ -3,7 +3,7 @@ import { NIL } from 'uuid';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import type { GroupMemberResponse } from '../access.response.js';
+import type { GroupMemberResponse } from '../access.dto.js';
 
 /** Before the first user. */
 const FIRST = [NIL] as const;

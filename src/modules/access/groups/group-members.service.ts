@@ -6,13 +6,13 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
-import { AccessErrors } from '../access.errors.js';
-import type {
-  GroupMemberListEnvelope,
-  GroupMemberResponse,
-  RemovedMemberEnvelope,
-  AddedMembersEnvelope,
-} from '../access.response.js';
+import {
+  AccessErrors,
+  type AddedMembersEnvelope,
+  type GroupMemberListEnvelope,
+  type GroupMemberResponse,
+  type RemovedMemberEnvelope,
+} from '../access.dto.js';
 import { Authority, assertHolds } from '../authority.js';
 import { GroupChanges } from './group-changes.js';
 import { GroupMembersRepository } from './group-members.repository.js';

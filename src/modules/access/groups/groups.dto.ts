@@ -1,5 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsString, IsUUID, Matches } from 'class-validator';
+import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import {
   Distinct,
   IntegerFrom,
@@ -8,7 +9,8 @@ import {
   Text,
   Uuid,
 } from '../../../platform/http/input.decorators.js';
-import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
+import { resource } from '../../../platform/resources/resource.js';
+import { GroupResponse } from '../access.dto.js';
 
 const MAX_NAME = 100;
 const MAX_AT_ONCE = 200;
@@ -68,3 +70,11 @@ export class GrantPermissions {
   @IsArray()
   permissions?: string[];
 }
+
+export const GROUPS = resource({
+  tag: 'access',
+  name: 'group',
+  path: 'rbac/groups',
+  item: GroupResponse,
+  notFound: 'The group does not exist.',
+});

@@ -1,4 +1,4 @@
-import type { AvailablePermissionResponse, GroupResponse, PermissionsEnvelope } from '../access.response.js';
+import type { AvailablePermissionResponse, GroupResponse, PermissionsEnvelope } from '../access.dto.js';
 import { ALL_PERMISSIONS, isPermission, type Permission, PERMISSIONS } from '../permissions.js';
 import type { GroupRow } from './groups.repository.js';
 

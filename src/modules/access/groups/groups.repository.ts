@@ -5,9 +5,9 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
-import { RbacGroup } from '../access.entity.js';
-import type { GroupResponse } from '../access.response.js';
-import { GROUPS } from './groups.resource.js';
+import { RbacGroup } from '../access.schema.js';
+import type { GroupResponse } from '../access.dto.js';
+import { GROUPS } from './groups.dto.js';
 
 export interface GroupRow extends Omit<GroupResponse, 'permissions_count'> {
   folded: string;

@@ -8,14 +8,13 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import type { ReplyOf } from '../../../platform/resources/resource.js';
-import { AccessErrors } from '../access.errors.js';
+import { AccessErrors } from '../access.dto.js';
 import { Authority, assertHolds } from '../authority.js';
 import { isPermission } from '../permissions.js';
 import { GroupChanges } from './group-changes.js';
-import type { CreateGroup, UpdateGroup } from './groups.dto.js';
+import { type CreateGroup, GROUPS, type UpdateGroup } from './groups.dto.js';
 import { permissionsOf, presentGroup } from './groups.presenter.js';
 import { type GroupRow, GroupsRepository } from './groups.repository.js';
-import { GROUPS } from './groups.resource.js';
 
 /** Groups of members, which grant permissions. */
 @Injectable()

@@ -4,12 +4,11 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
-import { readToken } from '../../../platform/secrets/workspace-token.js';
+import { readToken } from '../../../platform/secrets/secret-box.js';
 import { TenantDomains, TenantsApi } from '../../tenants/index.js';
 import { Authority } from '../authority.js';
-import { MemberAdmission } from '../member-admission.js';
-import { NewMemberGroups } from '../new-member-groups.js';
-import { TenantInvitation } from './invitation.entity.js';
+import { MemberAdmission, NewMemberGroups } from '../member-admission.js';
+import { TenantInvitation } from '../access.schema.js';
 import { InvitationsRepository } from './invitations.repository.js';
 
 /** A valid invitation, as its recipient sees it. */

@@ -6,13 +6,14 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { RateLimited, type RouteLimit } from '../../../platform/rate-limits/rate-limit.guard.js';
-import { AccessErrors } from '../access.errors.js';
-import { CreateInvitation, ListInvitations } from './invitations.dto.js';
+import { AccessErrors } from '../access.dto.js';
 import {
+  CreateInvitation,
   InvitationDetailEnvelope,
   InvitationEnvelope,
   InvitationListEnvelope,
-} from './invitations.response.js';
+  ListInvitations,
+} from './invitations.dto.js';
 import { InvitationsService } from './invitations.service.js';
 
 /** Each request sends a mail. */

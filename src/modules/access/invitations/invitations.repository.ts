@@ -5,7 +5,7 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { TenantInvitation } from './invitation.entity.js';
+import { TenantInvitation } from '../access.schema.js';
 
 type InvitationState = TenantInvitation['state'];
 

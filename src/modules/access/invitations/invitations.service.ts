@@ -10,25 +10,25 @@ import { JsonReply } from '../../../platform/http/json-reply.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import type { Language } from '../../../platform/languages/languages.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
-import { newToken } from '../../../platform/secrets/workspace-token.js';
+import { newToken } from '../../../platform/secrets/secret-box.js';
 import type { MailContent } from '../../../platform/system-mail/mail-template.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { emailKey } from '../../identity/index.js';
 import { TenantsApi } from '../../tenants/index.js';
-import { AccessErrors } from '../access.errors.js';
+import { AccessErrors } from '../access.dto.js';
 import { Authority, assertHolds } from '../authority.js';
-import { MemberAdmission } from '../member-admission.js';
-import { NewMemberGroups } from '../new-member-groups.js';
+import { MemberAdmission, NewMemberGroups } from '../member-admission.js';
 import { InvitationMails } from './invitation-mails.js';
-import { TenantInvitation } from './invitation.entity.js';
-import type { CreateInvitation, ListInvitations } from './invitations.dto.js';
-import { InvitationsRepository } from './invitations.repository.js';
+import { TenantInvitation } from '../access.schema.js';
 import type {
+  CreateInvitation,
   InvitationDetailEnvelope,
   InvitationEnvelope,
   InvitationListEnvelope,
   InvitationResponse,
-} from './invitations.response.js';
+  ListInvitations,
+} from './invitations.dto.js';
+import { InvitationsRepository } from './invitations.repository.js';
 
 const DAY_MS = 86_400_000;
 const MAX_SENT = 10;

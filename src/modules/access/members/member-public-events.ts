@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { PermissionSource } from '../../../platform/context/permission.guard.js';
 import { FACTS, PublicEvents, publicEvents } from '../../../platform/events/public-events.js';
 import { TenantMembersRepository } from './tenant-members.repository.js';
-import { TenantMemberResponse } from './tenant-members.response.js';
+import { TenantMemberResponse } from './tenant-members.dto.js';
 
 const MEMBER_EVENTS = publicEvents(
   { kind: 'member', object: TenantMemberResponse, facts: { user_id: FACTS.id } },

@@ -9,15 +9,15 @@ import { Errors } from '../../../platform/http/errors.js';
 import { AccountRecovery, SecurityErrors, sessionState } from '../../account-security/index.js';
 import { CredentialsApi, IdentityApi, SessionsApi } from '../../identity/index.js';
 import { TenantsApi } from '../../tenants/index.js';
-import { AccessErrors } from '../access.errors.js';
+import { AccessErrors } from '../access.dto.js';
 import { Authority, assertHolds } from '../authority.js';
 import { TenantMembersRepository } from './tenant-members.repository.js';
 import type {
   MemberSessionListEnvelope,
   MemberSessionsEnded,
   SecondFactorResetEnvelope,
-} from './member-recovery.response.js';
-import { SecondFactorReset } from './second-factor-reset.entity.js';
+} from './tenant-members.dto.js';
+import { SecondFactorReset } from '../access.schema.js';
 
 const APPROVAL_MS = 86_400_000;
 

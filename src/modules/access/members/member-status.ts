@@ -4,7 +4,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { IdentityApi } from '../../identity/index.js';
 import { type MemberStatus, TenantsApi } from '../../tenants/index.js';
-import { AccessErrors } from '../access.errors.js';
+import { AccessErrors } from '../access.dto.js';
 
 /** Deactivates and activates members of a workspace. The caller has locked the groups and has checked what the actor may do. */
 @Injectable()

@@ -3,7 +3,7 @@ import { NIL } from 'uuid';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader } from '../../../platform/database/tx.js';
-import type { TenantMemberResponse } from './tenant-members.response.js';
+import type { TenantMemberResponse } from './tenant-members.dto.js';
 
 const MEMBER = 'user_id, display_name, email, role, status, created_at';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
-import { networkOf } from '../../../platform/current-work/network-of.js';
+import { networkOf } from '../../../platform/current-work/current-work.js';
 import type { TenantRole } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { isStorable } from '../../../platform/http/storable-text.js';
@@ -11,7 +11,7 @@ import { SecretBox } from '../../../platform/secrets/secret-box.js';
 import { CredentialsApi, emailKey } from '../../identity/index.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { APPLICATION_SIGN_IN, APPLICATION_SIGN_IN_ANYWHERE } from '../model/guess-limits.js';
-import { type FailedSignIn, SignInLog } from '../sign-in-log.js';
+import { type FailedSignIn, SignInLog } from '../security-log.js';
 import type { Scope } from './application-password-provider.js';
 import {
   applicationPasswordHashes,

@@ -8,10 +8,10 @@ import { SecurityErrors } from '../account-security.errors.js';
 import {
   ApplicationPasswordEnvelope,
   ApplicationPasswordListEnvelope,
+  CreateApplicationPassword,
   DeletedApplicationPassword,
   NewApplicationPasswordEnvelope,
-} from './application-password.response.js';
-import { CreateApplicationPassword } from './application-passwords.dto.js';
+} from './application-passwords.dto.js';
 import { ApplicationPasswords } from './application-passwords.service.js';
 
 @ApiTags('settings')

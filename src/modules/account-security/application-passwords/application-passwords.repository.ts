@@ -7,8 +7,8 @@ import { type Reach, workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import type { Scope } from './application-password-provider.js';
-import { ApplicationPassword } from './application-password.entity.js';
-import type { ApplicationPasswordResponse } from './application-password.response.js';
+import { ApplicationPassword } from '../account-security.schema.js';
+import type { ApplicationPasswordResponse } from './application-passwords.dto.js';
 
 /** Key for the removal from the mail service. */
 export interface ApplicationPasswordKey {

@@ -1,4 +1,5 @@
 import type { GuessLimit } from '../../../platform/rate-limits/guess-locks.js';
+import type { RouteLimit } from '../../../platform/rate-limits/rate-limit.guard.js';
 
 const LOCK_SECONDS = 15 * 60;
 
@@ -40,4 +41,24 @@ export const APPLICATION_SIGN_IN_ANYWHERE: GuessLimit = {
   purpose: 'application-sign-in-anywhere',
   allowed: 150,
   lockSeconds: LOCK_SECONDS,
+};
+
+// Guess locks stop guessing; these limits bound the processor time.
+
+/** Routes that verify a password, which takes tens of milliseconds of processor time. */
+export const PASSWORD_LIMIT: RouteLimit = {
+  scope: 'password-routes',
+  by: 'account',
+  requests: 60,
+  perSeconds: 600,
+  burst: 30,
+};
+
+/** Routes that verify a code. */
+export const PROOF_LIMIT: RouteLimit = {
+  scope: 'proof-routes',
+  by: 'account',
+  requests: 120,
+  perSeconds: 600,
+  burst: 60,
 };

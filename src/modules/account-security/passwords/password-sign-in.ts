@@ -3,11 +3,11 @@ import { Config } from '../../../config/config.js';
 import { Db } from '../../../platform/database/db.js';
 import { isStorable } from '../../../platform/http/storable-text.js';
 import { type GuessLimit, GuessLocks } from '../../../platform/rate-limits/guess-locks.js';
-import { networkOf } from '../../../platform/current-work/network-of.js';
+import { networkOf } from '../../../platform/current-work/current-work.js';
 import { RateLimits } from '../../../platform/rate-limits/rate-limits.js';
 import { CredentialsApi, type CredentialsRow, emailKey } from '../../identity/index.js';
 import { MAX_PASSWORD, SIGN_IN, SIGN_IN_ANYWHERE } from '../model/guess-limits.js';
-import { type FailedSignIn, SignInLog } from '../sign-in-log.js';
+import { type FailedSignIn, SignInLog } from '../security-log.js';
 
 interface SignInAttempt {
   email: string;

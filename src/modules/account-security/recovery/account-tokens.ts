@@ -4,8 +4,8 @@ import { directory } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
-import { newToken, readToken } from '../../../platform/secrets/workspace-token.js';
-import type { AccountToken } from './account-token.entity.js';
+import { newToken, readToken } from '../../../platform/secrets/secret-box.js';
+import type { AccountToken } from '../account-security.schema.js';
 
 type Purpose = AccountToken['purpose'];
 

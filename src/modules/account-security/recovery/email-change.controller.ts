@@ -7,7 +7,7 @@ import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js'
 import { acceptedLanguage } from '../../../platform/languages/languages.js';
 import { RateLimited } from '../../../platform/rate-limits/rate-limit.guard.js';
 import { SecurityErrors } from '../account-security.errors.js';
-import { PASSWORD_LIMIT } from '../model/route-limits.js';
+import { PASSWORD_LIMIT } from '../model/guess-limits.js';
 import { ChangeEmail, EmailState } from './email-change.dto.js';
 import { EmailChange } from './email-change.js';
 

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../../../platform/database/tx.js';
-import { ApiError } from '../../../platform/http/api-error.js';
+import { ApiError } from '../../../platform/http/errors.js';
 import { CredentialsApi } from '../../identity/index.js';
 import { TenantPolicies, TenantsApi } from '../../tenants/index.js';
 import { SecurityErrors } from '../account-security.errors.js';
 import type { SecurityActor } from '../security-log.js';
-import { PasskeySite } from './passkeys/passkey-site.js';
+import { type CreationOptions, PasskeySite } from './passkeys/webauthn.js';
 import { Passkeys } from './passkeys/passkeys.service.js';
-import type { CreationOptions } from './passkeys/webauthn.js';
-import { qrSvg } from './qr-code.js';
+import { qrSvg } from './codes.js';
 import { type EnableOutcome, SecondFactorEnrolment } from './second-factor-enrolment.js';
 import { digits, TwoFactorService } from './two-factor.service.js';
 

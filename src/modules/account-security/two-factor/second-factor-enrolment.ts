@@ -5,12 +5,16 @@ import { GuessLocks } from '../../../platform/rate-limits/guess-locks.js';
 import { SecretBox } from '../../../platform/secrets/secret-box.js';
 import { type CredentialsRow, IdentityApi } from '../../identity/index.js';
 import { SECOND_FACTOR } from '../model/guess-limits.js';
-import { qrPng } from './qr-code.js';
-import { newRecoveryCodes, plainRecoveryCode } from './recovery-codes.js';
-import { RECOVERY_CODE, TOTP_SECRET } from './second-factors.js';
-import { SecondFactorsRepository } from './second-factors.repository.js';
-import { newTotpSecret, totpEnrolment, totpStep } from './totp.js';
-import type { TwoFactorInitiated } from './two-factor.response.js';
+import {
+  newRecoveryCodes,
+  newTotpSecret,
+  plainRecoveryCode,
+  qrPng,
+  totpEnrolment,
+  totpStep,
+} from './codes.js';
+import { RECOVERY_CODE, SecondFactorsRepository, TOTP_SECRET } from './second-factors.js';
+import type { TwoFactorInitiated } from './two-factor.dto.js';
 
 /** Time in which a new factor must be enabled. */
 const PENDING_SECONDS = 900;

@@ -12,21 +12,19 @@ import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js'
 import { RateLimited } from '../../../platform/rate-limits/rate-limit.guard.js';
 import { TenantErrors } from '../../tenants/index.js';
 import { SecurityErrors } from '../account-security.errors.js';
-import { PASSWORD_LIMIT, PROOF_LIMIT } from '../model/route-limits.js';
+import { PASSWORD_LIMIT, PROOF_LIMIT } from '../model/guess-limits.js';
 import {
   DisableTwoFactor,
   EnableTwoFactor,
   InitiateTwoFactor,
-  RenewRecoveryCodes,
-  VerifyTwoFactor,
-} from './two-factor.dto.js';
-import {
   RecoveryCodes,
+  RenewRecoveryCodes,
   TwoFactorDisabled,
   TwoFactorEnabled,
   TwoFactorInitiated,
   TwoFactorVerified,
-} from './two-factor.response.js';
+  VerifyTwoFactor,
+} from './two-factor.dto.js';
 import { TwoFactorService } from './two-factor.service.js';
 
 const COMMON = [SecurityErrors.managedExternally, SecurityErrors.tooManyAttempts, Errors.tooManyRequests];

@@ -16,16 +16,14 @@ import type {
   DisableTwoFactor,
   EnableTwoFactor,
   InitiateTwoFactor,
-  RenewRecoveryCodes,
-  VerifyTwoFactor,
-} from './two-factor.dto.js';
-import type {
   RecoveryCodes,
+  RenewRecoveryCodes,
   TwoFactorDisabled,
   TwoFactorEnabled,
   TwoFactorInitiated,
   TwoFactorVerified,
-} from './two-factor.response.js';
+  VerifyTwoFactor,
+} from './two-factor.dto.js';
 
 /** Enables, disables and verifies the second factor. */
 @Injectable()

@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { Errors } from '../../../platform/http/errors.js';
-import { QuotaErrors } from '../../../platform/quotas/quotas.errors.js';
+import { QuotaErrors } from '../../../platform/quotas/quotas.dto.js';
 import { ResourceController } from '../../../platform/resources/resource.controller.js';
 import { CalendarErrors, CALENDARS } from '../calendar.errors.js';
 import { CreateCalendar, DeleteCalendar, ListCalendars, UpdateCalendar } from './calendars.dto.js';

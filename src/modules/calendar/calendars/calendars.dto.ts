@@ -15,8 +15,8 @@ import {
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import { ClientId } from '../../../platform/resources/folder.dto.js';
-import { CALENDAR_ROLES, type CalendarRole } from '../calendar.entity.js';
-import { Color, IsZone, ReminderFields, Reminders } from '../input/event-parts.dto.js';
+import { CALENDAR_ROLES, type CalendarRole } from '../calendar.schema.js';
+import { Color, IsZone, ReminderFields, Reminders } from '../input/event-fields.dto.js';
 
 const MAX_SHARES = 200;
 const INCLUDES = ['shared', 'hidden', 'holidays'] as const;

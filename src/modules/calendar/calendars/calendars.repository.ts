@@ -4,9 +4,9 @@ import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { boundedPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
-import { throwQuotaError } from '../../../platform/quotas/quota-error.js';
-import { Calendar, CalendarPreference, CalendarShare } from '../calendar.entity.js';
-import type { CalendarResponse } from '../responses/calendar.response.js';
+import { throwQuotaError } from '../../../platform/quotas/row-quota.js';
+import { Calendar, CalendarPreference, CalendarShare } from '../calendar.schema.js';
+import type { CalendarResponse } from '../responses/event.response.js';
 
 /** A calendar as the response shows it to a user. */
 export interface CalendarRow extends Omit<CalendarResponse, 'sync_token'> {

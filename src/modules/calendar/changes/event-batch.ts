@@ -3,12 +3,11 @@ import { ExpectedRevision } from '../../../platform/concurrency/expected-revisio
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { ApiError } from '../../../platform/http/api-error.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { ApiError, Errors } from '../../../platform/http/errors.js';
 import { Checked, validated } from '../../../platform/http/input.pipe.js';
 import { CreateEvent, DeleteEvent, UpdateEvent } from '../input/event.dto.js';
 import { eventResponse, shown, viewerOf } from '../responses/event.presenter.js';
-import type { CalendarEventResponse } from '../responses/event.response.js';
+import type { CalendarEventResponse, OperationErrorResponse } from '../responses/event.response.js';
 import { EventOperations } from './event-operations.js';
 import type { CalendarContext } from '../model/event-record.js';
 import { parseEventRef } from '../input/event-ref.js';
@@ -17,7 +16,6 @@ import { EventUpdates } from './event-updates.js';
 import { DuplicateUidError } from './event-writer.js';
 import { EventsRepository } from '../events.repository.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
-import type { OperationErrorResponse } from '../responses/event-batch.response.js';
 
 /** One operation of a batch, as in the request. */
 export interface BatchOperation {

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatRule, parseRule } from '../../../lib/recurrence/index.js';
+import type { Recurrence } from '../input/event-patch.js';
 import { attendeesAt, isOwnInvitation, wholeOf } from '../model/attendance.js';
 import { customAfter } from '../model/dependent-properties.js';
+import { FOLLOWING } from '../model/event-policy.js';
 import {
   type EventContent,
   type EventRecord,
@@ -9,13 +11,12 @@ import {
   type EventTimes,
   type OverrideRow,
   type ParticipantRow,
-  UNANSWERED,
+  type ProposalRow,
   TIME_FIELDS,
+  UNANSWERED,
 } from '../model/event-record.js';
 import { contentOf, instanceAt, isSeries, occurrenceOf } from '../model/event-series.js';
-import { isDay, wallOf, wallText } from '../model/event-times.js';
-import { FOLLOWING } from '../model/event-policy.js';
-import type { Recurrence } from '../input/event-patch.js';
+import { instantOf, isDay, wallOf, wallText } from '../model/event-times.js';
 
 /** The new values of a request. */
 export interface Changes {
@@ -262,3 +263,41 @@ export function withoutDates(
   const added = whole ? [...missing].map((key) => declined({ ...whole, recurrence_key: key })) : [];
   return { ...record, participants: [...participants, ...added] };
 }
+
+/** Whether a change may move or remove instances. */
+export const mayMove = (before: EventRecord, after: EventRecord): boolean =>
+  before.overrides !== after.overrides ||
+  !sameTimes(before, after) ||
+  (['rules', 'added', 'excluded'] as const).some((field) => !isDeepStrictEqual(before[field], after[field]));
+
+/**
+ * The pending proposals that a change of an event closes: those about another time than before, and about an instance that no longer
+ * exists. They are `accepted` if they propose the new time, else `outdated`.
+ */
+export function closedProposals(
+  proposals: readonly ProposalRow[],
+  before: EventRecord,
+  after: EventRecord,
+): ProposalRow[] {
+  const hasSameRules = isDeepStrictEqual(before.rules, after.rules);
+  return proposals.flatMap((proposal) => {
+    const { recurrence_key: key, status } = proposal;
+    const [current, next] = [contentAt(before, key), contentAt(after, key)];
+    const isUnchanged = current && next && sameTimes(current, next) && (key !== '' || hasSameRules);
+    if (status !== 'pending' || isUnchanged) return [];
+    const isAccepted = next !== null && isDeepStrictEqual(instantsOf(proposal), instantsOf(next));
+    return [{ ...proposal, status: isAccepted ? 'accepted' : 'outdated' }];
+  });
+}
+
+/** The content of an event, or of an instance; null without such an instance. @param key empty: the event */
+function contentAt(record: EventRecord, key: string): EventContent | null {
+  if (key === '') return record;
+  const occurrence = occurrenceOf(record, key, 'UTC');
+  return occurrence && contentOf(record, occurrence);
+}
+
+const instantsOf = ({ starts, ends, time_zone: zone, end_time_zone: endZone }: EventTimes): number[] => [
+  instantOf(wallOf(starts), zone),
+  instantOf(wallOf(ends), endZone ?? zone),
+];

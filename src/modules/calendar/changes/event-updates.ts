@@ -14,14 +14,19 @@ import { type EventRef, instanceKey, scopeOf } from '../input/event-ref.js';
 import { withoutCall } from './event-calls.js';
 import type { EventRecord } from '../model/event-record.js';
 import { type EventChange } from './event-write.js';
-import { movedEntries, moveTarget, moveTo } from './event-moves.js';
+import { movedEntries, moveTarget, moveTo, type Updated, type UpdateJob } from './update-job.js';
 import { EventWriter, messagesFor } from './event-writer.js';
-import { OwnSettings, withOwn } from './own-settings.js';
-import type { Updated, UpdateJob } from './update-job.js';
+import {
+  changedWholeField,
+  changesFor,
+  changesForOne,
+  OwnSettings,
+  wholeTimes,
+  withOwn,
+} from './requested-changes.js';
 import { entryIn } from './event-operations.js';
 import { type Changed, type Changes, changeAll, changeOne } from './event-change.js';
 import { assertInstances, invalidField } from '../input/event-patch.js';
-import { changedWholeField, changesFor, changesForOne, wholeTimes } from './requested-changes.js';
 import { split } from './series-split.js';
 import { EventsRepository, type LockedEvent } from '../events.repository.js';
 

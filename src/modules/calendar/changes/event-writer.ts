@@ -5,10 +5,9 @@ import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
-import { quotaExceeded } from '../../../platform/quotas/quota-error.js';
+import { quotaExceeded } from '../../../platform/quotas/row-quota.js';
 import { CalendarErrors } from '../calendar.errors.js';
-import type { SendUpdates } from '../input/event-fields.dto.js';
-import type { AttendeeFields } from '../input/event-parts.dto.js';
+import type { AttendeeFields, SendUpdates } from '../input/event-fields.dto.js';
 import {
   attendeesAt,
   instanceAttendees,
@@ -23,7 +22,7 @@ import {
   type ParticipantRow,
   type ProposalRow,
 } from '../model/event-record.js';
-import { closedProposals, mayMove } from './closed-proposals.js';
+import { closedProposals, mayMove } from './event-change.js';
 import { EventCalls } from './event-calls.js';
 import {
   type EventChange,

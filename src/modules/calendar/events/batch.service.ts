@@ -1,13 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import type { Checked } from '../../../platform/http/input.pipe.js';
+import { Db } from '../../../platform/database/db.js';
+import { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { CalendarErrors } from '../calendar.errors.js';
-import { EventBatch, type BatchOperation, type BatchResult } from '../changes/event-batch.js';
+import { type BatchOperation, type BatchResult, EventBatch } from '../changes/event-batch.js';
 import { EventsRepository } from '../events.repository.js';
-import type { BatchEvents } from './batch.dto.js';
-import type { EventBatchEnvelope } from './events.response.js';
+import type { CreateEvent } from '../input/event.dto.js';
+import { isAtLeast } from '../model/event-policy.js';
+import type { BatchEvents, EventBatchEnvelope } from './events.dto.js';
+import { EventsService } from './events.service.js';
 
 /** Many changes of one calendar in one request. */
 @Injectable()
@@ -44,3 +48,26 @@ export class EventBatchService {
 /** The results after a rollback: errors keep their content, other operations have the status 424. */
 const rolledBack = (results: readonly BatchResult[]): BatchResult[] =>
   results.map((result) => (result.error ? result : { ...result, status: 424, event: null }));
+
+/** Events for other domains. */
+@Injectable()
+export class EventsApi {
+  constructor(
+    private readonly repository: EventsRepository,
+    private readonly events: EventsService,
+    private readonly db: Db,
+  ) {}
+
+  /** Whether the user may create events in the calendar. */
+  async isWritable(ctx: RequestContext, calendarId: string): Promise<boolean> {
+    const calendar = (await this.repository.contexts(this.db, ctx, [calendarId])).get(calendarId);
+    return calendar !== undefined && isAtLeast(calendar.role, 'writer');
+  }
+
+  /** @returns the id of the new event @throws ApiError 404, 403; 422 for times */
+  async create(ctx: RequestContext, calendarId: string, fields: CreateEvent): Promise<string> {
+    const id = uuidv7();
+    await this.events.create(ctx, calendarId, null, Checked.valid({ ...fields, id }));
+    return id;
+  }
+}

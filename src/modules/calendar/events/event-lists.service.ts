@@ -17,17 +17,14 @@ import {
 } from '../responses/event.presenter.js';
 import { readTime } from '../input/event-input-times.js';
 import { recordIn } from '../model/attendance.js';
-import { isWithin } from '../model/event-bounds.js';
+import { isWithin, stepsOf } from '../model/event-steps.js';
 import { permissionsOf } from '../model/event-policy.js';
 import type { CalendarContext, EventRecord } from '../model/event-record.js';
 import { contentOf, type Occurrence, rangeOf } from '../model/event-series.js';
-import { stepsOf } from '../model/event-steps.js';
 import { formatInstant, hasOffset, instantOf, zoneNamed } from '../model/event-times.js';
-import { EventWindowRepository } from './event-window.repository.js';
-import { EventListRepository, type ListFilters } from './event-list.repository.js';
-import type { ListEvents, ListInstances } from './events.dto.js';
+import { EventListRepository, EventWindowRepository, type ListFilters } from './event-lists.repository.js';
+import type { EventListEnvelope, InstanceListEnvelope, ListEvents, ListInstances } from './events.dto.js';
 import { invalidField } from '../input/event-patch.js';
-import type { EventListEnvelope, InstanceListEnvelope } from './events.response.js';
 
 /** 31 days, seconds. */
 const DEFAULT_WINDOW = 31 * 86_400;

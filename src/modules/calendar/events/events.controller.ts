@@ -1,6 +1,6 @@
 import { Controller, Query } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiTags } from '@nestjs/swagger';
-import { UPLOAD_ERRORS } from '../../../platform/blobs/blobs.errors.js';
+import { UPLOAD_ERRORS } from '../../../platform/blobs/file-errors.dto.js';
 import { Form, UploadForm } from '../../../platform/blobs/uploads/upload-form.js';
 import { Expected, type ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
 import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
@@ -12,23 +12,27 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import { QuotaErrors } from '../../../platform/quotas/quotas.errors.js';
+import { QuotaErrors } from '../../../platform/quotas/quotas.dto.js';
 import { CallErrors } from '../../calls/index.js';
 import { CalendarErrors, CALENDARS, EVENTS, RuleErrors } from '../calendar.errors.js';
 import { CreateEvent, DeletedPart, DeleteEvent, UpdateEvent } from '../input/event.dto.js';
 import { EventId, type EventRef } from '../input/event-ref.js';
-import { BatchEvents } from './batch.dto.js';
-import { EventBatchService } from './batch.service.js';
-import { EventListsService } from './event-lists.service.js';
-import { ListEvents, ListInstances, ProposeTime, ReadEvent, RespondToEvent } from './events.dto.js';
 import {
+  BatchEvents,
   EventBatchEnvelope,
   EventEnvelope,
   EventListEnvelope,
   InstanceListEnvelope,
+  ListEvents,
+  ListInstances,
   ProposalEnvelope,
+  ProposeTime,
+  ReadEvent,
+  RespondToEvent,
   UpdatedEventEnvelope,
-} from './events.response.js';
+} from './events.dto.js';
+import { EventBatchService } from './batch.service.js';
+import { EventListsService } from './event-lists.service.js';
 import { EventsService } from './events.service.js';
 import { IcsImport } from './ics-import.service.js';
 import { RsvpService } from './rsvp.service.js';

@@ -1,24 +1,41 @@
-import { ApiProperty, ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { ArrayMaxSize, IsOptional, IsString, ValidateIf } from 'class-validator';
 import {
-  PastedAddress,
+  Allow,
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsObject,
+  IsOptional,
+  IsString,
+  ValidateIf,
+} from 'class-validator';
+import { orNull } from '../../../platform/field-docs/field-docs.js';
+import {
+  EachOf,
+  Entries,
   Flag,
   IntegerFrom,
+  Nested,
   Nullable,
   OneOf,
   Optional,
+  PastedAddress,
   Text,
   Uuid,
   WholeNumber,
-  Nested,
-  EachOf,
 } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { CommentField, ScopeFields } from '../input/event.dto.js';
-import { IsEventTime, IsZone, QueryTime, timeSchema, OptionalId } from '../input/event-parts.dto.js';
+import { IsEventTime, IsZone, OptionalId, QueryTime, timeSchema } from '../input/event-fields.dto.js';
 import type { TimeInput } from '../input/event-input-times.js';
+import { ClientChangeFields, CommentField, ScopeFields } from '../input/event.dto.js';
 import { type AttendeeResponse, type EventStatus, STATUSES } from '../model/event-record.js';
+import {
+  CalendarEventResponse,
+  EventBatchResultResponse,
+  EventChangeResponse,
+  EventProposalResponse,
+} from '../responses/event.response.js';
 
 const flag = ({ value }: { value: unknown }): unknown =>
   value === 'true' ? true : value === 'false' ? false : value;
@@ -136,4 +153,91 @@ export class ProposeTime extends CommentField {
   @ValidateIf(isDecision)
   @OneOf(['accept', 'decline', 'withdraw'], { example: 'accept' })
   action?: 'accept' | 'decline' | 'withdraw';
+}
+
+const MAX_OPERATIONS = 500;
+
+/** A creation, a change or a deletion. The fields of `event` are those of the single request. */
+export class BatchOperationFields extends ClientChangeFields {
+  @OneOf(['create', 'update', 'delete'], { example: 'create' }) op!: 'create' | 'update' | 'delete';
+
+  @ApiPropertyOptional({ enum: ['this', 'this_and_following', 'all'], example: 'all' })
+  @Allow()
+  scope?: string;
+
+  @ApiPropertyOptional({ type: String, example: '2026-03-09T09:00:00' }) @Allow() recurrence_id?: unknown;
+}
+
+/** `operations`, or `events` to create. */
+export class BatchEvents {
+  @ValidateIf(({ events }: BatchEvents, value) => value !== undefined || events === undefined)
+  @Entries(BatchOperationFields, MAX_OPERATIONS, { minItems: 1 })
+  operations?: BatchOperationFields[];
+
+  /** Events to create, each as in the single request. */
+  @ApiPropertyOptional({
+    type: 'array',
+    maxItems: MAX_OPERATIONS,
+    items: { type: 'object', additionalProperties: true },
+    example: [{ title: 'Planning', start: '2026-03-02' }],
+  })
+  @ValidateIf(({ operations }: BatchEvents, value) => value !== undefined || operations === undefined)
+  @IsObject({ each: true })
+  @ArrayMaxSize(MAX_OPERATIONS)
+  @ArrayMinSize(1)
+  @IsArray()
+  events?: object[];
+
+  /** True: all operations are applied, or none. */
+  @Optional() @Flag({ default: false }) atomic?: boolean;
+}
+
+const NEXT = {
+  type: String,
+  nullable: true,
+  example: null,
+  description: 'The `cursor` of the next page; null on the last page.',
+} as const;
+
+export class EventListEnvelope {
+  events!: CalendarEventResponse[];
+  @ApiProperty(NEXT) next!: string | null;
+  /** On the last page of a list without filters: continues with POST /calendar/{id}/sync. */
+  @ApiProperty({ example: null }) sync_token!: string | null;
+}
+
+export class InstanceListEnvelope {
+  instances!: CalendarEventResponse[];
+  @ApiProperty(NEXT) next!: string | null;
+  @ApiProperty({ format: 'date-time', example: '2026-02-28T23:00:00Z' }) from!: string;
+  @ApiProperty({ format: 'date-time', example: '2026-03-31T22:00:00Z' }) to!: string;
+  /** @example "Europe/Berlin" */ time_zone!: string;
+}
+
+export class EventEnvelope {
+  event!: CalendarEventResponse;
+  /** With `include=overrides`. */
+  @ApiProperty({ type: [CalendarEventResponse], example: [] }) overrides?: CalendarEventResponse[];
+  /** With `include=history`. */
+  @ApiProperty({ type: [EventChangeResponse], example: [] }) changes?: EventChangeResponse[];
+}
+
+@ApiExtraModels(CalendarEventResponse)
+export class UpdatedEventEnvelope {
+  event!: CalendarEventResponse;
+  /** The later part of a series that was split. */
+  @ApiProperty(orNull(CalendarEventResponse)) new_event!: CalendarEventResponse | null;
+  @ApiProperty({ type: 'integer', minimum: 1, example: 2 }) revision!: number;
+}
+
+export class ProposalEnvelope {
+  proposal!: EventProposalResponse;
+  event!: CalendarEventResponse;
+}
+
+export class EventBatchEnvelope {
+  results!: EventBatchResultResponse[];
+  /** Operations without an error. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 1 }) applied!: number;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) failed!: number;
 }

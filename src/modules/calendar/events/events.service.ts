@@ -27,9 +27,8 @@ import { EventUpdates } from '../changes/event-updates.js';
 import type { Updated } from '../changes/update-job.js';
 import { DuplicateUidError, EventWriter } from '../changes/event-writer.js';
 import { EventsRepository, type FoundEvent } from '../events.repository.js';
-import { EventListRepository } from './event-list.repository.js';
-import type { ReadEvent } from './events.dto.js';
-import type { EventEnvelope, UpdatedEventEnvelope } from './events.response.js';
+import { EventListRepository } from './event-lists.repository.js';
+import type { EventEnvelope, ReadEvent, UpdatedEventEnvelope } from './events.dto.js';
 
 /** Single events: create, read, update, delete. */
 @Injectable()

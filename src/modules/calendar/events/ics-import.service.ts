@@ -9,8 +9,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { ApiError } from '../../../platform/http/api-error.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { ApiError, Errors } from '../../../platform/http/errors.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { CalendarErrors, RuleErrors } from '../calendar.errors.js';
 import { type BatchResult, EventBatch } from '../changes/event-batch.js';
@@ -22,12 +21,11 @@ import { permissionsOf } from '../model/event-policy.js';
 import type { CalendarContext } from '../model/event-record.js';
 import type { ReadEvent } from '../model/vevent-reader.js';
 import { createdEvent, differing, fileEvent, replaced, withInstances } from './imported-event.js';
-import { splitRanges } from './file-ranges.js';
+import { type FileEvent, IcsFile, MAX_FILE_BYTES, splitRanges, TooManyEventsError } from './ics-file.js';
 import { importedStamp, isOlder } from './import-version.js';
 import type { ReadWarning } from '../model/vevent-time-parts.js';
-import { type FileEvent, IcsFile, MAX_FILE_BYTES, TooManyEventsError } from './ics-file.js';
-import type { EventBatchEnvelope } from './events.response.js';
-import type { OperationErrorResponse } from '../responses/event-batch.response.js';
+import type { EventBatchEnvelope } from './events.dto.js';
+import type { OperationErrorResponse } from '../responses/event.response.js';
 
 /** Maximum number of events in a transaction, and the bytes of JSON after which the next one begins. */
 const BATCH = 100;

@@ -24,8 +24,7 @@ import type { EventChange, EventMessage } from '../changes/event-write.js';
 import { EventsRepository, type LockedEvent } from '../events.repository.js';
 import { withResponse } from '../changes/event-change.js';
 import { timesOf } from '../input/event-patch.js';
-import type { ProposeTime, ProposedTime, RespondToEvent } from './events.dto.js';
-import type { ProposalEnvelope } from './events.response.js';
+import type { ProposalEnvelope, ProposedTime, ProposeTime, RespondToEvent } from './events.dto.js';
 
 /** Responses of attendees, and proposals of other times. */
 @Injectable()

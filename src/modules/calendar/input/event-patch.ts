@@ -1,8 +1,7 @@
 import { formatRule, instancesOf, parseRule, RecurrenceError } from '../../../lib/recurrence/index.js';
 import { fieldError } from '../../../platform/http/errors.js';
 import { CalendarErrors, RuleErrors } from '../calendar.errors.js';
-import type { EventFields } from './event-fields.dto.js';
-import type { RecurrenceFields } from './event-parts.dto.js';
+import type { EventFields, RecurrenceFields } from './event-fields.dto.js';
 import { changedTimes, readTime, type TimeInput, type TimesInput } from './event-input-times.js';
 import type { EventContent, EventRow, EventTimes } from '../model/event-record.js';
 import { seriesOf } from '../model/event-series.js';

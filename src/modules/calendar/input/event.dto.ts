@@ -1,11 +1,42 @@
 import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType } from '@nestjs/swagger';
-import { IsOptional, Matches } from 'class-validator';
+import { Allow, IsObject, IsOptional, Matches } from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
 import { Nullable, OneOf, Optional, Text } from '../../../platform/http/input.decorators.js';
 import { ClientId } from '../../../platform/resources/folder.dto.js';
-import { EventFields, type Scope, SCOPES, SEND_UPDATES, type SendUpdates } from './event-fields.dto.js';
-import { IsEventTime, timeSchema, OptionalId } from './event-parts.dto.js';
+import {
+  EventFields,
+  IsEventTime,
+  OptionalId,
+  type Scope,
+  SCOPES,
+  SEND_UPDATES,
+  type SendUpdates,
+  timeSchema,
+} from './event-fields.dto.js';
 import type { TimeInput } from './event-input-times.js';
+
+/** One change of a client, in a batch or a synchronisation. The single request validates `base_revision` and `event`. */
+export class ClientChangeFields {
+  /**
+   * Returned with the result. In a synchronisation also the uid of a new event without one, so that a repeated request creates no
+   * second event.
+   */
+  @Optional() @Text(200, { minLength: 1, example: 'local-1' }) client_id?: string;
+  /** The event to update or delete. For a creation in a batch: the id of the new event. */
+  @Optional() @Text(100, { minLength: 1, example: '01890a5d-ac96-774b-bcce-b302099a8057' }) event_id?: string;
+  /** The revision that the client changed. */
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 1 }) @Allow() base_revision?: number;
+
+  /** The fields of the single request; in a synchronisation also `scope` and `recurrence_id`. */
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    example: { title: 'Planning', start: '2026-03-02' },
+  })
+  @Optional()
+  @IsObject()
+  event?: object;
+}
 
 const KEY = timeSchema({ date_time: '2026-03-09T09:00:00', time_zone: 'Europe/Berlin' });
 

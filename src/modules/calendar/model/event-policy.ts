@@ -1,4 +1,4 @@
-import { CALENDAR_ROLES, type CalendarRole } from '../calendar.entity.js';
+import { CALENDAR_ROLES, type CalendarRole } from '../calendar.schema.js';
 import type { CalendarContext, EventRecord, ParticipantRow, Visibility } from './event-record.js';
 
 /** Whether a role allows at least as much as another one. */

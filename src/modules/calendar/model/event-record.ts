@@ -6,7 +6,7 @@ import type {
   CalendarEvent,
   EventParticipant,
   EventProposal,
-} from '../calendar.entity.js';
+} from '../calendar.schema.js';
 
 // Rows as PostgreSQL writes them as JSON: names of columns, times as text.
 

@@ -7,7 +7,7 @@ import {
   propertyOf,
   textOf,
 } from '../../../lib/icalendar/index.js';
-import type { PlacedReminder } from '../calendar.entity.js';
+import type { PlacedReminder } from '../calendar.schema.js';
 import {
   type EventContent,
   type EventRow,
@@ -16,10 +16,9 @@ import {
   type ParticipantRow,
   TIME_FIELDS,
 } from './event-record.js';
-import { contentOf, isSeries } from './event-series.js';
+import { contentOf, isSeries, laterKeys } from './event-series.js';
 import { organizerOf } from '../../../lib/itip/index.js';
 import { isDay, nominalLength, timesAt, wallOf, wallText } from './event-times.js';
-import { laterKeys } from './following.js';
 import { type AlarmedInstance, alarmsOf, withInstanceAlarms } from './ics/alarms.js';
 import { line } from './ics/storable.js';
 import { contentOfVevent, lostNamesOf } from './vevent-content.js';

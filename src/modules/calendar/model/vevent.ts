@@ -11,7 +11,7 @@ import {
 import { nearestColorName } from '../../../lib/color-names/index.js';
 import { uriOfAddress } from '../../../lib/itip/index.js';
 import { DAY, formatRule, parseRule } from '../../../lib/recurrence/index.js';
-import type { PlacedReminder } from '../calendar.entity.js';
+import type { PlacedReminder } from '../calendar.schema.js';
 import { attendeesAt } from './attendance.js';
 import type {
   AttendeeKind,

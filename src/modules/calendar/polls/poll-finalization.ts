@@ -12,10 +12,8 @@ import { EventsRepository } from '../events.repository.js';
 import { PollMails } from './outside/poll-mails.js';
 import { PollHolds, timesOfOption } from './poll-holds.js';
 import type { OptionRow, PollRecord } from './poll-record.js';
-import type { FinalizePoll } from './polls.dto.js';
-import { PollErrors } from './polls.errors.js';
+import { type FinalizedPollEnvelope, type FinalizePoll, type PollEnvelope, PollErrors } from './polls.dto.js';
 import { PollsRepository } from './polls.repository.js';
-import type { FinalizedPollEnvelope, PollEnvelope } from './polls.response.js';
 import { PollsService } from './polls.service.js';
 
 /** The choice of an option, which creates the event of a poll. */

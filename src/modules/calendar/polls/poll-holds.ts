@@ -5,7 +5,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { ApiError } from '../../../platform/http/api-error.js';
+import { ApiError } from '../../../platform/http/errors.js';
 import { Checked } from '../../../platform/http/input.pipe.js';
 import { EventBatch } from '../changes/event-batch.js';
 import { EventOperations } from '../changes/event-operations.js';

@@ -1,4 +1,4 @@
-import type { Poll, PollOption, PollParticipant } from './poll.entity.js';
+import type { Poll, PollOption, PollParticipant } from '../calendar.schema.js';
 
 export const ANSWERS = ['yes', 'if_needed', 'no'] as const;
 export type Answer = (typeof ANSWERS)[number];

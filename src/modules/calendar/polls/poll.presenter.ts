@@ -2,7 +2,7 @@ import { DAY } from '../../../lib/recurrence/index.js';
 import { instantOf, isDay, parseInstant, wallIn, wallOf, wallText } from '../model/event-times.js';
 import type { BusyTime } from '../model/busy-times.js';
 import { bestOptions, type OptionRow, type PollRecord, statusOf } from './poll-record.js';
-import type { PollOptionResponse, PollResponse } from './polls.response.js';
+import type { PollOptionResponse, PollResponse } from './polls.dto.js';
 
 /** The viewer of a poll. */
 export interface PollViewer {

@@ -6,12 +6,18 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import { QuotaErrors } from '../../../platform/quotas/quotas.errors.js';
+import { QuotaErrors } from '../../../platform/quotas/quotas.dto.js';
 import { CalendarErrors, CALENDARS } from '../calendar.errors.js';
 import { PollFinalization } from './poll-finalization.js';
-import { CreatePoll, FinalizePoll, ReadPoll, VotePoll } from './polls.dto.js';
-import { PollErrors } from './polls.errors.js';
-import { FinalizedPollEnvelope, PollEnvelope } from './polls.response.js';
+import {
+  CreatePoll,
+  FinalizedPollEnvelope,
+  FinalizePoll,
+  PollEnvelope,
+  PollErrors,
+  ReadPoll,
+  VotePoll,
+} from './polls.dto.js';
 import { PollsService } from './polls.service.js';
 
 @ApiTags('calendar')

@@ -4,7 +4,7 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { RowQuota } from '../../../platform/quotas/row-quota.js';
-import { Poll } from './poll.entity.js';
+import { Poll } from '../calendar.schema.js';
 import type { OptionRow, OutsideVoter, PollRecord, PollRow, VoteRow, VoterRow } from './poll-record.js';
 
 interface PollJson {

@@ -1,6 +1,12 @@
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { describeRule, formatRule, textLocaleOf } from '../../../lib/recurrence/index.js';
-import type { CalendarReminderResponse } from './calendar.response.js';
+import type {
+  CalendarEventResponse,
+  CalendarReminderResponse,
+  EventAttendeeResponse,
+  EventProposalResponse,
+  EventRecurrenceResponse,
+} from './event.response.js';
 import type {
   CalendarContext,
   EntryRow,
@@ -9,12 +15,6 @@ import type {
   ParticipantRow,
   ProposalRow,
 } from '../model/event-record.js';
-import type {
-  CalendarEventResponse,
-  EventAttendeeResponse,
-  EventProposalResponse,
-  EventRecurrenceResponse,
-} from './event.response.js';
 import { attendeesAt, recordIn } from '../model/attendance.js';
 import { participantOf, permissionsOf } from '../model/event-policy.js';
 import {

@@ -1,8 +1,17 @@
-import { ApiExtraModels, ApiProperty, OmitType } from '@nestjs/swagger';
-import { ErrorResponse } from '../../../platform/http/error.response.js';
+import {
+  ApiExtraModels,
+  ApiProperty,
+  ApiPropertyOptional,
+  IntersectionType,
+  OmitType,
+  PartialType,
+  PickType,
+} from '@nestjs/swagger';
 import { DATE_TIME, NO_DATE_TIME, NO_UUID, orNull, UUID } from '../../../platform/field-docs/field-docs.js';
-import { ItemFields } from '../../../platform/resources/item.response.js';
-import { CalendarReminderResponse } from './calendar.response.js';
+import { ErrorResponse } from '../../../platform/http/error.response.js';
+import { QuotaExceededResponse } from '../../../platform/quotas/quotas.dto.js';
+import { ItemFields, RevisionedFields } from '../../../platform/resources/item.response.js';
+import { CALENDAR_ROLES, type CalendarRole } from '../calendar.schema.js';
 import {
   ATTENDEE_KINDS,
   ATTENDEE_ROLES,
@@ -14,9 +23,58 @@ import {
   SHOW_AS,
   type ShowAs,
   STATUSES,
-  type Visibility,
   VISIBILITIES,
+  type Visibility,
 } from '../model/event-record.js';
+import { WARNINGS } from '../model/vevent-time-parts.js';
+
+export class CalendarReminderResponse {
+  @ApiProperty({ enum: ['popup', 'email'], example: 'popup' }) method!: 'popup' | 'email';
+  /** Minutes before the start. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 10 }) minutes!: number;
+}
+
+export class CalendarOwnerResponse {
+  @ApiProperty(UUID) id!: string;
+  /** @example "Bob Okafor" */ name!: string;
+  /** @example "bob@example.com" */ email!: string;
+}
+
+/** A user or a group that the calendar is shared with. */
+export class CalendarShareResponse {
+  @ApiProperty(UUID) user_id!: string | null;
+  @ApiProperty(NO_UUID) group_id!: string | null;
+  /** @example "Bob Okafor" */ name!: string;
+  @ApiProperty({ enum: CALENDAR_ROLES, example: 'reader' }) role!: CalendarRole;
+}
+
+/** A calendar as the caller sees it. */
+@ApiExtraModels(CalendarShareResponse)
+export class CalendarResponse extends RevisionedFields {
+  /** @example "Team" */ name!: string;
+  /** @example "Meetings of the team" */ description!: string;
+  /** As #rrggbb. Each user may have a colour of their own. */
+  @ApiProperty({ example: '#2f80ed' }) color!: string;
+  /** The zone of times without a zone, of floating times and of days. */
+  @ApiProperty({ example: 'Europe/Berlin' }) time_zone!: string;
+  /** `own`: you are its owner. `shared`: it is shared with you. */
+  @ApiProperty({ enum: ['own', 'shared'], example: 'own' }) kind!: 'own' | 'shared';
+  /** Receives the meetings that its owner is invited to. */
+  @ApiProperty({ example: false }) is_default!: boolean;
+  /** free_busy: times only. reader: events, except private ones. writer: changes events. owner: shares the calendar. */
+  @ApiProperty({ enum: CALENDAR_ROLES, example: 'owner' }) role!: CalendarRole;
+  owner!: CalendarOwnerResponse;
+  /** Your own setting. */
+  @ApiProperty({ example: false }) hidden!: boolean;
+  /** Your own order. @example 1 */ order!: number | null;
+  default_reminders!: CalendarReminderResponse[];
+  /** Empty unless your role is owner. */
+  shares!: CalendarShareResponse[];
+  /** Its events make the owner busy. */
+  @ApiProperty({ example: true }) affects_free_busy!: boolean;
+  /** Continues with POST /calendar/{id}/sync from the current state. */
+  @ApiProperty({ example: 'c1.WzAsNDIsMF0.d2VsbCBzaWduZWQhMTIz' }) sync_token!: string;
+}
 
 const INSTANT = { format: 'date-time', example: '2026-03-02T08:00:00Z' } as const;
 const WHOLE = { type: 'integer', minimum: 0, example: 0 } as const;
@@ -223,4 +281,55 @@ export class DuplicateUidResponse extends ErrorResponse {
   @ApiProperty({ enum: ['duplicate_uid'], example: 'duplicate_uid' }) override error!: 'duplicate_uid';
   /** Null: an invitation that the attendee has removed. */
   @ApiProperty(orNull(CalendarEventResponse)) event!: CalendarEventResponse | null;
+}
+
+/** The error of one operation, with the same members as for the single request. */
+export class OperationErrorResponse extends IntersectionType(
+  ErrorResponse,
+  PartialType(PickType(QuotaExceededResponse, ['quota', 'scope', 'limit'])),
+) {
+  /** With `conflict`: the revision of the event. */
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, example: 4 }) revision?: number;
+  /** With `conflict` and `duplicate_uid`: the event. */
+  @ApiPropertyOptional(orNull(CalendarEventResponse)) event?: CalendarEventResponse | null;
+}
+
+/** What an import assumed, or could not keep. */
+export class ImportWarningResponse {
+  /**
+   * `time_zone_assumed`: a zone without a usable name. `time_zone_replaced`: no IANA zone has the rules of the file; the nearest one
+   * stands for them. `invalid_duration`: the duration was ignored. `rule_repaired`: a rule was read without a part that RFC 5545 does not
+   * allow. `exceptions_cut`: EXRULE excludes more dates than an event keeps. `value_too_large`: the named properties were shortened, or left out.
+   * `older_version`: the file has another event with this UID, which is taken, or the stored event was changed later and stays.
+   */
+  @ApiProperty({
+    enum: WARNINGS,
+    example: 'time_zone_assumed',
+  })
+  code!: string;
+  @ApiProperty({ example: 'The time zone Custom is unknown; its times are read in Europe/Oslo.' })
+  message!: string;
+}
+
+/** The result of one operation of a batch. */
+@ApiExtraModels(CalendarEventResponse, OperationErrorResponse)
+export class EventBatchResultResponse {
+  /** Position in the request. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) index!: number;
+  /** The `client_id` of the operation; in an import the UID of the event. */
+  @ApiProperty({ example: null }) client_id!: string | null;
+  /** In an import: the id of the event. */
+  @ApiProperty({ format: 'uuid', example: null }) event_id?: string | null;
+  /** HTTP status that the single request would have. */
+  @ApiProperty({ type: 'integer', example: 201 }) status!: number;
+  @ApiProperty(orNull(CalendarEventResponse)) event!: CalendarEventResponse | null;
+  @ApiProperty(orNull(OperationErrorResponse)) error!: OperationErrorResponse | null;
+  /** In an import: what it assumed, or could not keep. */
+  @ApiProperty({ type: [ImportWarningResponse], required: false }) warnings?: ImportWarningResponse[];
+}
+
+/** 422 `batch_failed`. */
+export class EventBatchFailedResponse extends ErrorResponse {
+  @ApiProperty({ enum: ['batch_failed'], example: 'batch_failed' }) override error!: 'batch_failed';
+  results!: EventBatchResultResponse[];
 }

@@ -17,8 +17,14 @@ import { CalendarEvents } from '../calendar.events.js';
 import type { EventChange } from '../changes/event-write.js';
 import { EventWriter } from '../changes/event-writer.js';
 import { EventsRepository } from '../events.repository.js';
-import type { Arrival } from './incoming/arrival.js';
-import { type Applied, type Incoming, unchanged } from './incoming/incoming.js';
+import {
+  type Applied,
+  type Arrival,
+  type Incoming,
+  RejectedMessageError,
+  rejectionReason,
+  unchanged,
+} from './incoming/incoming.js';
 import { applyCounter, applyRefresh, applyReply } from './incoming/replies.js';
 import { applyCancel, applyDecline } from './incoming/cancellations.js';
 import {
@@ -32,9 +38,8 @@ import {
 import { applyRequest } from './incoming/requests.js';
 import { digest, OutgoingMessages } from './outgoing-messages.js';
 import { addressesIn, parsedOf, readMessage } from './parsed-message.js';
-import { RejectedMessageError, rejectionReason } from './incoming/rejection.js';
 import { type PlacedRecord, SchedulingRepository } from './scheduling.repository.js';
-import type { SchedulingMessageResponse } from './scheduling.response.js';
+import type { SchedulingMessageResponse } from './scheduling.dto.js';
 
 /** Maximum length of a message that the log stores. */
 const MAX_KEPT = 262_144;

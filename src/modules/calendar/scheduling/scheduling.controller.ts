@@ -3,8 +3,7 @@ import { ApiBody, ApiConsumes, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { BytesBody, mediaTypeOf } from '../../../platform/http/body/body.guard.js';
-import { assertFewValues, DEFAULT_LIMITS } from '../../../platform/http/body/body-limits.js';
-import { parsedJson } from '../../../platform/http/body/long-body.js';
+import { assertFewValues, DEFAULT_LIMITS, parsedJson } from '../../../platform/http/body/body-limits.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
@@ -12,14 +11,17 @@ import { validated } from '../../../platform/http/input.pipe.js';
 import { assertStorable, removeInheritedKeys } from '../../../platform/http/storable-text.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { CALENDARS, CalendarErrors, EVENTS } from '../calendar.errors.js';
-import { ListSchedulingMessages, MAX_ICS, SendSchedulingMessage, TakeMessage } from './scheduling.dto.js';
-import { SchedulingErrors } from './scheduling.errors.js';
 import {
+  ListSchedulingMessages,
+  MAX_ICS,
   ReceivedMessageEnvelope,
+  SchedulingErrors,
   SchedulingMessageEnvelope,
   SchedulingMessageListEnvelope,
+  SendSchedulingMessage,
   SentMessageEnvelope,
-} from './scheduling.response.js';
+  TakeMessage,
+} from './scheduling.dto.js';
 import { SchedulingService } from './scheduling.service.js';
 
 const CALENDAR_TYPE = 'text/calendar';

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../../../platform/bounded-pages/page-bytes.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../../../platform/bounded-pages/page-bytes.js';
+import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import { type EventJson, type EventRecord, type OwnedEntry, recordOf } from '../model/event-record.js';
+import type { FullSchedulingMessageResponse, SchedulingMessageResponse } from './scheduling.dto.js';
 import type { DeliveryStatus, SchedulingMessage } from './scheduling.entity.js';
-import type { FullSchedulingMessageResponse, SchedulingMessageResponse } from './scheduling.response.js';
 
 /** A message to store. */
 export interface NewMessage extends Pick<
@@ -298,3 +299,34 @@ export class SchedulingRepository {
     await tx.query(markParticipants, [tenantId, eventId, recipients, status]);
   }
 }
+
+// Index scheduling_messages_event.
+const countInformed = workspace.statement<{ informed: number }>(
+  'scheduling.count_informed',
+  `SELECT count(DISTINCT delivery.recipient)::int AS informed
+     FROM scheduling_messages message
+     JOIN scheduling_deliveries delivery
+       ON delivery.tenant_id = message.tenant_id AND delivery.message_id = message.id AND delivery.recipient = ANY ($4)
+    WHERE message.tenant_id = $1 AND message.event_id = $2 AND message.direction = 'out' AND message.method = $3
+      AND (message.sequence < $5 OR message.dtstamp < $6)`,
+);
+
+/** True when all recipients have got an earlier version of the event by this method. */
+export async function isUpdate(
+  reader: Reader,
+  tenantId: string,
+  eventId: string,
+  recipients: readonly string[],
+  { method, sequence, dtstamp }: { method: string; sequence: number; dtstamp: string },
+): Promise<boolean> {
+  const values = [tenantId, eventId, method, recipients, sequence, dtstamp];
+  const [row] = await reader.query(countInformed, values);
+  return row?.informed === recipients.length;
+}
+
+/** Messages are kept for 180 days. Index scheduling_messages_age. */
+export const deleteOld: Sweep = workspace.statement(
+  'scheduling.purge',
+  deletion('scheduling_messages', `created_at < now() - interval '180 days'`),
+  { reach: 'cell' },
+);

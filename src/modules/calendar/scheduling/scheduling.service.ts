@@ -10,8 +10,7 @@ import {
 } from '../../../lib/itip/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import type { ApiError } from '../../../platform/http/api-error.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { type ApiError, Errors } from '../../../platform/http/errors.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { CalendarMailReader, OwnMail } from '../../mail/index.js';
@@ -26,21 +25,22 @@ import { eventResponse, viewerOf } from '../responses/event.presenter.js';
 import type { CalendarEventResponse } from '../responses/event.response.js';
 import { IncomingMessages } from './incoming-messages.js';
 import { OutgoingMessages } from './outgoing-messages.js';
-import type { Arrival } from './incoming/arrival.js';
-import { rejectionReason } from './incoming/rejection.js';
-import type { ListSchedulingMessages, SendSchedulingMessage, TakeMessage } from './scheduling.dto.js';
-import { SchedulingErrors } from './scheduling.errors.js';
+import { type Arrival, rejectionReason } from './incoming/incoming.js';
+import {
+  type FullSchedulingMessageResponse,
+  type ListSchedulingMessages,
+  type ReceivedMessageEnvelope,
+  SchedulingErrors,
+  type SchedulingMessageListEnvelope,
+  type SendSchedulingMessage,
+  type SentMessageEnvelope,
+  type TakeMessage,
+} from './scheduling.dto.js';
 import {
   type ListedSchedulingMessage,
   type PlacedRecord,
   SchedulingRepository,
 } from './scheduling.repository.js';
-import type {
-  FullSchedulingMessageResponse,
-  SchedulingMessageListEnvelope,
-  SentMessageEnvelope,
-  ReceivedMessageEnvelope,
-} from './scheduling.response.js';
 
 const PARSE_ERRORS: Record<string, () => ApiError> = {
   invalid_ics: () => SchedulingErrors.invalidIcs.with(),

@@ -8,7 +8,7 @@ import {
   guestIdentity,
   identityOf,
   userIdentity,
-} from '../model/call-identity.js';
+} from '../model/call-events.js';
 import { CallServer } from '../call-server.js';
 import { ParticipantsRepository } from '../participants.repository.js';
 

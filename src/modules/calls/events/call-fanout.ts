@@ -6,9 +6,9 @@ import { Connection } from '../../../platform/realtime/connection.js';
 import { defineServerEvent } from '../../../platform/realtime/event-declarations.js';
 import { UserConnections } from '../../../platform/realtime/user-connections.js';
 import { type CallChange, CallChanges } from '../changes/call-changes.js';
-import { CallEnvelope } from '../call.response.js';
+import { CallEnvelope } from '../calls.dto.js';
 import { CallsRepository } from '../calls.repository.js';
-import { type CallKey, roomNameOf } from '../model/call-identity.js';
+import { type CallKey, roomNameOf } from '../model/call-events.js';
 import { growingTo } from '../../../platform/memory/cache-size.js';
 
 /** Maximum number of calls whose delivered state is kept. */

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { FACTS, PublicEvents, publicEvents } from '../../../platform/events/public-events.js';
-import { CallResponse } from '../call.response.js';
+import { CallResponse } from '../calls.dto.js';
 import { CallsRepository } from '../calls.repository.js';
 import { CALL_ENDED, CALL_STARTED } from '../model/call-events.js';
 

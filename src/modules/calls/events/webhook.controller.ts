@@ -10,7 +10,7 @@ import { BytesBody } from '../../../platform/http/body/body.guard.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { CallServer } from '../call-server.js';
-import { CallErrors } from '../calls.errors.js';
+import { CallErrors } from '../calls.dto.js';
 import { ServerEvents } from '../server-events.js';
 
 const MEDIA_TYPE = 'application/webhook+json';

@@ -1,6 +1,6 @@
 import { ApiHeader, ApiParam } from '@nestjs/swagger';
 import { AuthenticatedBy, Public } from '../../../platform/context/access.decorators.js';
-import type { ErrorKind } from '../../../platform/http/api-error.js';
+import { type ErrorKind, Errors } from '../../../platform/http/errors.js';
 import {
   Endpoint,
   type EndpointDocs,
@@ -8,9 +8,8 @@ import {
   type HandlerDecorator,
   withDecorators,
 } from '../../../platform/http/endpoint.js';
-import { Errors } from '../../../platform/http/errors.js';
-import { CreationGate, GuestGate } from './guest-gates.js';
-import { GuestErrors } from './guests.errors.js';
+import { CreationGate, GuestGate } from './guest-limits.js';
+import { GuestErrors } from './guests.dto.js';
 
 const COMMON = [
   Errors.badRequest,

@@ -4,7 +4,7 @@ import { workspace } from '../../../platform/database/statement.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import { ApprovalChanges } from './changes/approval-changes.js';
-import { IS_CONNECTED } from './model/guest-connection.js';
+import { IS_CONNECTED } from './model/visitor.js';
 
 const BATCH = 500;
 const TIME_OUT_SECONDS = 30;

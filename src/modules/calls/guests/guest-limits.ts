@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { RateLimit, RateLimitKey } from '../../../platform/rate-limits/rate-limit.js';
-import { networkOf } from '../../../platform/current-work/network-of.js';
-import { RateLimits } from '../../../platform/rate-limits/rate-limits.js';
+import type { RequestAuthenticator } from '../../../platform/context/access.decorators.js';
+import type { AuthenticatedRequest } from '../../../platform/context/request-context.js';
+import { networkOf } from '../../../platform/current-work/current-work.js';
+import { type RateLimit, type RateLimitKey, RateLimits } from '../../../platform/rate-limits/rate-limits.js';
 import { Keyring } from '../../../platform/secrets/keyring.js';
-import type { Visitor } from './model/visitor.js';
+import { type Visitor, visitorOf } from './model/visitor.js';
 
 /** Requests without a session, of one network. */
 const ADDRESS: RateLimit = { scope: 'guest.address', requests: 120, perSeconds: 60 };
@@ -47,5 +48,25 @@ export class GuestLimits {
   /** Keyed hash of the network of a visitor. */
   addressHash({ tenantId, ip }: Visitor): Buffer {
     return this.keyring.sign('guest-address', `${tenantId} ${networkOf(ip)}`);
+  }
+}
+
+/** Counts a request of the public routes before its body is read. */
+@Injectable()
+export class GuestGate implements RequestAuthenticator {
+  constructor(private readonly limits: GuestLimits) {}
+
+  async authenticate(request: AuthenticatedRequest): Promise<void> {
+    await this.limits.enforce(visitorOf(request));
+  }
+}
+
+/** As `GuestGate`, for requests that may create a guest or a mail. */
+@Injectable()
+export class CreationGate implements RequestAuthenticator {
+  constructor(private readonly limits: GuestLimits) {}
+
+  async authenticate(request: AuthenticatedRequest): Promise<void> {
+    await this.limits.enforce(visitorOf(request), true);
   }
 }

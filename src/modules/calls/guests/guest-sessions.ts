@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { ApiError } from '../../../platform/http/api-error.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { ApiError, Errors } from '../../../platform/http/errors.js';
 import { ApprovalChanges } from './changes/approval-changes.js';
 import { GuestCodes, type NewGuest } from './guest-codes.js';
-import type { Guest, GuestState } from './guest.entity.js';
-import { GuestErrors } from './guests.errors.js';
+import type { Guest, GuestState } from './guests.schema.js';
+import { GuestErrors } from './guests.dto.js';
 import { GuestsRepository } from './guests.repository.js';
 import {
   continueGuest,

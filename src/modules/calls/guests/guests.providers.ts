@@ -1,18 +1,18 @@
 import { GuestAccessController } from './access/access.controller.js';
 import { GuestAccessService } from './access/access.service.js';
 import { ApprovalChanges } from './changes/approval-changes.js';
-import { CallApprovalsController, RoomApprovalsController } from './approvals/approvals.controller.js';
+import {
+  ApprovalsService,
+  CallApprovalsController,
+  RoomApprovalsController,
+} from './approvals/approvals.controller.js';
 import { ApprovalsRepository } from './approvals/approvals.repository.js';
-import { ApprovalsService } from './approvals/approvals.service.js';
-import { GuestChatController } from './chat/guest-chat.controller.js';
-import { GuestChatService } from './chat/guest-chat.service.js';
-import { GuestCodesRepository } from './guest-codes.repository.js';
-import { GuestCodes } from './guest-codes.js';
-import { CreationGate, GuestGate } from './guest-gates.js';
+import { GuestChatController, GuestChatService } from './chat/guest-chat.controller.js';
+import { GuestCodes, GuestCodesRepository } from './guest-codes.js';
+import { CreationGate, GuestGate, GuestLimits } from './guest-limits.js';
 import { GuestHousekeeping } from './guest-housekeeping.js';
-import { GuestLimits } from './guest-limits.js';
 import { GuestSessions } from './guest-sessions.js';
-import { GuestLinks } from './guest-links.js';
+import { GuestLinks, InvitesService } from './invites/invites.service.js';
 import { GuestMails } from './mails/guest-mails.js';
 import { GuestsRepository } from './guests.repository.js';
 import {
@@ -22,9 +22,7 @@ import {
   RoomInvitesController,
 } from './invites/invites.controller.js';
 import { InvitesRepository } from './invites/invites.repository.js';
-import { InvitesService } from './invites/invites.service.js';
-import { LivestreamController } from './livestream/livestream.controller.js';
-import { LivestreamService } from './livestream/livestream.service.js';
+import { LivestreamController, LivestreamService } from './livestream/livestream.controller.js';
 
 /** Approvals come before invites, whose routes have `:invite_id` at the same place. */
 export const GUEST_CONTROLLERS = [

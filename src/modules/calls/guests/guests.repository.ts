@@ -3,10 +3,9 @@ import { Db } from '../../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { IS_CONNECTED } from './model/guest-connection.js';
-import { Guest, GuestDomain, GuestSpentToken, type GuestState } from './guest.entity.js';
+import { IS_CONNECTED, type Visitor } from './model/visitor.js';
+import { Guest, GuestDomain, GuestSpentToken, type GuestState } from './guests.schema.js';
 import type { GuestChange, GuestFacts, InviteState } from './model/guest-rules.js';
-import type { Visitor } from './model/visitor.js';
 
 /** An invite as a visitor sees it, and the guest of their session. */
 export interface GuestView extends InviteState {

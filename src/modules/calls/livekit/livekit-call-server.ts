@@ -1,32 +1,131 @@
-import { createSecretKey, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import path from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
 import {
+  type ClaimGrants,
+  claimsToJwtPayload,
   EgressClient,
+  type EgressInfo,
+  EgressStatus,
   EncodedFileOutput,
+  type ParticipantInfo,
   RoomServiceClient,
   ServerError,
-  TrackSource,
   TokenVerifier,
+  TrackSource,
   type VideoGrant,
+  type WebhookEvent,
   WebhookReceiver,
 } from 'livekit-server-sdk';
 import { Config } from '../../../config/config.js';
-import type { ApiError } from '../../../platform/http/api-error.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { type ApiError, Errors } from '../../../platform/http/errors.js';
 import {
+  type CallRole,
   CallServer,
   type CallServerEvent,
-  type JoinRequest,
   JOIN_TOKEN_SECONDS,
-  type CallRole,
+  type JoinRequest,
   type ServerParticipant,
   type ServerRecording,
+  type ServerRecordingState,
 } from '../call-server.js';
-import { type CallKey, callOfRoom, identityOf, roomNameOf } from '../model/call-identity.js';
-import { CallErrors } from '../calls.errors.js';
-import { signToken } from './livekit-tokens.js';
-import { eventOf, participantOf, recordingOf } from './livekit-values.js';
+import { CallErrors } from '../calls.dto.js';
+import { type CallKey, callOfRoom, identityOf, roomNameOf } from '../model/call-events.js';
+
+const STATES: Record<EgressStatus, ServerRecordingState> = {
+  [EgressStatus.EGRESS_STARTING]: 'starting',
+  [EgressStatus.EGRESS_ACTIVE]: 'active',
+  [EgressStatus.EGRESS_ENDING]: 'ending',
+  [EgressStatus.EGRESS_COMPLETE]: 'complete',
+  [EgressStatus.EGRESS_FAILED]: 'failed',
+  [EgressStatus.EGRESS_ABORTED]: 'aborted',
+  [EgressStatus.EGRESS_LIMIT_REACHED]: 'limit_reached',
+};
+
+const NANOSECONDS = 1_000_000n;
+
+/** Older servers report seconds only. */
+export const participantOf = ({
+  identity,
+  sid,
+  joinedAt,
+  joinedAtMs,
+  permission,
+}: ParticipantInfo): ServerParticipant => ({
+  identity,
+  connectionId: sid,
+  joinedAt: new Date(Number(joinedAtMs > 0n ? joinedAtMs : joinedAt * 1000n)),
+  canPublish: permission?.canPublish ?? false,
+});
+
+/** @returns undefined for a recording of another service, or one that writes no file */
+export function recordingOf(info: EgressInfo): ServerRecording | undefined {
+  const call = callOfRoom(info.roomName);
+  const file = fileOf(info);
+  if (!call || file === undefined) return undefined;
+  const [result] = info.fileResults;
+  return {
+    call,
+    egressId: info.egressId,
+    state: STATES[info.status],
+    file: path.basename(file),
+    startedAt: timeOf(info.startedAt),
+    endedAt: timeOf(info.endedAt),
+    durationMs: result ? Number(result.duration / NANOSECONDS) : null,
+    error: info.error || null,
+  };
+}
+
+/** @returns null for an event that this service ignores */
+export function eventOf(event: WebhookEvent): CallServerEvent | null {
+  const { id, createdAt, room, participant, egressInfo } = event;
+  const at = new Date(Number(createdAt) * 1000);
+  if (egressInfo) {
+    const recording = recordingOf(egressInfo);
+    return recording ? { id, at, type: 'recording', call: recording.call, recording } : null;
+  }
+  const call = room && callOfRoom(room.name);
+  if (!call) return null;
+  if (event.event === 'room_finished') return { id, at, call, type: event.event };
+  // Recorders and ingresses are participants with identities of the media server.
+  if (!participant || !identityOf(participant.identity)) return null;
+  if (event.event !== 'participant_joined' && event.event !== 'participant_left') return null;
+  return { id, at, call, type: event.event, participant: participantOf(participant) };
+}
+
+function fileOf({ request, fileResults }: EgressInfo): string | undefined {
+  if (request.case === 'roomComposite') {
+    const { fileOutputs, output } = request.value;
+    const requested = fileOutputs[0] ?? (output.case === 'file' ? output.value : undefined);
+    if (requested) return requested.filepath;
+  }
+  return fileResults[0]?.filename;
+}
+
+const timeOf = (nanoseconds: bigint): Date | null =>
+  nanoseconds > 0n ? new Date(Number(nanoseconds / NANOSECONDS)) : null;
+
+const HEADER = Buffer.from('{"alg":"HS256","typ":"JWT"}').toString('base64url');
+
+/** The signing key of an application of the media server, and the bearer of the token. */
+export interface TokenSubject {
+  key: string;
+  secret: KeyObject;
+  identity: string;
+  /** Seconds for which the token is valid. */
+  seconds: number;
+}
+
+/**
+ * An access token of LiveKit: a JWT (RFC 7519) with HS256 and the claims of the SDK. The SDK imports the key for each token and
+ * signs in the thread pool, which takes four times the processor time.
+ */
+export function signToken({ key, secret, identity, seconds }: TokenSubject, grants: ClaimGrants): string {
+  const now = Math.floor(Date.now() / 1_000);
+  const claims = { ...claimsToJwtPayload(grants), iss: key, sub: identity, nbf: now, exp: now + seconds };
+  const text = `${HEADER}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
+  return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
+}
 
 /** A request that takes longer fails. */
 const TIMEOUT_SECONDS = 5;

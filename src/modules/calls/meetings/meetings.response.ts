@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { PageEnvelope } from '../../../platform/paging/page.response.js';
+import { PageEnvelope } from '../../../platform/paging/page.dto.js';
 import { DATE_TIME, UUID } from '../../../platform/field-docs/field-docs.js';
-import { CALL_KINDS, type CallKind } from '../calls.entity.js';
+import { CALL_KINDS, type CallKind } from '../calls.schema.js';
 
 export class LiveMeetingResponse {
   @ApiProperty(UUID) call_id!: string;

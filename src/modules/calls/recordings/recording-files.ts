@@ -3,16 +3,23 @@ import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
+import { Audit } from '../../../platform/audit/audit.js';
 import { Blobs, type StoredBlob } from '../../../platform/blobs/blobs.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { type DomainEvent, Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { ChatApi } from '../../chat/index.js';
+import { CallAccess } from '../call-access.js';
+import { CallErrors } from '../calls.dto.js';
+import { type AccessibleCall, CallsRepository } from '../calls.repository.js';
+import type { Recording } from '../calls.schema.js';
 import { CallChanges } from '../changes/call-changes.js';
 import { RECORDING_COMPLETE, RECORDING_READY } from '../model/call-events.js';
-import { CallsRepository } from '../calls.repository.js';
-import { expiry } from './recording-state.js';
+import { expiry, isFinished } from './recording-changes.js';
+import type { RecordingResponse } from './recordings.dto.js';
 import { RecordingsRepository } from './recordings.repository.js';
+import { RecordingsService } from './recordings.service.js';
 
 /** Maximum size of a recording: 64 GiB. */
 const MAX_BYTES = 64 * 1024 ** 3;
@@ -127,5 +134,49 @@ export class RecordingFiles implements OnModuleInit {
       this.changes.report(tx, { tenantId, callId: call.id }, 'updated', id);
       return true;
     });
+  }
+}
+
+/** Deletion of recordings by users. */
+@Injectable()
+export class RecordingDeletion {
+  constructor(
+    private readonly recordings: RecordingsRepository,
+    private readonly service: RecordingsService,
+    private readonly files: RecordingFiles,
+    private readonly access: CallAccess,
+    private readonly changes: CallChanges,
+    private readonly audit: Audit,
+    private readonly db: Db,
+  ) {}
+
+  /**
+   * Deletes a finished recording. A trigger releases its file.
+   * @returns the recording as it was, without a link
+   * @throws ApiError 404, 403, 409 `recording_not_finished`
+   */
+  async delete(ctx: RequestContext, callId: string, id: string): Promise<RecordingResponse> {
+    const call = await this.access.read(ctx, callId);
+    const { tenantId } = ctx;
+    const key = { tenantId, callId };
+    const { file, shown } = await this.db.tx(async (tx) => {
+      const recording = await this.recordings.lock(tx, tenantId, id);
+      if (recording?.call_id !== callId) throw CallErrors.recordingNotFound.with();
+      await this.assertRight(ctx, call, recording);
+      if (!isFinished(recording.state)) throw CallErrors.recordingNotFinished.with();
+      const before = await this.service.shown(key, id, tx);
+      await this.recordings.delete(tx, tenantId, id);
+      const entry = { action: 'call.recording.deleted', objectKind: 'recording', objectId: id };
+      await this.audit.record(tx, ctx, { ...entry, data: { call_id: callId } });
+      this.changes.report(tx, key, 'updated', id);
+      return { file: recording.file, shown: before };
+    });
+    await this.files.discard(file);
+    return { ...shown, url: null, url_expires_at: null };
+  }
+
+  private async assertRight(ctx: RequestContext, { role }: AccessibleCall, { requested_by }: Recording) {
+    if (role === 'member' && requested_by !== ctx.userId)
+      await this.access.assertPermission(ctx, 'calls.moderate');
   }
 }

@@ -6,8 +6,12 @@ import { UserConnections } from '../../../platform/realtime/user-connections.js'
 import { CallAccess } from '../call-access.js';
 import { CallChanges } from '../changes/call-changes.js';
 import { CallsRepository } from '../calls.repository.js';
-import { SocketStartRecording, SocketStopRecording } from './recordings.dto.js';
-import { RecordingDeletedResponse, RecordingEnvelope } from './recordings.response.js';
+import {
+  RecordingDeletedResponse,
+  RecordingEnvelope,
+  SocketStartRecording,
+  SocketStopRecording,
+} from './recordings.dto.js';
 import { RecordingsRepository } from './recordings.repository.js';
 import { RecordingsService } from './recordings.service.js';
 

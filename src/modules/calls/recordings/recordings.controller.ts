@@ -1,6 +1,6 @@
 import { Controller, Param, Query } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
-import { DOWNLOAD_ERRORS } from '../../../platform/blobs/blobs.errors.js';
+import { DOWNLOAD_ERRORS } from '../../../platform/blobs/file-errors.dto.js';
 import { ApiDownload } from '../../../platform/blobs/download-docs.js';
 import { Public } from '../../../platform/context/access.decorators.js';
 import { Requires } from '../../../platform/context/permission.guard.js';
@@ -10,10 +10,14 @@ import { Id } from '../../../platform/http/id.pipe.js';
 import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { Errors } from '../../../platform/http/errors.js';
-import { CallErrors } from '../calls.errors.js';
-import { ListRecordings } from './recordings.dto.js';
-import { RecordingDeletion } from './recording-deletion.js';
-import { DeletedRecordingEnvelope, RecordingEnvelope, RecordingListEnvelope } from './recordings.response.js';
+import { CallErrors } from '../calls.dto.js';
+import {
+  DeletedRecordingEnvelope,
+  ListRecordings,
+  RecordingEnvelope,
+  RecordingListEnvelope,
+} from './recordings.dto.js';
+import { RecordingDeletion } from './recording-files.js';
 import { RecordingsService } from './recordings.service.js';
 
 @ApiTags('meetings')

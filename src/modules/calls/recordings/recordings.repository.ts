@@ -4,9 +4,9 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import type { CallKey } from '../model/call-identity.js';
-import { Recording, type RecordingState } from '../calls.entity.js';
-import type { RecordingResponse } from './recordings.response.js';
+import type { CallKey } from '../model/call-events.js';
+import { Recording, type RecordingState } from '../calls.schema.js';
+import type { RecordingResponse } from './recordings.dto.js';
 
 /** A recording as responses show it, without its link. */
 export type RecordingRow = Omit<RecordingResponse, 'url' | 'url_expires_at'>;

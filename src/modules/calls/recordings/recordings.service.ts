@@ -1,25 +1,67 @@
 import { Injectable } from '@nestjs/common';
-import { v7 as uuidv7 } from 'uuid';
+import { parse, stringify, v7 as uuidv7 } from 'uuid';
 import { Audit } from '../../../platform/audit/audit.js';
 import { Blobs } from '../../../platform/blobs/blobs.js';
-import type { RequestContext, MemberKey } from '../../../platform/context/request-context.js';
+import type { MemberKey, RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Reader } from '../../../platform/database/tx.js';
 import { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
+import { Keyring } from '../../../platform/secrets/keyring.js';
 import { ChatApi } from '../../chat/index.js';
 import { CallAccess } from '../call-access.js';
-import { CallChanges } from '../changes/call-changes.js';
-import type { CallKey } from '../model/call-identity.js';
 import { CallServer } from '../call-server.js';
-import type { Call } from '../calls.entity.js';
-import { CallErrors } from '../calls.errors.js';
+import { CallErrors } from '../calls.dto.js';
 import { CallsRepository } from '../calls.repository.js';
+import type { Call } from '../calls.schema.js';
+import { CallChanges } from '../changes/call-changes.js';
+import type { CallKey } from '../model/call-events.js';
 import { fileOf, RecordingChanges } from './recording-changes.js';
-import { RecordingLinks } from './recording-links.js';
-import type { RecordingListEnvelope, RecordingResponse } from './recordings.response.js';
+import type { RecordingListEnvelope, RecordingResponse } from './recordings.dto.js';
 import { type RecordingFilter, type RecordingRow, RecordingsRepository } from './recordings.repository.js';
+
+/** Seconds in which a link is valid. */
+const VALID_SECONDS = 3_600;
+const USE = 'recording link';
+const ID_BYTES = 16;
+const TIME_BYTES = 6;
+const SIGNATURE_BYTES = 18;
+const BYTES = 2 * ID_BYTES + TIME_BYTES + SIGNATURE_BYTES;
+const FORM = /^[\w-]{75}$/;
+
+export interface RecordingLink {
+  url: string;
+  expiresAt: Date;
+}
+
+/** Signed links to recordings for players, which send no bearer token: workspace, recording, time of the end, HMAC. */
+@Injectable()
+export class RecordingLinks {
+  constructor(private readonly keyring: Keyring) {}
+
+  /** A new link to a file. */
+  issue(tenantId: string, id: string): RecordingLink {
+    const expires = Math.floor(Date.now() / 1000) + VALID_SECONDS;
+    const time = Buffer.alloc(TIME_BYTES);
+    time.writeUIntBE(expires, 0, TIME_BYTES);
+    const content = Buffer.concat([parse(tenantId), parse(id), time]);
+    const signature = this.keyring.sign(USE, content.toString('hex'), SIGNATURE_BYTES);
+    const token = Buffer.concat([content, signature]).toString('base64url');
+    return { url: `/apis/v1/call/recordings/${token}`, expiresAt: new Date(expires * 1000) };
+  }
+
+  /** @returns undefined for an invalid or expired link */
+  read(token: string): { tenantId: string; id: string } | undefined {
+    if (!FORM.test(token)) return undefined;
+    const bytes = Buffer.from(token, 'base64url');
+    if (bytes.length !== BYTES) return undefined;
+    const content = bytes.subarray(0, BYTES - SIGNATURE_BYTES);
+    if (!this.keyring.verify(USE, content.toString('hex'), bytes.subarray(content.length))) return undefined;
+    if (content.readUIntBE(2 * ID_BYTES, TIME_BYTES) * 1000 <= Date.now()) return undefined;
+    return { tenantId: stringify(content, 0), id: stringify(content, ID_BYTES) };
+  }
+}
 
 /** The permission to see the recordings of all calls. */
 const READ_ANY = 'recordings.read_any';

@@ -1,5 +1,5 @@
 import { JsonReply } from '../../../platform/http/json-reply.js';
-import type { CallEnvelope, CallRoomEnvelope } from '../call.response.js';
+import type { CallEnvelope, CallRoomEnvelope } from '../calls.dto.js';
 
 // The view call_views makes the JSON of calls; these functions add the envelopes.
 

@@ -11,7 +11,7 @@ import {
   Uuid,
 } from '../../../platform/http/input.decorators.js';
 import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
-import { CALL_KINDS, type CallKind } from '../calls.entity.js';
+import { CALL_KINDS, type CallKind } from '../calls.schema.js';
 
 const MAX_TITLE = 200;
 const MAX_MEMBERS = 100;

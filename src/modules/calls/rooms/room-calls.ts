@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { type DomainEvent, Outbox } from '../../../platform/events/outbox.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { ActiveCalls, ROOM_ACCESS_CHANGING, type RoomAccessChange } from '../../chat/index.js';
-import { CallEnding } from '../changes/call-ending.js';
+import { CallEnding } from '../changes/call-changes.js';
 import { CALL_ACCESS_CHANGED } from '../model/call-events.js';
 import { CallsRepository } from '../calls.repository.js';
 import { Kicks } from '../changes/kicks.js';

@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { DOWNLOAD_ERRORS, UPLOAD_ERRORS } from '../../../platform/blobs/blobs.errors.js';
+import { DOWNLOAD_ERRORS, UPLOAD_ERRORS } from '../../../platform/blobs/file-errors.dto.js';
 import { ApiDownload } from '../../../platform/blobs/download-docs.js';
 import { Form, TakesFile, type UploadForm } from '../../../platform/blobs/uploads/upload-form.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
@@ -8,8 +8,7 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
-import { ChatErrors } from '../chat.errors.js';
-import { ChatAttachmentEnvelope } from './chat-attachments.response.js';
+import { ChatAttachmentEnvelope, ChatErrors } from '../chat.dto.js';
 import { ATTACHMENT_MAX_BYTES, ChatAttachmentsService } from './chat-attachments.service.js';
 
 @ApiTags('chat')

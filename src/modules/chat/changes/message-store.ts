@@ -3,8 +3,7 @@ import type { MemberKey, WorkspaceKey } from '../../../platform/context/request-
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
-import type { MessageChange } from '../model/message-rules.js';
-import type { NewMessage } from '../model/new-message.js';
+import type { MessageChange, NewMessage } from '../model/message-rules.js';
 import { activePartner } from './message-facts.js';
 
 /** A message as it was written. */

@@ -4,11 +4,11 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { ConcurrentChangeError, errorCode } from '../../../platform/database/database-errors.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { ApiError } from '../../../platform/http/api-error.js';
+import { ApiError } from '../../../platform/http/errors.js';
 import { ChatChanges } from '../chat-changes.js';
-import { ChatErrors } from '../chat.errors.js';
+import { ChatErrors } from '../chat.dto.js';
 import { ChatNotifications } from '../chat.notifications.js';
-import type { RoomGuest } from '../room-guest.js';
+import type { RoomGuest } from '../chat-hooks.js';
 import {
   type ChangeFacts,
   type Decision,
@@ -16,14 +16,14 @@ import {
   type EditCommand,
   editMessage,
   type MessageChange,
+  type MessageInput,
+  type NewMessage,
   reactToMessage,
   type SendFacts,
   sendMessage,
   type Unwritten,
 } from '../model/message-rules.js';
-import type { MessageInput, NewMessage } from '../model/new-message.js';
-import { MessageFiles } from './message-files.js';
-import { MessageFacts } from './message-facts.js';
+import { MessageFacts, MessageFiles } from './message-facts.js';
 import { MessageStore, type StoredMessage } from './message-store.js';
 
 /** A message after a write, as JSON. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { ChatMember } from '../chat.entity.js';
+import type { ChatMember } from '../chat.schema.js';
 
 interface ChangeRow {
   /** JSON; null where nothing changed. */

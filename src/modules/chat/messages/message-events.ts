@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { FACTS, PublicEvents, publicEvents } from '../../../platform/events/public-events.js';
-import { ChatMessageResponse } from '../message.response.js';
+import { ChatMessageResponse } from '../chat.dto.js';
 
 // Only members of the room read it.
 const read = workspace.statement<{ place: number; message: string }>(

@@ -5,17 +5,21 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import { QuotaErrors } from '../../../platform/quotas/quotas.errors.js';
+import { QuotaErrors } from '../../../platform/quotas/quotas.dto.js';
 import { RateLimited } from '../../../platform/rate-limits/rate-limit.guard.js';
-import { ChatErrors } from '../chat.errors.js';
-import { EditMessage, ListMessages, MarkRead, React, SendMessage } from './messages.dto.js';
+import { ChatErrors } from '../chat.dto.js';
 import {
   ChatMessageEnvelope,
   ChatMessageListEnvelope,
   ChatPartyEnvelope,
   ChatReadEnvelope,
+  EditMessage,
+  ListMessages,
+  MarkRead,
+  React,
+  SendMessage,
   SentChatMessageEnvelope,
-} from './messages.response.js';
+} from './messages.dto.js';
 import { messageReply, messagesReply, sentMessageReply } from './messages.presenter.js';
 import { MessagesService } from './messages.service.js';
 

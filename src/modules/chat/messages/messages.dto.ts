@@ -1,7 +1,19 @@
+import { createHash } from 'node:crypto';
 import { applyDecorators } from '@nestjs/common';
-import { ApiHideProperty, ApiProperty, PickType } from '@nestjs/swagger';
-import { Equals, IsInt, IsOptional, Matches, Min } from 'class-validator';
-import { MAX_QUERY } from '../../../lib/search-text/index.js';
+import {
+  ApiExtraModels,
+  ApiHideProperty,
+  ApiProperty,
+  getSchemaPath,
+  IntersectionType,
+  PickType,
+} from '@nestjs/swagger';
+import { Equals, IsInt, IsObject, IsOptional, Matches, Min } from 'class-validator';
+import { v7 as uuidv7 } from 'uuid';
+import { MAX_QUERY, vectorOf } from '../../../lib/search-text/index.js';
+import { hasVisibleCharacter } from '../../../lib/text/index.js';
+import { EXAMPLE_ID, UUID } from '../../../platform/field-docs/field-docs.js';
+import { fieldError } from '../../../platform/http/errors.js';
 import {
   Flag,
   IntegerFrom,
@@ -14,8 +26,9 @@ import {
   WholeNumber,
 } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { FORMATS } from '../chat.entity.js';
-import { Ids, LowerCase } from '../socket-room.dto.js';
+import { ChatMessageResponse, Ids, LowerCase, SocketMessage, SocketRoom } from '../chat.dto.js';
+import { FORMATS, type MessageOrigin } from '../chat.schema.js';
+import type { MessageInput } from '../model/message-rules.js';
 
 const MAX_BODY = 32_000;
 const MAX_ATTACHMENTS = 10;
@@ -114,4 +127,132 @@ export class ListMessages extends PickType(PageQuery, ['limit'] as const) {
   @IsOptional()
   @Text(MAX_QUERY, { message: 'q must be given once', minLength: 1, required: false })
   q?: string;
+}
+
+export class ChatPositionResponse {
+  /** Number of the newest message of the room. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 12 }) last_seq!: number;
+  /** Number of the newest change of the room. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 14 }) mod_seq!: number;
+}
+
+export class ChatMessageListEnvelope {
+  messages!: ChatMessageResponse[];
+  /** There are further messages in the direction of the request. */
+  @ApiProperty({ example: false }) has_more!: boolean;
+  /** The room at the time of the response. */
+  room!: ChatPositionResponse;
+}
+
+export class ChatMessageEnvelope {
+  message!: ChatMessageResponse;
+}
+
+export class SentChatMessageEnvelope extends ChatMessageEnvelope {
+  /** The message was sent by an earlier request with the same `client_msg_id`. */
+  @ApiProperty({ example: false }) duplicate!: boolean;
+}
+
+export class ChatReadEnvelope {
+  @ApiProperty({ type: 'integer', minimum: 0, example: 12 }) last_read_seq!: number;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) unread!: number;
+}
+
+export class ChatPartyUserResponse {
+  @ApiProperty(UUID) id!: string;
+  /** @example "Bob Okafor" */ display_name!: string;
+  /** @example "bob@demo.example" */ email!: string;
+}
+
+export class ChatPartyResponse {
+  /** The id of the request: of the user or of the direct room. */
+  @ApiProperty(UUID) id!: string;
+  /** Null until the first of both creates the room. */
+  @ApiProperty(UUID) room_id!: string | null;
+  /** The other user. */
+  users!: ChatPartyUserResponse[];
+  @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) unread!: number;
+}
+
+export class ChatPartyEnvelope {
+  party!: ChatPartyResponse;
+}
+
+/** `message.send` */
+export class SocketSend extends IntersectionType(SocketRoom, SendMessage) {}
+
+/** `message.edit` */
+export class SocketEdit extends IntersectionType(SocketMessage, EditMessage) {}
+
+/** `message.react` */
+export class SocketReact extends IntersectionType(SocketMessage, React) {}
+
+/** `message.delete` */
+export class SocketDelete extends SocketMessage {}
+
+/** `room.read` */
+export class SocketRead extends IntersectionType(SocketRoom, MarkRead) {}
+
+/** `typing` */
+export class SocketTyping extends SocketRoom {
+  @IsOptional() @Flag({ example: true, required: false }) on: boolean = true;
+}
+
+/** `session.resume` */
+export class Resume {
+  /** Newest known `mod_seq` by room id. */
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'integer', minimum: 0 },
+    example: { '01890a5d-ac96-774b-bcce-b302099a8057': 41 },
+  })
+  @IsObject()
+  rooms!: Record<string, number>;
+
+  /** Messages of the response. */
+  @IsOptional() @IntegerFrom(1, 200, { example: 200, required: false }) limit: number = 200;
+}
+
+/** The changes of one room after a position. */
+export class ResumedRoomResponse {
+  /** In the order of `mod_seq`. */
+  @ApiProperty({ type: [ChatMessageResponse], example: [] }) messages!: ChatMessageResponse[];
+  /** The position of the client after it has applied the messages. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 43 }) mod_seq!: number;
+  /** There are further changes: resume again with this `mod_seq`. */
+  @ApiProperty({ example: false }) more!: boolean;
+}
+
+@ApiExtraModels(ResumedRoomResponse)
+export class ResumedResponse {
+  /** Rooms with changes, by id. */
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { $ref: getSchemaPath(ResumedRoomResponse) },
+    example: { [EXAMPLE_ID]: { messages: [], mod_seq: 43, more: false } },
+  })
+  rooms!: Record<string, ResumedRoomResponse>;
+  /** Ids of your rooms that the request did not name. */
+  @ApiProperty({ type: [String], format: 'uuid', example: [] }) added!: string[];
+  /** Ids of named rooms that you cannot read. */
+  @ApiProperty({ type: [String], format: 'uuid', example: [] }) removed!: string[];
+  /** Number of unread messages by room id. */
+  @ApiProperty({ type: 'object', additionalProperties: { type: 'integer' }, example: { [EXAMPLE_ID]: 2 } })
+  unread!: Record<string, number>;
+}
+
+/** Text form of the tsvector of a message. */
+export const wordsOf = (body: string): Promise<string> => vectorOf({ readers: [], title: body, html: '' });
+
+/** The stored form of a new message. @throws ApiError 422 for a blank body without attachments */
+export async function messageInput(
+  input: SendMessage,
+  via: MessageOrigin | null = null,
+): Promise<MessageInput> {
+  const { client_msg_id, format, mentions, reply_to = null, attachment_ids: attachments, body } = input;
+  if (attachments.length === 0 && !hasVisibleCharacter(body))
+    throw fieldError('body', 'is_not_empty', 'body must not be blank without attachments');
+  const content = { body, format, reply_to, mentions, attachments };
+  const fingerprint = createHash('sha256').update(JSON.stringify(content)).digest('hex');
+  return { id: uuidv7(), client_msg_id, fingerprint, ...content, via, tsv: await wordsOf(body) };
 }

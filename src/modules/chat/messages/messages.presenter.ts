@@ -4,7 +4,7 @@ import type {
   ChatMessageEnvelope,
   ChatMessageListEnvelope,
   SentChatMessageEnvelope,
-} from './messages.response.js';
+} from './messages.dto.js';
 
 export const messageReply = ({ message }: { message: string }): JsonReply<ChatMessageEnvelope> =>
   JsonReply.ofTexts<ChatMessageEnvelope>({ message });

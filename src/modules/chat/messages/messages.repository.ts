@@ -4,7 +4,7 @@ import { Db } from '../../../platform/database/db.js';
 import { type Statement, workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
-import { MESSAGE_BYTES } from '../chat.entity.js';
+import { MESSAGE_BYTES } from '../chat.schema.js';
 
 /** A page of messages, and the room in the same snapshot. */
 export interface MessagePage {

@@ -8,10 +8,16 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import { PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatNotifications } from '../chat.notifications.js';
-import type { MessageOrigin } from '../chat.entity.js';
-import { ChatErrors } from '../chat.errors.js';
-import { messageInput, wordsOf } from './message-input.js';
-import type { EditMessage, ListMessages, React, SendMessage } from './messages.dto.js';
+import type { MessageOrigin } from '../chat.schema.js';
+import { ChatErrors } from '../chat.dto.js';
+import {
+  type EditMessage,
+  type ListMessages,
+  messageInput,
+  type React,
+  type SendMessage,
+  wordsOf,
+} from './messages.dto.js';
 import { type MessagePage, MessagesRepository, type PageRequest, type Party } from './messages.repository.js';
 import { MessageWrites, type WrittenMessage } from '../changes/message-writes.js';
 

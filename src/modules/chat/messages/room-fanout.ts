@@ -1,5 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { Db } from '../../../platform/database/db.js';
+import { growingTo } from '../../../platform/memory/cache-size.js';
+import { CatchUp } from '../../../platform/realtime/catch-up.js';
 import { Connection } from '../../../platform/realtime/connection.js';
 import type { ServerEvent } from '../../../platform/realtime/event-declarations.js';
 import { UserConnections } from '../../../platform/realtime/user-connections.js';
@@ -23,9 +27,109 @@ import {
   ROOM_REMOVED_EVENT,
   TYPING_EVENT,
 } from '../chat-events.js';
-import type { ChatMessageResponse } from '../message.response.js';
-import { FanoutRepository, type RoomPosition } from './fanout.repository.js';
-import { BATCH, keyOf, type RoomState, RoomStates } from './room-states.js';
+import type { ChatMessageResponse } from '../chat.dto.js';
+import { FanoutRepository, type RoomHead, type RoomPosition } from './fanout.repository.js';
+
+const MAX_ROOMS = 100_000;
+/** Rooms whose members are kept in memory. */
+const MAX_LOADED = 10_000;
+/** Messages that one statement reads. */
+export const BATCH = 200;
+
+/** A room as this process has delivered it. */
+export interface RoomState extends RoomKey {
+  /** Number of the newest delivered change. */
+  known: number;
+  /** `known` when the state was created: this process has not delivered the changes up to it. */
+  start: number;
+  /** Position from which the changes must be delivered again. */
+  rewind: number | undefined;
+  /** Number of the newest delivered message; undefined: unknown. */
+  lastSeq: number | undefined;
+  /** Members as of `known`. Changes of members are messages, so later ones are read with the messages. Undefined: not loaded. */
+  members: Set<string> | undefined;
+}
+
+/** The positions up to which this process has delivered the rooms of its sockets. */
+@Injectable()
+export class RoomStates {
+  private readonly states = new LRUCache<string, RoomState>(growingTo(MAX_ROOMS));
+  private readonly loaded = new LRUCache<string, RoomState>({
+    ...growingTo(MAX_LOADED),
+    dispose: (state) => (state.members = undefined),
+  });
+
+  constructor(
+    private readonly connections: UserConnections,
+    private readonly repository: FanoutRepository,
+  ) {}
+
+  /** Whether this process has no sockets. */
+  get isIdle(): boolean {
+    return this.connections.size === 0;
+  }
+
+  get(room: RoomKey): RoomState | undefined {
+    return this.states.get(keyOf(room));
+  }
+
+  /** Adds a room whose changes up to `known` are not delivered by this process. */
+  add(room: RoomKey, known: number, lastSeq?: number): RoomState {
+    const { tenant, room: id } = room;
+    const state = { tenant, room: id, known, start: known, rewind: undefined, lastSeq, members: undefined };
+    this.states.set(keyOf(room), state);
+    return state;
+  }
+
+  delete(room: RoomKey): void {
+    this.loaded.delete(keyOf(room));
+    this.states.delete(keyOf(room));
+  }
+
+  /** Moves a state back to its rewind position, if it has one. */
+  applyRewind(state: RoomState): void {
+    if (state.rewind === undefined) return;
+    state.known = Math.min(state.known, state.rewind);
+    state.start = state.known;
+    state.rewind = undefined;
+    state.lastSeq = undefined;
+    this.loaded.delete(keyOf(state));
+  }
+
+  /** The members as of `known` who are still members. */
+  async membersOf(state: RoomState): Promise<Set<string>> {
+    if (state.members) return state.members;
+    const { tenant, room } = state;
+    const found = await this.repository.membership(tenant, room);
+    const members = new Set(found?.members);
+    const newest = found?.mod_seq ?? 0;
+    for (let position = state.known; position < newest;) {
+      const changes = await this.repository.changes(tenant, room, position, BATCH);
+      if (!changes || changes.length === 0) break;
+      for (const text of changes) {
+        const { event, mod_seq: modSeq } = JSON.parse(text) as ChatMessageResponse;
+        if (event?.type === 'members_added') for (const user of event.user_ids ?? []) members.delete(user);
+        position = modSeq;
+      }
+    }
+    state.members = members;
+    this.loaded.set(keyOf(state), state);
+    return members;
+  }
+
+  /** The newest delivered change of each room. Rooms of workspaces without sockets are removed. */
+  heads(): RoomHead[] {
+    const heads: RoomHead[] = [];
+    const unused: RoomKey[] = [];
+    for (const { tenant, room, known } of this.states.values())
+      if (this.connections.hasTenant(tenant)) heads.push({ tenant, room, modSeq: known });
+      else unused.push({ tenant, room });
+    for (const room of unused) this.delete(room);
+    return heads;
+  }
+}
+
+export const keyOf = ({ tenant, room }: RoomKey): string => `${tenant} ${room}`;
 
 const MIN_RETRY_MS = 200;
 const MAX_RETRY_MS = 15_000;
@@ -204,4 +308,48 @@ function eventOf(message: ChatMessageResponse, lastSeq: number | undefined): Ser
       ? message.edited_at === null && message.reactions.length === 0
       : message.seq > lastSeq;
   return isNew ? MESSAGE_CREATED : MESSAGE_UPDATED;
+}
+
+/** Rooms of one statement. */
+const ROOMS = 2_000;
+
+/** Finds lost changes: compares the delivered rooms with their rows, and reads the members who joined since the last comparison. */
+@Injectable()
+export class RoomCatchUp implements OnModuleInit {
+  constructor(
+    private readonly catchUp: CatchUp,
+    private readonly fanout: RoomFanout,
+    private readonly states: RoomStates,
+    private readonly repository: FanoutRepository,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.catchUp.register('rooms', (seconds) => this.compare(seconds));
+  }
+
+  private async compare(seconds: number): Promise<void> {
+    const heads = await this.db.ofCurrentCell(this.states.heads(), ({ tenant }) => tenant);
+    for (let at = 0; at < heads.length; at += ROOMS) {
+      for (const row of await this.repository.behind(heads.slice(at, at + ROOMS))) {
+        const room = { tenant: row.tenant_id, room: row.room_id };
+        if (row.mod_seq === null) this.fanout.deleted(room);
+        else this.fanout.changed(room, row.mod_seq);
+      }
+    }
+    await this.addRecent(seconds);
+  }
+
+  /** Reports rooms to their new members, unless this process delivers the room already. */
+  private async addRecent(seconds: number): Promise<void> {
+    if (this.states.isIdle) return;
+    const found = await this.repository.recentMembers(seconds);
+    const rooms = Map.groupBy(found, ({ tenant_id, room_id }) => `${tenant_id} ${room_id}`);
+    for (const members of rooms.values()) {
+      const [{ tenant_id: tenant, room_id: room, mod_seq: modSeq }] = members as [(typeof members)[0]];
+      if (this.states.get({ tenant, room })) continue;
+      const users = members.map(({ user_id }) => user_id);
+      this.fanout.added({ tenant, room }, users, modSeq);
+    }
+  }
 }

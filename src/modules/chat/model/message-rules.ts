@@ -1,13 +1,111 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiError } from '../../../platform/http/api-error.js';
-import { Errors } from '../../../platform/http/errors.js';
-import { quotaExceeded } from '../../../platform/quotas/quota-error.js';
+import { v7 as uuidv7 } from 'uuid';
+import { type ApiError, Errors } from '../../../platform/http/errors.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
-import { ChatErrors } from '../chat.errors.js';
-import type { ChatMember, ChatMessage, ChatRole } from '../chat.entity.js';
-import { atLeast } from './chat-roles.js';
-import { changeReactions, type Reaction } from './reactions.js';
-import type { MessageInput, NewMessage } from './new-message.js';
+import { quotaExceeded } from '../../../platform/quotas/row-quota.js';
+import { ChatErrors } from '../chat.dto.js';
+import {
+  CHAT_ROLES,
+  type ChatMember,
+  type ChatMessage,
+  type ChatRole,
+  type MessageOrigin,
+} from '../chat.schema.js';
+
+export const atLeast = (role: ChatRole | null, needed: ChatRole): boolean =>
+  role !== null && CHAT_ROLES.indexOf(role) >= CHAT_ROLES.indexOf(needed);
+
+/** A reaction of a message as it is stored and shown. */
+export interface Reaction {
+  emoji: string;
+  count: number;
+  user_ids: string[];
+}
+
+/** Selectors of the presentation, which some clients send with an emoji. */
+const PRESENTATION = /[\uFE0E\uFE0F]/gu;
+
+/** What makes two reactions the same: clients send names in any case and form of Unicode. */
+export const emojiKey = (emoji: string): string =>
+  emoji.replace(PRESENTATION, '').normalize('NFC').toLowerCase().normalize('NFC');
+
+/**
+ * The reactions of a message after a user has added or removed one, in the order of the first use. An emoji keeps the form of its
+ * first use. Joins stored reactions that are the same, which earlier versions counted separately.
+ */
+export function changeReactions(
+  stored: readonly Reaction[],
+  userId: string,
+  { emoji, on }: { emoji: string; on: boolean },
+): Reaction[] {
+  const changed = emojiKey(emoji);
+  const uses = stored.flatMap(({ emoji: shown, user_ids }) =>
+    user_ids.map((user) => ({ key: emojiKey(shown), emoji: shown, user })),
+  );
+  const kept = uses.filter(({ key, user }) => on || key !== changed || user !== userId);
+  if (on) kept.push({ key: changed, emoji, user: userId });
+  const reactions = new Map<string, { emoji: string; users: Set<string> }>();
+  for (const { key, emoji: shown, user } of kept) {
+    const reaction = reactions.get(key) ?? { emoji: shown, users: new Set() };
+    reactions.set(key, reaction);
+    reaction.users.add(user);
+  }
+  return [...reactions.values()].map(({ emoji: shown, users }) => ({
+    emoji: shown,
+    count: users.size,
+    user_ids: [...users],
+  }));
+}
+
+/** A message as its sender wrote it. */
+export interface MessageInput {
+  id: string;
+  client_msg_id: string;
+  /** Hexadecimal. */
+  fingerprint: string;
+  body: string;
+  format: string;
+  reply_to: string | null;
+  mentions: string[];
+  /** Ids. */
+  attachments: string[];
+  /** The incoming webhook that has posted it. */
+  via: MessageOrigin | null;
+  /** Text form of the tsvector of the body. */
+  tsv: string;
+}
+
+/** The columns of a message that is added to a room. The room gives it its numbers and its time. */
+export interface NewMessage extends Pick<
+  ChatMessage,
+  'id' | 'sender_id' | 'guest_name' | 'via' | 'client_msg_id' | 'kind' | 'body' | 'event' | 'reply_to' | 'tsv'
+> {
+  /** Hexadecimal. */
+  fingerprint: string | null;
+  format: string;
+  reply_to_seq: number | null;
+  mentions: readonly string[];
+  attachments: readonly object[];
+}
+
+/** The message that reports a change of the room or a step of a call. */
+export const reportMessage = (senderId: string, kind: 'system' | 'call', event: object): NewMessage => ({
+  id: uuidv7(),
+  sender_id: senderId,
+  guest_name: null,
+  via: null,
+  client_msg_id: null,
+  fingerprint: null,
+  kind,
+  body: '',
+  format: 'plain',
+  event,
+  reply_to: null,
+  reply_to_seq: null,
+  mentions: [],
+  attachments: [],
+  tsv: '',
+});
 
 /** The rules of messages: functions of the rows of a room, a command and the time of the database, which return changes or an error. */
 

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { PageEnvelope } from '../../../platform/paging/page.response.js';
+import { PageEnvelope } from '../../../platform/paging/page.dto.js';
 import { DATE_TIME } from '../../../platform/field-docs/field-docs.js';
 import { PresenceResponse } from '../../presence/index.js';
 

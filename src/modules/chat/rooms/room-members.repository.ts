@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import type { ChatRole } from '../chat.entity.js';
+import type { ChatRole } from '../chat.schema.js';
 
 export interface ListedMember {
   id: string;

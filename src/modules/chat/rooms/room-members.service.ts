@@ -11,22 +11,103 @@ import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
-import type { ChatRole, ChatRoom } from '../chat.entity.js';
-import { ROOM_ACCESS_CHANGING } from '../chat-hooks.js';
+import { TenantsApi } from '../../tenants/index.js';
 import { ChatChanges } from '../chat-changes.js';
+import { ROOM_ACCESS_CHANGING } from '../chat-hooks.js';
+import { ChatErrors } from '../chat.dto.js';
 import { ChatNotifications } from '../chat.notifications.js';
-import { ChatErrors } from '../chat.errors.js';
-import { atLeast } from '../model/chat-roles.js';
-import { mayAdd } from './room-rules.js';
+import type { ChatRole, ChatRoom } from '../chat.schema.js';
+import { atLeast } from '../model/message-rules.js';
 import { type ListedMember, RoomMembersRepository } from './room-members.repository.js';
-import { RoomUsers } from './room-users.js';
-import type { AddMembers } from './rooms.dto.js';
-import { type RoomEvent, RoomsRepository } from './rooms.repository.js';
 import type {
-  ChatMemberListEnvelope,
   AddedChatMembersEnvelope,
+  AddMembers,
+  ChatMemberListEnvelope,
+  CreateRoom,
   RemovedChatMemberEnvelope,
-} from './room.response.js';
+} from './rooms.dto.js';
+import { type RoomEvent, RoomsRepository } from './rooms.repository.js';
+
+/** The two users of a direct room, as its unique key. */
+export const directKey = (one: string, other: string): string => [one, other].toSorted().join(' ');
+
+/**
+ * Checks the fields of a new room that depend on its type.
+ * @param others ids of the other members, without the creator
+ * @throws ApiError 422
+ */
+export function checkNewRoom(input: CreateRoom, others: readonly string[]): void {
+  const { type, name, topic, visibility } = input;
+  if (type !== 'direct') {
+    if (name === undefined) throw fieldError('name', 'required', 'name is required');
+    checkVisibility(type, visibility);
+    return;
+  }
+  if ((name ?? topic ?? visibility) !== undefined) throw ChatErrors.directRoom.with();
+  if (others.length !== 1)
+    throw fieldError('member_ids', 'one_other', 'member_ids must contain exactly one other user');
+}
+
+/** @throws ApiError 422 for a group that any member of the workspace could join */
+export function checkVisibility(type: ChatRoom['type'], visibility: string | undefined): void {
+  if (visibility === 'tenant' && type !== 'channel')
+    throw fieldError('visibility', 'channels_only', 'visibility tenant is for channels only');
+}
+
+/** Any member may add others to groups and open channels, and any user may join an open channel. */
+export function mayAdd(room: ChatRoom, role: ChatRole | null, isJoining: boolean): boolean {
+  if (room.visibility === 'tenant' && isJoining) return true;
+  if (role === null) return false;
+  return room.type === 'group' || room.visibility === 'tenant' || atLeast(role, 'moderator');
+}
+
+/**
+ * Users with fewer than `QUOTAS.user.chat_rooms - LOCK_MARGIN` rooms are not locked, because PostgreSQL holds only a few thousand advisory locks.
+ * The margin exceeds the number of concurrent additions of one user.
+ */
+const LOCK_MARGIN = 200;
+
+/** Checks of users that are about to become members of a room. */
+@Injectable()
+export class RoomUsers {
+  constructor(
+    private readonly tenants: TenantsApi,
+    private readonly members: RoomMembersRepository,
+  ) {}
+
+  /**
+   * @param others users to look up: known and active
+   * @param callers users that are known to be active
+   * @param fieldOf the field of the request that names a user
+   * @throws ApiError 404 for an unknown or deactivated user, 422 `too_many_rooms`
+   */
+  async assertAddable(
+    tx: Tx,
+    ctx: RequestContext,
+    others: readonly string[],
+    callers: readonly string[],
+    fieldOf: (userId: string) => string,
+  ): Promise<void> {
+    const known = await this.tenants.findActiveMembers(tx, ctx.tenantId, [...others]);
+    const unknown = others.find((id) => !known.has(id));
+    if (unknown !== undefined) {
+      const message = `${unknown} is not an active member of the workspace`;
+      throw ChatErrors.userNotFound.with({
+        details: [{ field: fieldOf(unknown), code: 'unknown_user', message }],
+      });
+    }
+    const near = await this.members.inManyRooms(
+      tx,
+      ctx,
+      [...others, ...callers],
+      QUOTAS.user.chat_rooms - LOCK_MARGIN,
+    );
+    if (near.length === 0) return;
+    await this.members.lockUsers(tx, ctx, near);
+    const full = await this.members.inManyRooms(tx, ctx, near, QUOTAS.user.chat_rooms);
+    if (full.length > 0) throw ChatErrors.tooManyRooms.with();
+  }
+}
 
 interface LockedRoom {
   room: ChatRoom;

@@ -8,17 +8,20 @@ import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { ChatErrors } from '../chat.errors.js';
+import { ChatErrors } from '../chat.dto.js';
 import {
   AddedChatMembersEnvelope,
+  AddMembers,
   ChatMemberListEnvelope,
   ChatRoomEnvelope,
   ChatRoomListEnvelope,
+  CreateRoom,
   DeletedChatRoomEnvelope,
+  ListRooms,
   RemovedChatMemberEnvelope,
-} from './room.response.js';
+  UpdateRoom,
+} from './rooms.dto.js';
 import { RoomMembersService } from './room-members.service.js';
-import { AddMembers, CreateRoom, ListRooms, UpdateRoom } from './rooms.dto.js';
 import { RoomsService } from './rooms.service.js';
 
 @ApiTags('chat')

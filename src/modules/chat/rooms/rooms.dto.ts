@@ -1,5 +1,12 @@
-import { PickType } from '@nestjs/swagger';
+import { ApiProperty, PickType } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
+import {
+  DATE_TIME,
+  EXAMPLE_ID,
+  NO_DATE_TIME,
+  orNull,
+  UUID,
+} from '../../../platform/field-docs/field-docs.js';
 import {
   Flag,
   Line,
@@ -10,8 +17,9 @@ import {
   Time,
   Uuid,
 } from '../../../platform/http/input.decorators.js';
-import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
+import { PageEnvelope, PageQuery } from '../../../platform/paging/page.dto.js';
+import { ItemFields } from '../../../platform/resources/item.response.js';
+import { ChatMessageResponse, Ids, LowerCase } from '../chat.dto.js';
 import {
   CHAT_ROLES,
   type ChatRole,
@@ -19,8 +27,7 @@ import {
   ROOM_TYPES,
   type RoomType,
   VISIBILITIES,
-} from '../chat.entity.js';
-import { Ids, LowerCase } from '../socket-room.dto.js';
+} from '../chat.schema.js';
 
 const MAX_NAME = 120;
 const MAX_TOPIC = 500;
@@ -87,4 +94,86 @@ export class AddMembers {
 
   /** Also changes the role of users who are members already. */
   @Optional() @OneOf(CHAT_ROLES, { example: 'member' }) role?: ChatRole;
+}
+
+export class ChatRoomUserResponse {
+  @ApiProperty(UUID) id!: string;
+  /** @example "Bob Okafor" */ display_name!: string;
+  /** @example "bob@demo.example" */ email!: string;
+}
+
+export class ChatMemberResponse extends ChatRoomUserResponse {
+  @ApiProperty({ enum: ['user'], example: 'user' }) kind!: 'user';
+  @ApiProperty({ enum: CHAT_ROLES, example: 'member' }) role!: ChatRole;
+  @ApiProperty(DATE_TIME) joined_at!: string;
+}
+
+export class ChatRoomResponse extends ItemFields {
+  @ApiProperty({ enum: ROOM_TYPES, example: 'group' }) type!: RoomType;
+  /** Null for a direct room. */
+  @ApiProperty({ example: 'Offsite 2027' }) name!: string | null;
+  /** @example "Rooms, trains, talks" */ topic!: string;
+  @ApiProperty({ enum: VISIBILITIES, example: 'private' }) visibility!: (typeof VISIBILITIES)[number];
+  /** The other user of a direct room. */
+  @ApiProperty(orNull(ChatRoomUserResponse)) user!: ChatRoomUserResponse | null;
+  /** Your role; null for a channel that you may join. */
+  @ApiProperty({ enum: [...CHAT_ROLES, null], example: 'owner' }) role!: ChatRole | null;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 3 }) members_count!: number;
+  /** Null without messages, and for a channel that you may join. */
+  @ApiProperty(orNull(ChatMessageResponse)) last_message!: ChatMessageResponse | null;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 12 }) last_seq!: number;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 14 }) mod_seq!: number;
+  @ApiProperty({ type: 'integer', minimum: 0, example: 12 }) last_read_seq!: number;
+  /** Messages of others after `last_read_seq`, without deleted ones and changes of the room, among its newest 1,000 messages. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) unread!: number;
+  /** Messages among them that mention you, at most 100. */
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: 100, example: 0 }) mentions!: number;
+  /** Null for a channel that you may join. */
+  @ApiProperty({ enum: [...NOTIFY, null], example: 'all' }) notify!: (typeof NOTIFY)[number] | null;
+  @ApiProperty(NO_DATE_TIME) muted_until!: string | null;
+  @ApiProperty(NO_DATE_TIME) archived_at!: string | null;
+}
+
+/** The live call of a room. */
+export class ActiveCallResponse {
+  @ApiProperty(UUID) call_id!: string;
+  /** @example "Offsite 2027" */ title!: string;
+  @ApiProperty({ enum: ['meeting', 'livestream'], example: 'meeting' }) kind!: 'meeting' | 'livestream';
+  @ApiProperty(DATE_TIME) started_at!: string;
+  /** Connected now. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 3 }) participants!: number;
+}
+
+/** A room with its first members. */
+export class ChatRoomDetailResponse extends ChatRoomResponse {
+  /** Null for a channel that you may join. */
+  @ApiProperty(orNull(ActiveCallResponse))
+  active_call!: ActiveCallResponse | null;
+  /** Owners and moderators first; at most 200. Empty for a channel that you may join. */
+  @ApiProperty({ type: [ChatMemberResponse], example: [] }) members!: ChatMemberResponse[];
+}
+
+export class ChatRoomEnvelope {
+  room!: ChatRoomDetailResponse;
+}
+
+export class DeletedChatRoomEnvelope extends ChatRoomEnvelope {
+  @ApiProperty({ enum: [true], example: true }) deleted!: true;
+}
+
+export class ChatRoomListEnvelope extends PageEnvelope {
+  rooms!: ChatRoomResponse[];
+}
+
+export class ChatMemberListEnvelope extends PageEnvelope {
+  members!: ChatMemberResponse[];
+}
+
+export class AddedChatMembersEnvelope {
+  /** The users of the request, as members. */
+  members!: ChatMemberResponse[];
+}
+
+export class RemovedChatMemberEnvelope {
+  @ApiProperty({ enum: [true], example: true }) removed!: true;
 }

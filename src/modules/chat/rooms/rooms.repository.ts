@@ -1,17 +1,33 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
+import { boundedPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import type { MemberKey, RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { boundedPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
-import { ChatRoom, type ChatRole, MESSAGE_BYTES, type RoomType } from '../chat.entity.js';
-import { reportMessage } from '../model/new-message.js';
 import { MessageStore } from '../changes/message-store.js';
-import { ActiveCalls } from './active-calls.js';
+import { type ChatRole, ChatRoom, MESSAGE_BYTES, type RoomType } from '../chat.schema.js';
+import { reportMessage } from '../model/message-rules.js';
 import { MEMBER } from './room-members.repository.js';
 import type { ListRooms } from './rooms.dto.js';
+
+/** JSON of the live call of a room; null without one. */
+type ActiveCallSource = (reader: Reader, ctx: RequestContext, roomId: string) => Promise<string | null>;
+
+/** The live calls of rooms. The domain of calls registers their source, because it imports this one. */
+@Injectable()
+export class ActiveCalls {
+  private source: ActiveCallSource = async () => null;
+
+  register(source: ActiveCallSource): void {
+    this.source = source;
+  }
+
+  async of(reader: Reader, ctx: RequestContext, roomId: string): Promise<string | null> {
+    return this.source(reader, ctx, roomId);
+  }
+}
 
 /** Messages that are counted as mentions. */
 const MAX_MENTIONS = 100;

@@ -11,19 +11,24 @@ import { Errors, fieldError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
-import { ChatMember, type ChatRole, type ChatRoom } from '../chat.entity.js';
+import { ChatMember, type ChatRole, type ChatRoom } from '../chat.schema.js';
 import { ROOM_ACCESS_CHANGING } from '../chat-hooks.js';
 import { ChatChanges } from '../chat-changes.js';
 import { ChatNotifications } from '../chat.notifications.js';
-import { ChatErrors } from '../chat.errors.js';
-import { atLeast } from '../model/chat-roles.js';
-import { checkNewRoom, checkVisibility, directKey } from './room-rules.js';
+import { ChatErrors } from '../chat.dto.js';
+import { atLeast } from '../model/message-rules.js';
+import { checkNewRoom, checkVisibility, directKey, RoomUsers } from './room-members.service.js';
 import { RoomMembersRepository } from './room-members.repository.js';
-import { RoomUsers } from './room-users.js';
-import type { CreateRoom, ListRooms, UpdateRoom } from './rooms.dto.js';
+import type {
+  ChatRoomEnvelope,
+  ChatRoomListEnvelope,
+  CreateRoom,
+  DeletedChatRoomEnvelope,
+  ListRooms,
+  UpdateRoom,
+} from './rooms.dto.js';
 import { type ListedRoom, RoomsRepository } from './rooms.repository.js';
-import type { ChatRoomListEnvelope, ChatRoomEnvelope, DeletedChatRoomEnvelope } from './room.response.js';
-import { deletedRoomReply, roomReply } from './room.presenter.js';
+import { deletedRoomReply, roomReply } from '../chat.presenter.js';
 
 /** Rooms: direct ones of two users, private groups, and channels. */
 @Injectable()

@@ -4,9 +4,13 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { ResourceController } from '../../../platform/resources/resource.controller.js';
-import { ContactErrors } from '../contacts.errors.js';
-import { CreateAddressbook, ListAllAddressbooks, UpdateAddressbook } from './addressbooks.dto.js';
-import { ADDRESSBOOKS } from './addressbooks.resource.js';
+import { ContactErrors } from '../contacts.resource.js';
+import {
+  ADDRESSBOOKS,
+  CreateAddressbook,
+  ListAllAddressbooks,
+  UpdateAddressbook,
+} from './addressbooks.dto.js';
 import { AddressbooksService } from './addressbooks.service.js';
 
 @Controller(ADDRESSBOOKS.options.path)

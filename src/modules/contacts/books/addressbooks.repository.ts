@@ -8,7 +8,7 @@ import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { boundedPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { Addressbook, AddressbookShare, type ShareRole } from '../contacts.entity.js';
 import type { StoredRole } from '../contact-access.js';
-import type { AddressbookOwnerResponse, AddressbookShareResponse } from './addressbook.response.js';
+import type { AddressbookOwnerResponse, AddressbookShareResponse } from './addressbooks.dto.js';
 
 /** An address book with the access of the caller. */
 export interface BookRow extends Omit<Addressbook, 'owner_id' | 'tenant_id'> {

@@ -14,21 +14,20 @@ import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { TenantsApi } from '../../tenants/index.js';
-import { AddressbookAccess } from '../addressbook-access.js';
+import { AddressbookAccess, DefaultBook } from '../addressbook-access.js';
 import type { BookRole } from '../responses/contact.presenter.js';
 import type { Addressbook, ShareRole } from '../contacts.entity.js';
-import { ContactErrors, fieldError } from '../contacts.errors.js';
-import { DefaultBook } from '../default-book.js';
+import { ContactErrors, fieldError } from '../contacts.resource.js';
 import { GlobalBook } from '../global-book.js';
-import type { AddressbookResponse } from './addressbook.response.js';
-import type {
-  CreateAddressbook,
-  ListAllAddressbooks,
-  ShareInput,
-  UpdateAddressbook,
+import {
+  type AddressbookResponse,
+  ADDRESSBOOKS,
+  type CreateAddressbook,
+  type ListAllAddressbooks,
+  type ShareInput,
+  type UpdateAddressbook,
 } from './addressbooks.dto.js';
 import { AddressbooksRepository, type BookRow, type ListedBook } from './addressbooks.repository.js';
-import { ADDRESSBOOKS } from './addressbooks.resource.js';
 
 /** Books of a page of all books that a user sees. */
 const ALL_BOOKS = 1_000;

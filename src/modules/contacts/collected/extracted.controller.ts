@@ -1,9 +1,86 @@
-import { Body, Controller, Query } from '@nestjs/common';
+import { Body, Controller, Injectable, Query } from '@nestjs/common';
+import { emailKey, queryTerms } from '../../../lib/contact-card/index.js';
+import { fold } from '../../../lib/search-text/index.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
-import { ListExtracted, RemoveExtracted } from './extracted.dto.js';
-import { ExtractedAddressesEnvelope, SuppressedAddressEnvelope } from './extracted.response.js';
-import { ExtractedService } from './extracted.service.js';
+import { Cursors } from '../../../platform/paging/cursors.js';
+import { fieldError } from '../contacts.resource.js';
+import { CollectedBook } from './collected-book.js';
+import {
+  compareAddresses,
+  type ExtractedAddress,
+  ExtractedAddresses,
+  ExtractedRepository,
+} from './extracted-addresses.js';
+import {
+  ExtractedAddressesEnvelope,
+  type ExtractedAddressResponse,
+  ListExtracted,
+  RemoveExtracted,
+  SuppressedAddressEnvelope,
+} from './extracted.dto.js';
+
+/** The list of the addresses of a user's messages and events. */
+@Injectable()
+export class ExtractedService {
+  constructor(
+    private readonly addresses: ExtractedAddresses,
+    private readonly extracted: ExtractedRepository,
+    private readonly collected: CollectedBook,
+    private readonly cursors: Cursors,
+  ) {}
+
+  /** Frequent and recent addresses first. @throws ApiError 422 `invalid_cursor` */
+  async list(ctx: RequestContext, query: ListExtracted): Promise<ExtractedAddressesEnvelope> {
+    const { q, since } = query;
+    const all = await this.addresses.of(ctx);
+    const found = all.filter((each) => (!since || each.last_seen_at >= since) && matches(each, q));
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `extracted ${ctx.tenantId} ${ctx.userId} ${JSON.stringify([q, since])}`,
+      key: ({ rank, key }: ExtractedAddress): [number, string] => [rank, key],
+      rows: async (after, count) => {
+        const from = after
+          ? found.filter((each) => compareAddresses(each, { rank: after[0], key: after[1] }) > 0)
+          : found;
+        return from.slice(0, count);
+      },
+    });
+    return { emails: await this.shown(ctx, rows), next };
+  }
+
+  /** Removes an address from the list for ever, whether or not it is in it. @throws ApiError 422 for an invalid address */
+  async suppress(ctx: RequestContext, email: string): Promise<SuppressedAddressEnvelope> {
+    const key = emailKey(email);
+    if (key === null) throw fieldError('email', 'is_email', 'must be an e-mail address');
+    await this.collected.suppress(ctx, key);
+    return { email, deleted: true };
+  }
+
+  private async shown(ctx: RequestContext, rows: ExtractedAddress[]): Promise<ExtractedAddressResponse[]> {
+    const keys = rows.map(({ key }) => key);
+    const contacts = await this.extracted.known(ctx, keys);
+    return rows.map(({ key, address: email, name, count, last_seen_at, sources }) => {
+      const { contact_id = null, addressbook_id = null } = contacts.get(key) ?? {};
+      return {
+        email,
+        name,
+        count,
+        last_seen_at: last_seen_at.toISOString(),
+        sources,
+        contact_id,
+        addressbook_id,
+      };
+    });
+  }
+}
+
+/** Whether each term is the beginning of the address or of a word of the name. */
+function matches({ key, name }: ExtractedAddress, q: string | undefined): boolean {
+  if (q === undefined) return true;
+  const words = [key, ...fold(`${key} ${name}`).split(/[^\p{L}\p{N}\p{M}]+/u)];
+  const terms = queryTerms(q);
+  return terms.length > 0 && terms.every((term) => words.some((word) => word.startsWith(term)));
+}
 
 @Controller('contact/extract')
 export class ExtractedController {

@@ -3,7 +3,7 @@ import type { MemberKey } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import type { ReceivedAddress } from './received.entity.js';
+import type { ReceivedAddress } from '../contacts.entity.js';
 
 /** An address with its use in one source. */
 export type SeenAddress = Omit<ReceivedAddress, 'tenant_id' | 'user_id' | 'address_key'>;

@@ -4,14 +4,14 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import { ContactErrors } from '../contacts.errors.js';
-import { CONTACTS } from '../contacts.resource.js';
-import { FindDuplicates, MergeContacts } from './duplicates.dto.js';
+import { ContactErrors, CONTACTS } from '../contacts.resource.js';
 import {
   DuplicatesEnvelope,
+  FindDuplicates,
+  MergeContacts,
   MergedContactEnvelope,
   UnmergedContactsEnvelope,
-} from './duplicates.response.js';
+} from './duplicates.dto.js';
 import { DuplicatesService } from './duplicates.service.js';
 
 @Controller('contact')

@@ -1,5 +1,5 @@
 import { type BookRole, contactJson, type ContactRow } from '../responses/contact.presenter.js';
-import type { DuplicateReason } from './duplicates.response.js';
+import type { DuplicateReason } from './duplicates.dto.js';
 
 /** The JSON of a `DuplicateGroupResponse`. */
 export const groupJson = (

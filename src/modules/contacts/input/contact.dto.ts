@@ -26,6 +26,7 @@ import { CONTACT_FIELDS } from '../contacts.entity.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import {
   AddressInput,
+  CARD_LIMITS,
   CardText,
   CardTexts,
   DateInput,
@@ -37,7 +38,6 @@ import {
   RelatedInput,
   ValueInput,
 } from './card-fields.dto.js';
-import { CARD_LIMITS } from './card-limits.js';
 import { isPhoneCountry, MAX_UID } from '../../../lib/contact-card/index.js';
 
 type Class = new () => object;

@@ -11,12 +11,10 @@ import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js'
 import { DeleteOperation, UpdateOperation } from '../../../platform/resources/operations.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import type { EnvelopeOf } from '../../../platform/resources/resource.js';
-import { ContactFormatsService } from './contact-formats.service.js';
-import { ContactListsService } from './contact-lists.service.js';
+import { ContactFormatsService, ContactListsService } from './contact-lists.service.js';
 import { CreateContact, ListContacts, UpdateContact } from '../input/contact.dto.js';
 import { CreatedContactEnvelope, ListedContactsEnvelope } from '../responses/contact.response.js';
-import { ContactErrors } from '../contacts.errors.js';
-import { CONTACTS, ExternalId } from '../contacts.resource.js';
+import { ContactErrors, CONTACTS, ExternalId } from '../contacts.resource.js';
 import { ContactsService } from './contacts.service.js';
 
 const LIST = ':addressbook_id/contacts';

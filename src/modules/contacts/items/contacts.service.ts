@@ -5,8 +5,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import type { ApiError } from '../../../platform/http/api-error.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { type ApiError, Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
@@ -36,9 +35,8 @@ import {
   duplicateError,
   shown,
 } from '../responses/contact.presenter.js';
-import { ContactErrors } from '../contacts.errors.js';
+import { ContactErrors, CONTACTS } from '../contacts.resource.js';
 import { ContactsRepository } from '../contacts.repository.js';
-import { CONTACTS } from '../contacts.resource.js';
 import type { CreatedContactEnvelope } from '../responses/contact.response.js';
 
 const MAX_DUPLICATES = 20;

@@ -12,7 +12,7 @@ import {
 import { isAnonymous } from '../../../lib/vcard/index.js';
 import type { ContactSource, Contact } from '../contacts.entity.js';
 import type { ContactRow } from '../responses/contact.presenter.js';
-import { fieldError } from '../contacts.errors.js';
+import { fieldError } from '../contacts.resource.js';
 
 /** The JSON text of a card. It is made once for the check, the hash and the row. */
 export function storedJson(card: ContactCard): string {

@@ -1,8 +1,8 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsString, MaxLength } from 'class-validator';
-import { Distinct, OneOf, Optional, Uuid } from '../../../platform/http/input.decorators.js';
-import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
 import { MAX_UID } from '../../../lib/contact-card/index.js';
+import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
+import { Distinct, OneOf, Optional, Uuid } from '../../../platform/http/input.decorators.js';
 
 export const MAX_NAMED = 1_000;
 const BULK_POLICIES = ['skip', 'rename', 'merge', 'replace'] as const;
@@ -37,4 +37,19 @@ export class MoveContacts extends MoveTarget {
   @Optional() @OneOf([true], { example: true }) all?: true;
   /** As for one contact. `skip`: such a contact is not moved. */
   @Optional() @OneOf(BULK_POLICIES) on_conflict: (typeof BULK_POLICIES)[number] = 'skip';
+}
+
+export class MoveErrorResponse {
+  /** @example "phone-17" */ external_id!: string;
+  /** @example "not_found" */ error!: string;
+}
+
+export class MovedContactsEnvelope {
+  /** Number of moved contacts, merged ones included. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 2 }) moved!: number;
+  /** The external_ids of contacts that were not moved, because the target has a contact with the same external_id or uid; 1,000 at most. */
+  @ApiProperty({ example: [] }) skipped!: string[];
+  /** 1,000 at most. */
+  errors!: MoveErrorResponse[];
+  /** With `all`: the address book had more contacts than one request moves. @example false */ more!: boolean;
 }

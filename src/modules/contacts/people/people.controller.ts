@@ -2,14 +2,19 @@ import { Controller, Query } from '@nestjs/common';
 import { Expected, type ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
 import { Revisioned } from '../../../platform/concurrency/revision.interceptor.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
+import { ApiFile } from '../../../platform/http/api-docs.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import { ContactErrors } from '../contacts.errors.js';
-import { CONTACTS } from '../contacts.resource.js';
-import { MemberDirectoryService } from './directory.service.js';
-import { ListDirectory, UpdateSelf } from './people.dto.js';
-import { DirectoryUsersEnvelope } from './people.response.js';
-import { SelfService } from './self.service.js';
+import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
+import { ContactErrors, CONTACTS } from '../contacts.resource.js';
+import {
+  DirectoryUsersEnvelope,
+  ListDirectory,
+  SelfCardQrQuery,
+  SelfCardQuery,
+  UpdateSelf,
+} from './people.dto.js';
+import { MemberDirectoryService, SelfCardService, SelfService } from './people.service.js';
 
 @Controller('contact')
 export class PeopleController {
@@ -59,5 +64,35 @@ export class PeopleController {
   })
   list(@Ctx() ctx: RequestContext, @Query() query: ListDirectory): Promise<DirectoryUsersEnvelope> {
     return this.directory.list(ctx, query);
+  }
+}
+
+@Controller('contact/self/card')
+export class SelfCardController {
+  constructor(private readonly cards: SelfCardService) {}
+
+  @Endpoint('GET', {
+    tag: 'contacts',
+    id: 'downloadSelfCard',
+    summary: 'Download your own card',
+    description: 'Your card in the address book of the workspace as a vCard file.',
+    errors: [CONTACTS.notFound],
+  })
+  @ApiFile('text/vcard', 'The vCard.')
+  download(@Ctx() ctx: RequestContext, @Query() query: SelfCardQuery): Promise<BodyReply> {
+    return this.cards.download(ctx, query);
+  }
+
+  @Endpoint('GET qr', {
+    tag: 'contacts',
+    id: 'readSelfCardQrCode',
+    summary: 'Read a QR code of your own card',
+    description:
+      'A picture for the camera of a phone. A long card is reduced to name, work, addresses and numbers.',
+    errors: [CONTACTS.notFound],
+  })
+  @ApiFile('image/*', 'The picture, PNG or SVG.')
+  qrCode(@Ctx() ctx: RequestContext, @Query() query: SelfCardQrQuery): Promise<BodyReply> {
+    return this.cards.qrCode(ctx, query);
   }
 }

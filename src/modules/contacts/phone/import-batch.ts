@@ -21,10 +21,9 @@ import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { FormerContacts } from '../former-contacts.repository.js';
 import type { ImportCounts } from './import.entity.js';
-import type { ImportProblemResponse } from './phone.response.js';
+import type { ImportProblemResponse, OnImportedDuplicate } from './phone.dto.js';
 import { cardHash, type ImportedCard, isDerivedUid } from './import-cards.js';
 import { type ImportItem, ImportsRepository } from './imports.repository.js';
-import type { OnImportedDuplicate } from './phone.dto.js';
 
 /** Contacts that may have an address or number of a batch. */
 const MAX_SIMILAR = 2_000;

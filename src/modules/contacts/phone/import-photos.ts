@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ApiError } from '../../../platform/http/api-error.js';
+import { ApiError } from '../../../platform/http/errors.js';
 import { ImageErrors } from '../../../platform/images/images.js';
 import { ContactPhotos } from '../contact-photos.js';
 import type { ImportedCard } from './import-cards.js';

@@ -13,14 +13,14 @@ import { ContactsRepository } from '../contacts.repository.js';
 import { FormerContacts } from '../former-contacts.repository.js';
 import type { ContactImport, ContactImportItem } from './import.entity.js';
 import { ImportsRepository } from './imports.repository.js';
-import { PhoneErrors } from './phone.errors.js';
-import type {
-  ImportEnvelope,
-  ImportList,
-  ImportResponse,
-  UndoEnvelope,
-  UndoResponse,
-} from './phone.response.js';
+import {
+  type ImportEnvelope,
+  type ImportList,
+  type ImportResponse,
+  PhoneErrors,
+  type UndoEnvelope,
+  type UndoResponse,
+} from './phone.dto.js';
 
 /** Contacts of one transaction. */
 const BATCH = 250;

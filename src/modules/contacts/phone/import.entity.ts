@@ -1,6 +1,6 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { WorkspaceItem } from '../../../platform/database/schema/item.entity.js';
-import type { ImportProblemResponse, ImportResponse } from './phone.response.js';
+import type { ImportProblemResponse, ImportResponse } from './phone.dto.js';
 
 const IMPORT_ACTIONS = ['created', 'updated', 'unchanged'] as const;
 export type ImportAction = (typeof IMPORT_ACTIONS)[number];

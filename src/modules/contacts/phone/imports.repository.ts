@@ -9,7 +9,7 @@ import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { jsonBytes } from '../../../platform/bounded-pages/page-bytes.js';
 import { ContactImport, ContactImportItem, type ImportAction, type ImportCounts } from './import.entity.js';
-import type { ImportProblemResponse } from './phone.response.js';
+import type { ImportProblemResponse } from './phone.dto.js';
 
 /** An import as it is stored. */
 interface SavedImport {

@@ -11,21 +11,22 @@ import { collectStepGarbage } from '../../../platform/memory/garbage.js';
 import { SyncCursors } from '../../../platform/sync/sync-cursors.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
-import { type AccessedBook, AddressbookAccess } from '../addressbook-access.js';
-import { ContactErrors, fieldError } from '../contacts.errors.js';
+import { type AccessedBook, AddressbookAccess, DefaultBook } from '../addressbook-access.js';
+import { ContactErrors, CONTACTS, fieldError } from '../contacts.resource.js';
 import { ContactsRepository } from '../contacts.repository.js';
-import { CONTACTS } from '../contacts.resource.js';
 import { phoneCountry } from '../input/contact.dto.js';
-import { DefaultBook } from '../default-book.js';
 import type { ImportCounts } from './import.entity.js';
 import { ImportBatch, type ImportRun } from './import-batch.js';
 import { fromJson, fromVcard, type ImportedCard, type ImportEntry } from './import-cards.js';
 import { importResponse } from './import-undo.js';
 import { ImportPhotos } from './import-photos.js';
 import { deleteOld, ImportsRepository } from './imports.repository.js';
-import type { ImportOptions } from './phone.dto.js';
-import { PhoneErrors } from './phone.errors.js';
-import type { ImportedEnvelope, ImportProblemResponse } from './phone.response.js';
+import {
+  type ImportedEnvelope,
+  type ImportOptions,
+  type ImportProblemResponse,
+  PhoneErrors,
+} from './phone.dto.js';
 
 export const MAX_IMPORT_BYTES = 20 * 1024 * 1024;
 /** 10,000 contacts, each with 60 values on average. */

@@ -9,7 +9,7 @@ import {
 } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Form, UploadForm } from '../../../platform/blobs/uploads/upload-form.js';
-import { UPLOAD_ERRORS } from '../../../platform/blobs/blobs.errors.js';
+import { UPLOAD_ERRORS } from '../../../platform/blobs/file-errors.dto.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { FILE_NAME } from '../../../platform/http/api-docs.js';
 import { mediaTypeOf, StreamedBody } from '../../../platform/http/body/body.guard.js';
@@ -21,19 +21,21 @@ import { jsonObject, validated } from '../../../platform/http/input.pipe.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
-import { ContactErrors } from '../contacts.errors.js';
+import { ContactErrors } from '../contacts.resource.js';
 import { ExportService } from './export.service.js';
 import { ImportUndo } from './import-undo.js';
 import { ImportsService, MAX_IMPORT_BYTES, MAX_IMPORT_VALUES } from './imports.service.js';
-import { ExportQuery, ImportContacts, ImportOptions } from './phone.dto.js';
-import { PhoneErrors } from './phone.errors.js';
 import {
+  ExportQuery,
   ExportResponse,
+  ImportContacts,
   ImportedEnvelope,
   ImportEnvelope,
   ImportList,
+  ImportOptions,
+  PhoneErrors,
   UndoEnvelope,
-} from './phone.response.js';
+} from './phone.dto.js';
 
 const VCARD_TYPES = ['text/vcard', 'text/x-vcard', 'text/directory'] as const;
 const FORM = 'multipart/form-data';

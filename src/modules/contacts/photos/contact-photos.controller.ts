@@ -1,7 +1,7 @@
 import { applyDecorators, Controller, Headers, Req } from '@nestjs/common';
 import { ApiBody, ApiConsumes } from '@nestjs/swagger';
 import type { Request } from 'express';
-import { BlobErrors } from '../../../platform/blobs/blobs.errors.js';
+import { BlobErrors } from '../../../platform/blobs/file-errors.dto.js';
 import { Expected, type ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
 import { Revisioned } from '../../../platform/concurrency/revision.interceptor.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
@@ -11,11 +11,10 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
-import { versionsNamed } from '../../../platform/http/replies/image-reply.js';
+import { versionsNamed } from '../../../platform/http/replies/file-reply.js';
 import { ImageErrors } from '../../../platform/images/images.js';
 import { MAX_PHOTO_BYTES, PHOTO_TYPE } from '../contact-photos.js';
-import { ContactErrors } from '../contacts.errors.js';
-import { CONTACTS, ExternalId } from '../contacts.resource.js';
+import { ContactErrors, CONTACTS, ExternalId } from '../contacts.resource.js';
 import { ContactPhotosService } from './contact-photos.service.js';
 
 const PHOTO = ':addressbook_id/contacts/:external_id/photo';

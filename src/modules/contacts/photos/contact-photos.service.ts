@@ -4,7 +4,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import { Db } from '../../../platform/database/db.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
-import { imageReply } from '../../../platform/http/replies/image-reply.js';
+import { imageReply } from '../../../platform/http/replies/file-reply.js';
 import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import { ContactPhotos } from '../contact-photos.js';
@@ -17,9 +17,8 @@ import {
   photoOf,
   shown,
 } from '../responses/contact.presenter.js';
-import { ContactErrors } from '../contacts.errors.js';
+import { ContactErrors, CONTACTS } from '../contacts.resource.js';
 import { ContactsRepository } from '../contacts.repository.js';
-import { CONTACTS } from '../contacts.resource.js';
 import { GlobalBook } from '../global-book.js';
 
 /** Reads and writes the photos of contacts. A write is a change of the contact: it gets a new revision. */

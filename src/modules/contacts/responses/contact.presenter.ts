@@ -1,11 +1,10 @@
 import { type ContactCard, namesExtension } from '../../../lib/contact-card/index.js';
 import { type Card, type CardPhoto, type CardVersion, newCard, writeCard } from '../../../lib/vcard/index.js';
-import type { ApiError } from '../../../platform/http/api-error.js';
+import type { ApiError } from '../../../platform/http/errors.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import type { EnvelopeOf, ReplyOf } from '../../../platform/resources/resource.js';
 import type { ContactField, Contact } from '../contacts.entity.js';
-import type { ContactErrors } from '../contacts.errors.js';
-import { contactPath, CONTACTS } from '../contacts.resource.js';
+import { type ContactErrors, contactPath, CONTACTS } from '../contacts.resource.js';
 
 /** A row of `contacts`, as far as responses need it. */
 export interface ContactRow extends Pick<

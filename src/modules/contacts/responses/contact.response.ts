@@ -1,7 +1,7 @@
 import { ApiProperty, IntersectionType, OmitType, PartialType, PickType } from '@nestjs/swagger';
 import { CARD_DATE_TYPES, CARD_KINDS } from '../../../lib/vcard/index.js';
 import { ErrorResponse } from '../../../platform/http/error.response.js';
-import { PageEnvelope } from '../../../platform/paging/page.response.js';
+import { PageEnvelope } from '../../../platform/paging/page.dto.js';
 import { exampleOf } from '../../../platform/resources/example.js';
 import { EXAMPLE_ID, NO_UUID, UUID } from '../../../platform/field-docs/field-docs.js';
 import { RevisionedFields } from '../../../platform/resources/item.response.js';

@@ -6,11 +6,14 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import { CURSOR_EXPIRED } from '../../../platform/sync/sync.errors.js';
-import { ContactErrors } from '../contacts.errors.js';
-import { CONTACTS } from '../contacts.resource.js';
-import { ApplyContactChanges, SyncContacts } from './contact-sync.dto.js';
-import { AppliedContactChangesEnvelope, ContactChangesEnvelope } from './contact-sync.response.js';
+import { CURSOR_EXPIRED } from '../../../platform/sync/feed.dto.js';
+import { ContactErrors, CONTACTS } from '../contacts.resource.js';
+import {
+  AppliedContactChangesEnvelope,
+  ApplyContactChanges,
+  ContactChangesEnvelope,
+  SyncContacts,
+} from './contact-sync.dto.js';
 import { ContactSyncService } from './contact-sync.service.js';
 
 const SYNC = ':addressbook_id/contacts/sync';

@@ -1,8 +1,8 @@
-import type { ApiError } from '../../../platform/http/api-error.js';
+import type { ApiError } from '../../../platform/http/errors.js';
 import type { CardField } from '../../../lib/contact-card/index.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { type BookRole, contactJson, type ContactRow } from '../responses/contact.presenter.js';
-import type { AppliedContactChangesEnvelope, ContactChangesEnvelope } from './contact-sync.response.js';
+import type { AppliedContactChangesEnvelope, ContactChangesEnvelope } from './contact-sync.dto.js';
 
 /** The outcome of one change of a client. */
 export interface ChangeOutcome {

@@ -3,11 +3,13 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { LRUCache } from 'lru-cache';
 import { bearerToken } from '../../../platform/context/bearer.guard.js';
-import type { Identity, RequestContext } from '../../../platform/context/request-context.js';
-import { TokenResolver } from '../../../platform/context/token-resolver.js';
-import type { ApiError } from '../../../platform/http/api-error.js';
-import { Errors } from '../../../platform/http/errors.js';
-import { RequestLimiter } from '../../../platform/rate-limits/request-limiter.js';
+import {
+  type Identity,
+  type RequestContext,
+  TokenResolver,
+} from '../../../platform/context/request-context.js';
+import { type ApiError, Errors } from '../../../platform/http/errors.js';
+import { RequestLimiter } from '../../../platform/rate-limits/rate-limit.guard.js';
 import { tooManyRequests } from '../../../platform/rate-limits/rate-limits.js';
 import { ApplicationPasswordSignIn, type ProgramSignIn } from '../../account-security/index.js';
 import type { Space } from '../model/paths.js';

@@ -1,9 +1,9 @@
-import { v5 as uuidv5 } from 'uuid';
 import { Injectable } from '@nestjs/common';
-import { xmlText, type XmlElement } from '../../../lib/xml/index.js';
+import { v5 as uuidv5 } from 'uuid';
+import { type XmlElement, xmlText } from '../../../lib/xml/index.js';
 import { ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { ApiError } from '../../../platform/http/api-error.js';
+import { ApiError } from '../../../platform/http/errors.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
 import { Checked, validated } from '../../../platform/http/input.pipe.js';
 import { isStorable } from '../../../platform/http/storable-text.js';
@@ -18,23 +18,45 @@ import {
   CreateAddressbook,
   UpdateAddressbook,
 } from '../../contacts/index.js';
-import { MAX_RESOURCE, utf8Of } from '../model/body.js';
-import { matchesCard } from '../model/card-filter.js';
-import { cardName, externalIdOf } from '../model/card-names.js';
-import { DavError, notFound } from '../model/dav-error.js';
-import { assertCardFilter, COLLATIONS } from '../model/filter-support.js';
+import { DavError, MAX_RESOURCE, notFound, utf8Of } from '../model/body.js';
+import {
+  type Collection,
+  collectionProperties,
+  type Collections,
+  type ContentOptions,
+  type EtagCheck,
+  type Member,
+  privileges,
+  type PropertyChanges,
+  reports,
+} from '../model/collection.js';
+import { assertCardFilter, COLLATIONS, matchesCard } from '../model/filters.js';
 import { childOf, type PropertyValue } from '../model/multistatus.js';
 import { paths } from '../model/paths.js';
 import { carddav, dav, element, href, infIt, type XmlName } from '../model/xml-names.js';
-import type {
-  Collection,
-  Collections,
-  ContentOptions,
-  EtagCheck,
-  Member,
-  PropertyChanges,
-} from '../model/collection.js';
-import { collectionProperties, privileges, reports } from '../model/common-properties.js';
+
+const EXTENSION = '.vcf';
+/** Ends the external_id of a contact whose name lacks the extension. */
+const MARK = '.';
+
+/**
+ * The external_id of the contact with a name in a path: the name without its extension, or the whole name with a mark. Different names
+ * have different external_ids.
+ */
+export function externalIdOf(name: string): string {
+  const stem = name.slice(0, -EXTENSION.length);
+  return name.endsWith(EXTENSION) && stem !== '' && !isMarked(stem) ? stem : name + MARK;
+}
+
+/** The name of a contact in a path; `externalIdOf` returns its external_id. */
+export const cardName = (externalId: string): string =>
+  isMarked(externalId) ? externalId.slice(0, -MARK.length) : externalId + EXTENSION;
+
+/** Whether an external_id is that of a name without the extension. */
+function isMarked(externalId: string): boolean {
+  const name = externalId.slice(0, -MARK.length);
+  return externalId.endsWith(MARK) && name !== '' && externalIdOf(name) === externalId;
+}
 
 const NAME = dav('displayname');
 const DESCRIPTION = carddav('addressbook-description');

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { XmlElement } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import type {
-  Collection,
-  Collections,
-  ContentOptions,
-  EtagCheck,
-  PropertyChanges,
+import {
+  type Collection,
+  type Collections,
+  componentsIn,
+  type ContentOptions,
+  type EtagCheck,
+  type PropertyChanges,
 } from '../model/collection.js';
-import { componentsIn } from '../model/components.js';
 import { caldav, type XmlName } from '../model/xml-names.js';
 import { CalendarCollections } from './calendars.js';
 import { TaskCollections } from './task-lists.js';

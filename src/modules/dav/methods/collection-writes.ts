@@ -1,10 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { type XmlAttribute, type XmlElement, XML_NAMESPACE } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import type { Collection, Collections, PropertyChanges } from '../model/collection.js';
-import { componentsIn } from '../model/components.js';
-import { DavError, isMissing } from '../model/dav-error.js';
-import { isLive } from '../model/dead-properties.js';
+import {
+  type Collection,
+  type Collections,
+  componentsIn,
+  isLive,
+  type PropertyChanges,
+} from '../model/collection.js';
+import { DavError, isMissing } from '../model/body.js';
 import { assertRoot, childOf, childrenOf, HEAD, propertyResults, TAIL } from '../model/multistatus.js';
 import { caldav, carddav, dav, nameOf, type XmlName } from '../model/xml-names.js';
 import { DavPropertyStore } from '../dav-properties.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { type XmlElement, xmlText } from '../../../lib/xml/index.js';
-import type { Collection, Collections, Member } from '../model/collection.js';
-import { DavError, notFound } from '../model/dav-error.js';
+import { type Collection, type Collections, isLive, type Member } from '../model/collection.js';
+import { DavError, notFound } from '../model/body.js';
 import {
   assertRoot,
   type Properties,
@@ -14,7 +14,6 @@ import {
 import { paths, type Target } from '../model/paths.js';
 import { dav, type XmlName } from '../model/xml-names.js';
 import { DavPropertyStore } from '../dav-properties.js';
-import { isLive } from '../model/dead-properties.js';
 import { Principals } from './principals.js';
 
 /** Collections whose unknown properties, 32 KiB each, are read at once. */

@@ -3,12 +3,19 @@ import type { XmlElement } from '../../../lib/xml/index.js';
 import { xmlText } from '../../../lib/xml/index.js';
 import { Turns } from '../../../lib/turns/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { ApiError } from '../../../platform/http/api-error.js';
-import { CURSOR_EXPIRED } from '../../../platform/sync/sync.errors.js';
-import type { Collection, Collections, ContentOptions, Member, MemberChange } from '../model/collection.js';
-import { tokenOf, tokenUri } from '../model/common-properties.js';
-import { rangeOf } from '../model/calendar-filter.js';
-import { DavError } from '../model/dav-error.js';
+import { ApiError } from '../../../platform/http/errors.js';
+import { CURSOR_EXPIRED } from '../../../platform/sync/feed.dto.js';
+import {
+  type Collection,
+  type Collections,
+  type ContentOptions,
+  type Member,
+  type MemberChange,
+  tokenOf,
+  tokenUri,
+} from '../model/collection.js';
+import { rangeOf } from '../model/filters.js';
+import { DavError } from '../model/body.js';
 import { childOf, childrenOf, statusResponse, type Wanted, wantedOf } from '../model/multistatus.js';
 import { parsePath, paths, pathOfHref } from '../model/paths.js';
 import { caldav, carddav, dav, element, nameOf, type XmlName } from '../model/xml-names.js';

@@ -17,7 +17,7 @@ import { xmlText } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { validated } from '../../../platform/http/input.pipe.js';
 import { FreeBusyQuery, FreeBusyService } from '../../calendar/index.js';
-import { DavError, notFound } from '../model/dav-error.js';
+import { DavError, notFound } from '../model/body.js';
 import { caldav, DECLARATIONS, XML_HEAD } from '../model/xml-names.js';
 
 /** The times of one attendee, as `FreeBusyService` presents them. */

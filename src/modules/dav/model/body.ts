@@ -1,8 +1,40 @@
 import type { Request } from 'express';
-import { readXml, XmlError, type XmlElement } from '../../../lib/xml/index.js';
+import { readXml, type XmlElement, XmlError } from '../../../lib/xml/index.js';
 import { ClientDisconnectedError } from '../../../platform/http/abort-signal.js';
-import { Errors } from '../../../platform/http/errors.js';
-import { DavError } from './dav-error.js';
+import { ApiError, Errors } from '../../../platform/http/errors.js';
+import { DECLARATIONS, element, XML_HEAD, type XmlName } from './xml-names.js';
+
+/** An error of WebDAV with the condition that the RFCs name for it (RFC 4918, section 16). */
+export class DavError extends Error {
+  /**
+   * @param condition null: no RFC names one
+   * @param detail XML inside of the condition
+   */
+  constructor(
+    readonly status: number,
+    readonly condition: XmlName | null,
+    message: string,
+    readonly detail = '',
+  ) {
+    super(message);
+  }
+
+  /** The body of the response. */
+  get xml(): string {
+    const content = this.condition === null ? '' : element(this.condition, this.detail);
+    return `${XML_HEAD}<D:error ${DECLARATIONS}>${content}</D:error>\n`;
+  }
+}
+
+export const notFound = (): DavError => new DavError(404, null, 'No such resource.');
+export const forbidden = (condition: XmlName | null = null): DavError =>
+  new DavError(403, condition, 'The request is not allowed.');
+
+/** Whether a resource does not exist, or the caller does not see it. */
+export function isMissing(error: unknown): boolean {
+  const status = error instanceof DavError ? error.status : error instanceof ApiError ? error.kind.status : 0;
+  return status === 404;
+}
 
 /** Bytes of an XML body: a multiget of 5,000 members has half of it. */
 export const MAX_XML = 1024 * 1024;

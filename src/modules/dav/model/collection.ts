@@ -1,8 +1,20 @@
+import { formatXml, type XmlElement, xmlText } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import type { XmlElement } from '../../../lib/xml/index.js';
-import type { Properties } from './multistatus.js';
-import type { Space } from './paths.js';
-import type { XmlName } from './xml-names.js';
+import { childrenOf, type Properties, type PropertyValue } from './multistatus.js';
+import { paths, type Space } from './paths.js';
+import {
+  apple,
+  CALDAV,
+  caldav,
+  calendarServer,
+  CARDDAV,
+  DAV,
+  dav,
+  element,
+  href,
+  infIt,
+  type XmlName,
+} from './xml-names.js';
 
 /** A calendar, a list of tasks or an address book of the caller. */
 export interface Collection {
@@ -101,3 +113,98 @@ export interface Collections {
   update(ctx: RequestContext, collection: Collection, properties: PropertyChanges): Promise<void>;
   delete(ctx: RequestContext, collection: Collection): Promise<void>;
 }
+
+/** The components of `supported-calendar-component-set` (RFC 4791, 5.2.3), in upper case; null without the property. */
+export function componentsIn(properties: PropertyChanges): string[] | null {
+  const set = properties.get(caldav('supported-calendar-component-set'));
+  if (!set) return null;
+  return childrenOf(set, caldav('comp')).map(({ attributes }) => (attributes['name'] ?? '').toUpperCase());
+}
+
+/** XML by name. */
+export type DeadProperties = Readonly<Record<XmlName, string>>;
+
+/** Properties of one collection and user, and bytes of all of them. */
+const MAX_COUNT = 100;
+const MAX_BYTES = 32 * 1024;
+
+const LIVE_SPACES: ReadonlySet<string> = new Set([DAV, CALDAV, CARDDAV]);
+const LIVE: ReadonlySet<XmlName> = new Set([
+  apple('calendar-color'),
+  apple('calendar-order'),
+  infIt('addressbook-color'),
+  calendarServer('getctag'),
+]);
+
+/** Whether only the server gives a meaning to the property; the others are kept as they are (RFC 4918, 4.1). */
+export const isLive = (name: XmlName): boolean =>
+  LIVE.has(name) || LIVE_SPACES.has(name.slice(1, name.indexOf('}')));
+
+/**
+ * Characters of the markup of an element, at least. A child in another namespace repeats its name, so that the markup of a body within
+ * its limit may be larger than any text.
+ */
+function lengthOf({ space, name, attributes, qualified, content }: XmlElement, scope = ''): number {
+  let length = name.length + (space === scope ? 0 : space.length);
+  for (const value of Object.values(attributes)) length += value.length;
+  for (const each of qualified) length += each.space.length + each.value.length;
+  for (const part of content) length += typeof part === 'string' ? part.length : lengthOf(part, space);
+  return length;
+}
+
+/** The properties after changes; null: more than a collection can have. */
+export function changedProperties(stored: DeadProperties, changes: PropertyChanges): DeadProperties | null {
+  const result = new Map(Object.entries(stored));
+  for (const [name, value] of changes)
+    if (value === null) result.delete(name);
+    else if (lengthOf(value) > MAX_BYTES) return null;
+    else result.set(name, formatXml(value));
+  const bytes = [...result].flat().reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  return result.size > MAX_COUNT || bytes > MAX_BYTES ? null : Object.fromEntries(result);
+}
+
+/** Tokens are URIs (RFC 6578, 6.1). */
+const TOKEN_SCHEME = 'data:,';
+export const tokenUri = (token: string): string => TOKEN_SCHEME + token;
+
+/** The token of a URI; null for a URI that is no token. */
+export const tokenOf = (uri: string): string | null =>
+  uri.startsWith(TOKEN_SCHEME) ? uri.slice(TOKEN_SCHEME.length) : null;
+
+/** Privileges of RFC 3744 that clients look for. */
+export function privileges(isWritable: boolean, more: readonly XmlName[] = []): string {
+  const names = [
+    dav('read'),
+    dav('read-current-user-privilege-set'),
+    ...(isWritable
+      ? ['write', 'write-content', 'write-properties', 'bind', 'unbind'].map((name) => dav(name))
+      : []),
+    ...more,
+  ];
+  return names.map((name) => element(dav('privilege'), element(name))).join('');
+}
+
+export const reports = (names: readonly XmlName[]): string =>
+  names.map((name) => element(dav('supported-report'), element(dav('report'), element(name)))).join('');
+
+/** The properties that all resources have. */
+export const callerProperties = (userId: string): [XmlName, PropertyValue][] => [
+  [dav('current-user-principal'), href(paths.principal(userId))],
+  [dav('principal-collection-set'), href(paths.principals)],
+];
+
+/** The properties that all collections of members have. @param token of the present state, a function where it costs a query */
+export const collectionProperties = (
+  { name, ownerId, userId }: { name: string; ownerId: string | null; userId: string },
+  token: () => string | Promise<string>,
+): [XmlName, PropertyValue][] => {
+  let known: string | Promise<string> | undefined;
+  const tokenOnce = (): string | Promise<string> => (known ??= token());
+  return [
+    [dav('displayname'), xmlText(name)],
+    ...(ownerId === null ? [] : ([[dav('owner'), href(paths.principal(ownerId))]] as [XmlName, string][])),
+    ...callerProperties(userId),
+    [dav('sync-token'), async () => xmlText(tokenUri(await tokenOnce()))],
+    [calendarServer('getctag'), async () => xmlText(await tokenOnce())],
+  ];
+};

@@ -4,8 +4,8 @@ import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { inBatches } from '../../../platform/jobs/sweep.js';
-import { FormEvents } from '../changes/form-events.js';
-import type { Form } from '../forms.entity.js';
+import { FormEvents } from '../changes/form-writes.repository.js';
+import type { Form } from '../forms.schema.js';
 import { RESPONSE_COUNT } from '../forms.repository.js';
 import { isClosedByWindow } from '../model/form-rules.js';
 

@@ -5,18 +5,15 @@ import { Db } from '../../../platform/database/db.js';
 import type { ColumnValues } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import { assertQuota } from '../../../platform/quotas/quota-error.js';
+import { assertQuota } from '../../../platform/quotas/row-quota.js';
 import type { ReplyOf } from '../../../platform/resources/resource.js';
-import { assertComplete, assertRev } from '../input/definition-input.js';
+import { assertComplete, assertRev, mergedSettings } from '../input/form.dto.js';
 import { FormAccess } from '../form-access.js';
-import { FormEvents } from '../changes/form-events.js';
-import { mergedSettings } from '../input/form-settings.dto.js';
-import { FormWritesRepository } from '../changes/form-writes.repository.js';
+import { FormEvents, FormWritesRepository } from '../changes/form-writes.repository.js';
 import { formResponse } from '../form.presenter.js';
-import type { Form } from '../forms.entity.js';
-import { FormErrors } from '../forms.errors.js';
+import type { Form } from '../forms.schema.js';
+import { FormErrors, FORMS } from '../forms.resource.js';
 import { FormsRepository } from '../forms.repository.js';
-import { FORMS } from '../forms.resource.js';
 import type { PublishForm, SetAccepting } from './forms.dto.js';
 
 /** A transition: the columns that it changes and the name of its event; null when the form is already in that state. */

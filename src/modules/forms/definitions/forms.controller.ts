@@ -4,8 +4,7 @@ import { Ctx, type RequestContext } from '../../../platform/context/request-cont
 import { Requires } from '../../../platform/context/permission.guard.js';
 import { BodyLimit, DEFAULT_LIMITS } from '../../../platform/http/body/body-limits.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
-import type { ErrorKind } from '../../../platform/http/api-error.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { type ErrorKind, Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
 import {
@@ -15,9 +14,8 @@ import {
   ReadOperation,
   UpdateOperation,
 } from '../../../platform/resources/operations.js';
-import { QuotaErrors } from '../../../platform/quotas/quotas.errors.js';
-import { FormErrors } from '../forms.errors.js';
-import { formConflict, FORMS } from '../forms.resource.js';
+import { QuotaErrors } from '../../../platform/quotas/quotas.dto.js';
+import { formConflict, FormErrors, FORMS } from '../forms.resource.js';
 import { FormStatesService } from './form-states.service.js';
 import {
   CreateForm,

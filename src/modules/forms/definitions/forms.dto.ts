@@ -13,9 +13,9 @@ import {
 } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { EXAMPLE_ID } from '../../../platform/field-docs/field-docs.js';
-import { FORM_STATES, type FormState } from '../forms.entity.js';
+import { FORM_STATES, type FormState } from '../forms.schema.js';
 import { FormDefinition } from '../form.response.js';
-import { FormSettingsInput, FormWindow } from '../input/form-settings.dto.js';
+import { FormSettingsInput, FormWindow } from '../input/form.dto.js';
 
 export const EXAMPLE_DEFINITION = {
   sections: [

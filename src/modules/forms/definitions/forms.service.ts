@@ -1,29 +1,80 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
 import { type Definition, EMPTY_DEFINITION } from '../../../lib/forms/index.js';
-import type { IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
+import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { changedFields } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
-import type { ReplyOf } from '../../../platform/resources/resource.js';
-import { assertRev, draftOf } from '../input/definition-input.js';
+import type { EnvelopeOf, ReplyOf } from '../../../platform/resources/resource.js';
+import { FormEvents, FormWritesRepository, searchTextOf } from '../changes/form-writes.repository.js';
 import { FormAccess, includes, type OpenForm, type ShownForm } from '../form-access.js';
-import { FormDrafts } from './form-drafts.js';
-import { FormEvents } from '../changes/form-events.js';
 import { FormVisitCounter } from '../form-visit-counter.js';
-import { DEFAULT_SETTINGS, mergedSettings } from '../input/form-settings.dto.js';
-import { FormWritesRepository, searchTextOf } from '../changes/form-writes.repository.js';
 import { formResponse, formSummary } from '../form.presenter.js';
-import type { Form } from '../forms.entity.js';
-import { FormErrors } from '../forms.errors.js';
 import { FormsRepository, likePatterns, type ListedForm } from '../forms.repository.js';
-import { FORMS } from '../forms.resource.js';
+import { FormErrors, FORMS } from '../forms.resource.js';
+import type { Form } from '../forms.schema.js';
+import {
+  assertRev,
+  DEFAULT_SETTINGS,
+  draftOf,
+  type FormSettingsInput,
+  mergedSettings,
+} from '../input/form.dto.js';
 import { isClosedByQuota } from '../model/form-rules.js';
-import { presetOf } from './preset-library.js';
 import type { CreateForm, ListForms, ReadForm, ReplaceForm, UpdateForm } from './forms.dto.js';
+import { presetOf } from './preset-library.js';
+
+interface NewForm {
+  title: string;
+  description: string;
+  definition: Definition;
+  settings?: FormSettingsInput;
+}
+
+/** Creates forms as drafts of the caller. */
+@Injectable()
+export class FormDrafts {
+  constructor(
+    private readonly rows: FormWritesRepository,
+    private readonly access: FormAccess,
+    private readonly events: FormEvents,
+    private readonly writes: IdempotentWrites,
+  ) {}
+
+  /**
+   * @param more further members of the response
+   * @throws ApiError 422 `validation_failed` for settings that contradict each other
+   */
+  async create<More extends object>(
+    ctx: RequestContext,
+    key: IdempotencyKey | null,
+    form: NewForm,
+    more: More,
+  ): Promise<JsonReply<EnvelopeOf<typeof FORMS, 'item'> & More>> {
+    const { title, description, definition: draft } = form;
+    const settings = mergedSettings(DEFAULT_SETTINGS, form.settings);
+    const id = uuidv7();
+    return this.writes.runTx(ctx, key, async (tx) => {
+      const searchText = searchTextOf({ title, description, draft });
+      await this.rows.insert(tx, ctx, {
+        id,
+        title,
+        description,
+        draft,
+        settings,
+        search_text: searchText,
+      });
+      await this.events.record(tx, ctx, 'created', id, { title });
+      const made = await this.access.reread(tx, ctx, { id, role: 'owner' } as OpenForm);
+      return FORMS.created(id, formResponse(made, draft), { extra: more });
+    });
+  }
+}
 
 /** Forms and their drafts. */
 @Injectable()

@@ -1,11 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { FACTS, PublicEvents, publicEvents } from '../../../platform/events/public-events.js';
-import { ApiError } from '../../../platform/http/api-error.js';
+import { ApiError } from '../../../platform/http/errors.js';
 import { FormAccess, type OpenForm } from '../form-access.js';
 import { formSummary } from '../form.presenter.js';
 import { FormResponse } from '../form.response.js';
-import { FormResponseItem } from './responses.response.js';
+import { FormResponseItem } from './responses.dto.js';
 import { ResponsesService } from './responses.service.js';
 
 const FORM_EVENTS = publicEvents(

@@ -2,7 +2,7 @@ import { Controller, createParamDecorator, type ExecutionContext, Query } from '
 import { ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { ANSWER_LIMITS } from '../../../lib/forms/index.js';
-import { DOWNLOAD_ERRORS, UPLOAD_ERRORS } from '../../../platform/blobs/blobs.errors.js';
+import { DOWNLOAD_ERRORS, UPLOAD_ERRORS } from '../../../platform/blobs/file-errors.dto.js';
 import { ApiDownload } from '../../../platform/blobs/download-docs.js';
 import { Form, TakesFile, type UploadForm } from '../../../platform/blobs/uploads/upload-form.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
@@ -11,18 +11,21 @@ import type { ContentReply } from '../../../platform/http/replies/content-reply.
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
-import { FormErrors } from '../forms.errors.js';
-import { FORMS } from '../forms.resource.js';
-import { ListResponses, ReadResponse, StartForm, SubmitForm, UploadQuery } from './responses.dto.js';
-import { ResponseErrors } from './responses.errors.js';
+import { FormErrors, FORMS } from '../forms.resource.js';
 import {
   DeletedFormResponseEnvelope,
   FormResponseEnvelope,
   FormResponseListEnvelope,
   FormStartResponse,
   FormUploadEnvelope,
+  ListResponses,
+  ReadResponse,
+  ResponseErrors,
+  StartForm,
   SubmissionEnvelope,
-} from './responses.response.js';
+  SubmitForm,
+  UploadQuery,
+} from './responses.dto.js';
 import { ResponsesService } from './responses.service.js';
 import { SubmissionsService } from './submissions.service.js';
 import { FormUploadsService } from './uploads.service.js';

@@ -4,7 +4,7 @@ import { Db } from '../../../platform/database/db.js';
 import { composedSql } from '../../../platform/database/like.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { fitsPage, jsonBytes, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
-import type { FormResponseRow } from '../forms.entity.js';
+import type { FormResponseRow } from '../forms.schema.js';
 
 export interface ResponseRow extends Pick<
   FormResponseRow,

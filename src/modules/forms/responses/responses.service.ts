@@ -8,16 +8,16 @@ import { fieldError } from '../../../platform/http/errors.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { FormAccess, includes } from '../form-access.js';
-import { FormEvents } from '../changes/form-events.js';
+import { FormEvents } from '../changes/form-writes.repository.js';
 import { FormsRepository, likePatterns } from '../forms.repository.js';
-import type { ListResponses } from './responses.dto.js';
-import { ResponseErrors } from './responses.errors.js';
-import type {
-  FormResponseItem,
-  FormResponseListEnvelope,
-  FormResponseEnvelope,
-  DeletedFormResponseEnvelope,
-} from './responses.response.js';
+import {
+  type DeletedFormResponseEnvelope,
+  type FormResponseEnvelope,
+  type FormResponseItem,
+  type FormResponseListEnvelope,
+  type ListResponses,
+  ResponseErrors,
+} from './responses.dto.js';
 import {
   type ListedResponse,
   type ResponseFilter,

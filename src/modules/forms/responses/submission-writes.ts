@@ -4,10 +4,10 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
-import { ApiError } from '../../../platform/http/api-error.js';
-import { FormEvents } from '../changes/form-events.js';
+import { ApiError } from '../../../platform/http/errors.js';
+import { FormEvents } from '../changes/form-writes.repository.js';
 import type { OpenForm } from '../form-access.js';
-import { FormCounter, FormResponseOnce, FormResponseRow } from '../forms.entity.js';
+import { FormCounter, FormResponseOnce, FormResponseRow } from '../forms.schema.js';
 import { FORMS } from '../forms.resource.js';
 import {
   isDecidedByForm,
@@ -16,15 +16,14 @@ import {
   replace,
   type StoredResponse,
   submit,
-} from '../model/submission-rules.js';
+} from '../model/form-rules.js';
 import { RespondentKeys } from './respondent-keys.js';
-import { ResponseFiles } from './response-files.repository.js';
-import { type LockedForm, SubmissionsRepository } from './submissions.repository.js';
+import { type LockedForm, ResponseFiles, SubmissionsRepository } from './submissions.repository.js';
 
 /** A stored response. `isNew`: this request has stored it. */
 export type Submitted = StoredResponse & { isNew: boolean };
 
-/** Stores, replaces and deletes responses: locks and reads rows, asks the rules (`model/submission-rules.ts`), and writes. */
+/** Stores, replaces and deletes responses: locks and reads rows, asks the rules (`model/form-rules.ts`), and writes. */
 @Injectable()
 export class SubmissionWrites {
   constructor(

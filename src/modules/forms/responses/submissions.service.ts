@@ -11,21 +11,25 @@ import {
 } from '../../../lib/forms/index.js';
 import { fold } from '../../../lib/search-text/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import type { ApiError } from '../../../platform/http/api-error.js';
+import type { ApiError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
-import { detailsOf } from '../input/definition-input.js';
+import { detailsOf } from '../input/form.dto.js';
 import { FormAccess, type OpenForm } from '../form-access.js';
 import { FormVisitCounter } from '../form-visit-counter.js';
-import { FormErrors } from '../forms.errors.js';
+import { FormErrors } from '../forms.resource.js';
 import { FormsRepository, type PublishedVersion } from '../forms.repository.js';
-import { type NewResponse, rejectAsClosed } from '../model/submission-rules.js';
-import type { StartForm, SubmitForm } from './responses.dto.js';
-import { ResponseErrors } from './responses.errors.js';
+import { type NewResponse, rejectAsClosed } from '../model/form-rules.js';
+import {
+  type FormStartResponse,
+  ResponseErrors,
+  type StartForm,
+  type SubmissionEnvelope,
+  type SubmitForm,
+} from './responses.dto.js';
 import { SubmissionWrites } from './submission-writes.js';
 import { SubmissionsRepository } from './submissions.repository.js';
 import { cutText } from '../../../lib/text/index.js';
-import type { FormStartResponse, SubmissionEnvelope } from './responses.response.js';
 
 /** Attempts to store a response. After a publication between the check and the storage both are repeated. */
 const MAX_ATTEMPTS = 5;

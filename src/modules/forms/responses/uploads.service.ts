@@ -13,11 +13,9 @@ import type { ContentReply } from '../../../platform/http/replies/content-reply.
 import { Errors, fieldError } from '../../../platform/http/errors.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { FormAccess } from '../form-access.js';
-import { FormErrors } from '../forms.errors.js';
+import { FormErrors } from '../forms.resource.js';
 import { FormsRepository } from '../forms.repository.js';
-import type { UploadQuery } from './responses.dto.js';
-import { ResponseErrors } from './responses.errors.js';
-import type { FormUploadEnvelope } from './responses.response.js';
+import { type FormUploadEnvelope, ResponseErrors, type UploadQuery } from './responses.dto.js';
 
 /** Maximum number of files of a user in one form that no response contains yet. */
 const MAX_PENDING = 50;

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
-import { safeFileName } from '../../../platform/http/replies/file-name.js';
-import { attachmentNamed } from '../../../platform/http/replies/file-reply.js';
+import { attachmentNamed, safeFileName } from '../../../platform/http/replies/file-reply.js';
 
 const BUFFER = 256 * 1024;
 

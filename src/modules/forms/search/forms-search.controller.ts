@@ -8,8 +8,7 @@ import { Cursors } from '../../../platform/paging/cursors.js';
 import type { ShownForm } from '../form-access.js';
 import { formSummary } from '../form.presenter.js';
 import { FormsRepository, likePatterns, type ListedForm } from '../forms.repository.js';
-import { SearchForms } from './forms-search.dto.js';
-import { FormSearchEnvelope } from './forms-search.response.js';
+import { FormSearchEnvelope, SearchForms } from './forms-search.dto.js';
 
 @Controller('search/forms')
 export class FormsSearchController {

@@ -1,5 +1,9 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { UUID } from '../../../platform/field-docs/field-docs.js';
+import { defineError } from '../../../platform/http/errors.js';
 import { Entries, Moment, Nullable, OneOf, Optional } from '../../../platform/http/input.decorators.js';
-import { PrincipalInput } from '../input/principal.dto.js';
+import { detail } from '../forms.resource.js';
+import { PrincipalInput } from '../input/form.dto.js';
 
 export class ShareForm {
   /**
@@ -23,3 +27,31 @@ export class SetFormAccess {
   /** The whole list: members and groups that are missing lose their role. */
   @Entries(FormAccessInput, 500) access!: FormAccessInput[];
 }
+
+export class FormAccessResponse {
+  @ApiProperty({ enum: ['user', 'group'], example: 'user' }) kind!: string;
+  @ApiProperty(UUID) id!: string;
+  @ApiProperty({ example: 'Bob Stone' }) name!: string;
+  @ApiProperty({ enum: ['respondent', 'viewer', 'editor'], example: 'respondent' }) role!: string;
+}
+
+export class FormAccessListEnvelope {
+  access!: FormAccessResponse[];
+}
+
+/** The errors of share links and access. */
+export const SharingErrors = {
+  notShared: defineError(409, 'not_shared', 'The form has no share link.'),
+  unknownUser: defineError(
+    422,
+    'unknown_user',
+    'A user or group is not part of this workspace; see details.',
+    {
+      example: detail(
+        'access.0',
+        'unknown_user',
+        'access.0 is not an active member or group of this workspace',
+      ),
+    },
+  ),
+} as const;

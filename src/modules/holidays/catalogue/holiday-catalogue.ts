@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { HolidayErrors } from '../holidays.errors.js';
-import type { HolidayResponse } from '../holidays.response.js';
+import { HolidayErrors, type HolidayResponse } from '../holidays.dto.js';
 import { CatalogueFile, type Country, type HolidayRow, type HolidayType } from './catalogue-file.js';
 
 const DAY_MS = 86_400_000;

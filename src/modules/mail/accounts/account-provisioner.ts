@@ -4,10 +4,10 @@ import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
-import { ApiError } from '../../../platform/http/api-error.js';
+import { ApiError } from '../../../platform/http/errors.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { MEMBERS_PROVISIONED } from '../../tenants/index.js';
-import { MailErrors } from '../mail.errors.js';
+import { MailErrors } from '../mail.response.js';
 import { MailAccounts } from './mail-accounts.js';
 
 /** The job retries failures and handles members that an earlier version added. An event starts it for new members. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { MailAccount } from '../mail.entity.js';
+import type { MailAccount } from '../mail.schema.js';
 
 /** The owner of a mail account: a user within one workspace. */
 export interface MailOwner {

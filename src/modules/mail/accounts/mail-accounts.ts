@@ -2,13 +2,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { growingTo } from '../../../platform/memory/cache-size.js';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../../config/config.js';
-import type { ApiError } from '../../../platform/http/api-error.js';
+import type { ApiError } from '../../../platform/http/errors.js';
+import { growingTo } from '../../../platform/memory/cache-size.js';
 import { SecretBox } from '../../../platform/secrets/secret-box.js';
 import { TenantsApi } from '../../tenants/index.js';
-import { MailErrors } from '../mail.errors.js';
+import { MailErrors } from '../mail.response.js';
 import { type MailAccountRow, MailAccountsRepository, type MailOwner } from './mail-accounts.repository.js';
 import { AccountRejectedError, MailProvider } from './mail-provider.js';
 
@@ -216,3 +216,27 @@ const keyOf = ({ tenantId, userId }: MailOwner): string => `${tenantId}:${userId
 /** Derived from the owner, so that an account is found again after its creation was interrupted. */
 const usernameOf = (owner: MailOwner): string =>
   `w${createHash('sha256').update(keyOf(owner)).digest('hex').slice(0, 31)}`;
+
+/** The public API of the mail module. */
+@Injectable()
+export class MailApi {
+  constructor(private readonly accounts: MailAccounts) {}
+
+  /**
+   * Links an existing account of the mail service to a user of a workspace, in place of the previous one.
+   * @param password verified at once; undefined in mode `service`
+   * @throws AccountRejectedError when the mail service rejects the account or the password
+   */
+  async linkAccount(
+    owner: MailOwner,
+    username: string,
+    password: string | undefined,
+  ): Promise<{ mailUserId: string }> {
+    return this.accounts.link(owner, username, password);
+  }
+
+  /** Encrypts the password of a user's account at the mail service, for the column of the account. */
+  sealedPassword(owner: MailOwner, password: string): string {
+    return this.accounts.sealedPassword(owner, password);
+  }
+}

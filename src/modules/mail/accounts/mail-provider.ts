@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
-import type { ApiError } from '../../../platform/http/api-error.js';
+import type { ApiError } from '../../../platform/http/errors.js';
 import { type Fields, isFields, isObjectId } from '../input/fields.js';
 import { MailUpstream, type UpstreamRequest } from '../mail-upstream.js';
 import { readJson, UnusableResponseError } from '../upstream-response.js';

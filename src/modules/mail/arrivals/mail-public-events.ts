@@ -10,7 +10,7 @@ import {
 import { type Fields, isFields, objectsOf } from '../input/fields.js';
 import { messagePath } from '../mail-call.js';
 import { MailClient } from '../mail-client.js';
-import { MAIL_RECEIVED } from './mail-arrivals.repository.js';
+import { MAIL_RECEIVED } from './mail-arrivals.js';
 import { EXAMPLE_MAILBOX, ReceivedMailResponse } from './mail-arrivals.response.js';
 
 const MAIL_EVENTS = publicEvents(

@@ -9,8 +9,13 @@ import { endOf, newMessages, progressAfter } from '../inbox-walk.js';
 import { inboxOf, MailClient, type MailOwner } from '../mail-client.js';
 import { MailUpstream } from '../mail-upstream.js';
 import { readJson } from '../upstream-response.js';
-import { CALENDAR_MAIL, type CalendarMail, textOf } from './calendar-mail.js';
-import { calendarAttachment, CalendarMailReader } from './calendar-mail-reader.js';
+import {
+  CALENDAR_MAIL,
+  calendarAttachment,
+  type CalendarMail,
+  CalendarMailReader,
+  textOf,
+} from './calendar-mail-reader.js';
 import { CalendarMailRepository, type ScanRow } from './calendar-mail.repository.js';
 
 const JOB = 'calendar-mail';

@@ -1,12 +1,65 @@
-import { Injectable } from '@nestjs/common';
 import { buffer } from 'node:stream/consumers';
+import { Injectable } from '@nestjs/common';
+import { isStorable } from '../../../platform/http/storable-text.js';
 import { type Fields, isFields, objectsOf } from '../input/fields.js';
 import { messagePath } from '../mail-call.js';
 import { MailClient, type MailOwner } from '../mail-client.js';
 import { MailUpstream } from '../mail-upstream.js';
 import { JsonResponse } from '../upstream-response.js';
-import { type CalendarMail, textOf } from './calendar-mail.js';
-import { hasOneSender } from './one-sender.js';
+
+/** Type of the outbox event for a calendar that arrived by mail. Payload: `CalendarMail`. */
+export const CALENDAR_MAIL = 'mail.calendar.received';
+
+/** A calendar that a user received by mail. */
+export interface CalendarMail {
+  user_id: string;
+  /** The Message-ID. */
+  message_id: string;
+  /** The address of From; empty without one. */
+  from: string;
+  /**
+   * Whether the receiving server has verified that the domain of From sent the mail, by SPF or DKIM. Null: not reported.
+   */
+  is_authentic: boolean | null;
+  /** The method of the Content-Type, upper case. */
+  method: string | null;
+  /** Base64; null for a message with TNEF (`winmail.dat`) instead of a calendar. */
+  content: string | null;
+}
+
+/** The value if it is a text that the outbox can store, else an empty text. Senders control the fields of a message. */
+export const textOf = (value: unknown): string =>
+  typeof value === 'string' && isStorable(value) ? value : '';
+
+/**
+ * Whether a mail has exactly one From with exactly one address (RFC 7489, section 6.6.1). Otherwise a verified domain proves nothing:
+ * servers and clients differ in which of the addresses they verify and show.
+ * @param headers `{ key, value }` of a message; missing: the mail service does not report them
+ */
+export function hasOneSender(headers: unknown): boolean {
+  if (!Array.isArray(headers)) return true;
+  const values = objectsOf(headers).flatMap(({ key, value }) =>
+    typeof key === 'string' && key.toLowerCase() === 'from' ? [String(value)] : [],
+  );
+  return values.length === 1 && countAddresses(values[0] as string) === 1;
+}
+
+/** The number of `@` outside of quoted strings and comments (RFC 5322, section 3.2). */
+function countAddresses(header: string): number {
+  let count = 0;
+  let comments = 0;
+  let isQuoted = false;
+  for (let at = 0; at < header.length; at += 1) {
+    const character = header[at];
+    if (character === '\\' && (isQuoted || comments > 0)) at += 1;
+    else if (isQuoted) isQuoted = character !== '"';
+    else if (character === '(') comments += 1;
+    else if (comments > 0) comments -= character === ')' ? 1 : 0;
+    else if (character === '"') isQuoted = true;
+    else if (character === '@') count += 1;
+  }
+  return count;
+}
 
 /** Maximum size of a calendar in bytes. Larger ones are ignored. */
 const MAX_CALENDAR = 1_048_576;

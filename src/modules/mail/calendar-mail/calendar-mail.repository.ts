@@ -5,7 +5,7 @@ import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { WalkProgress, WalkRow } from '../inbox-walk.js';
 import type { MailOwner } from '../mail-client.js';
-import { MailAccount } from '../mail.entity.js';
+import { MailAccount } from '../mail.schema.js';
 
 /** An account whose mail is due to be searched. */
 export interface ScanRow extends WalkRow {

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
-import { ApiError } from '../../../platform/http/api-error.js';
+import { ApiError } from '../../../platform/http/errors.js';
 import { isFields, isObjectId } from '../input/fields.js';
 import { messagePath, messagesPath } from '../mail-call.js';
 import { mailboxesOf, MailClient, type MailOwner, type MailSession } from '../mail-client.js';
-import { MailErrors } from '../mail.errors.js';
+import { MailErrors } from '../mail.response.js';
 import type { JsonResponse } from '../upstream-response.js';
 import { CalendarMailRepository } from './calendar-mail.repository.js';
 import { listed } from '../inbox-walk.js';

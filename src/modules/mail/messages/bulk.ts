@@ -1,5 +1,4 @@
-import type { ApiError } from '../../../platform/http/api-error.js';
-import { fieldError } from '../../../platform/http/errors.js';
+import { type ApiError, fieldError } from '../../../platform/http/errors.js';
 import { booleanOf, type Fields, isFields, isObjectId, pick } from '../input/fields.js';
 
 const MAX_MESSAGES = 5_000;

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
 import { fold } from '../../../lib/search-text/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { ApiError } from '../../../platform/http/api-error.js';
+import { ApiError } from '../../../platform/http/errors.js';
 import {
   type RelatedItem,
   RelatedItems,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ClientDisconnect } from '../../../platform/http/abort-signal.js';
-import { MailErrors } from '../mail.errors.js';
+import { MailErrors } from '../mail.response.js';
 
 /** Concurrent mail requests of one user, per process. Further ones wait. */
 export const MAX_PER_USER = 16;

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import type { LockedNote, NoteChange, NoteRow } from '../model/note-row.js';
+import type { LockedNote, NoteChange, NoteRow } from '../model/note-rules.js';
 
 /** A decided write of a locked note. */
 export interface NoteStore {

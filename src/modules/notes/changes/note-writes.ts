@@ -3,11 +3,10 @@ import { revisionTag } from '../../../platform/concurrency/expected-revision.js'
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
-import { ApiError } from '../../../platform/http/api-error.js';
-import { NoteErrors } from '../notes.errors.js';
+import { ApiError } from '../../../platform/http/errors.js';
+import { NoteErrors } from '../notes.dto.js';
 import { type NoteRead, NotesRepository } from '../notes.repository.js';
-import { type NoteDecision, rejectPurge } from '../model/note-rules.js';
-import type { LockedNote, NoteRow } from '../model/note-row.js';
+import { type LockedNote, type NoteDecision, type NoteRow, rejectPurge } from '../model/note-rules.js';
 import { NoteRemovalRepository } from './note-removal.repository.js';
 import { NoteRowsRepository } from './note-rows.repository.js';
 

@@ -1,16 +1,64 @@
-import { Controller, Query } from '@nestjs/common';
+import { Controller, Injectable, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
-import { DOCX_TYPE } from '../../../platform/docx/docx-converter.js';
-import { DocxErrors } from '../../../platform/docx/docx.errors.js';
+import { DOCX_TYPE, DocxConverter, DocxErrors } from '../../../platform/docx/docx-converter.js';
 import { ApiFile } from '../../../platform/http/api-docs.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
-import { FileRequestParam, type FileRequest } from '../../../platform/http/replies/file-reply.js';
-import { ShareTokenQuery } from '../notes.dto.js';
-import { NoteErrors } from '../notes.errors.js';
-import { NotesExportService } from './notes-export.service.js';
+import { fileReply, type FileRequest, FileRequestParam } from '../../../platform/http/replies/file-reply.js';
+import { NoteErrors, ShareTokenQuery } from '../notes.dto.js';
+import { NotesRepository } from '../notes.repository.js';
+
+/** Fields of a note that a document shows. */
+interface Exported {
+  title: string;
+  content: string;
+  owner: { name: string | null; email: string | null };
+  created_at: string;
+  updated_at: string;
+}
+
+/** Notes as files. */
+@Injectable()
+export class NotesExportService {
+  constructor(
+    private readonly notes: NotesRepository,
+    private readonly docx: DocxConverter,
+  ) {}
+
+  /**
+   * Any reader of a note can export it, from the trash too.
+   *
+   * @param link token of a share link
+   * @throws ApiError 404 `not_found`, 503 `docx_converter_unavailable`, 502 `docx_conversion_failed`
+   */
+  async asDocx(
+    ctx: RequestContext,
+    id: string,
+    link: string | undefined,
+    request: FileRequest,
+  ): Promise<BodyReply> {
+    const found = await this.notes.read(ctx, id, link);
+    if (!found) throw NoteErrors.notFound.with();
+    const note = JSON.parse(found.note) as Exported;
+    const bytes = request.wantsBytes ? await this.docx.convert(sourceOf(note), request.signal) : null;
+    return fileReply(bytes, {
+      contentType: DOCX_TYPE,
+      title: note.title,
+      extension: '.docx',
+      otherwise: 'note',
+    });
+  }
+}
+
+const sourceOf = ({ title, content, owner, created_at, updated_at }: Exported) => ({
+  html: content,
+  title,
+  author: owner.name ?? owner.email ?? '',
+  created: created_at,
+  modified: updated_at,
+});
 
 @ApiTags('notes')
 @Controller('notes/:id')

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { FACTS, PublicEvents, publicEvents } from '../../../platform/events/public-events.js';
-import { NoteResponse } from '../note.response.js';
+import { NoteResponse } from '../notes.dto.js';
 import { NotesRepository } from '../notes.repository.js';
 
 const NOTE_EVENTS = publicEvents(

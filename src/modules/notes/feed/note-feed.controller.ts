@@ -1,7 +1,31 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Injectable } from '@nestjs/common';
+import { Db } from '../../../platform/database/db.js';
 import { FeedController } from '../../../platform/sync/feed.controller.js';
+import { MemberFeed } from '../../../platform/sync/member-feed.js';
+import { NOTE_SUMMARY_BYTES } from '../notes.repository.js';
 import { NoteChangesEnvelope, NoteIndexEnvelope } from './note-feed.response.js';
-import { NoteFeedRepository } from './note-feed.repository.js';
+
+/** Notes as a synchronised collection. */
+@Injectable()
+export class NoteFeedRepository extends MemberFeed {
+  readonly plural = ['notes'];
+  readonly indexPath = '/apis/v1/notes/index';
+
+  constructor(db: Db) {
+    super(db, {
+      collection: 'notes',
+      members: 'note_members',
+      item: 'note_id',
+      items: 'notes',
+      bytes: { content: `${NOTE_SUMMARY_BYTES} + item.content_bytes`, summary: NOTE_SUMMARY_BYTES },
+      view: 'note_views',
+      viewItem: 'note_id',
+      json: { content: 'note', summary: 'summary' },
+      longJsonAsBytes: true,
+      reason: 'entry.gone',
+    });
+  }
+}
 
 const Feeds = FeedController({
   source: NoteFeedRepository,

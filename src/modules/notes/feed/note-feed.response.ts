@@ -1,6 +1,6 @@
 import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
-import { FeedMeta, FeedRemoval, IndexMeta } from '../../../platform/sync/feed.response.js';
-import { NoteListItemResponse } from '../note.response.js';
+import { FeedMeta, FeedRemoval, IndexMeta } from '../../../platform/sync/feed.dto.js';
+import { NoteListItemResponse } from '../notes.dto.js';
 
 @ApiExtraModels(NoteListItemResponse, FeedRemoval)
 export class NoteChangesEnvelope extends FeedMeta {

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import { ItemFailures } from '../../../platform/jobs/item-failures.js';
+import { ItemFailures } from '../../../platform/jobs/sweep.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { packBodies } from './revision-pack.js';
 

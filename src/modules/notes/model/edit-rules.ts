@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiError } from '../../../platform/http/api-error.js';
-import { Errors, fieldError } from '../../../platform/http/errors.js';
-import { NOTE_ROLES, type NoteRole } from '../note.entity.js';
-import { NoteErrors } from '../notes.errors.js';
-import { type NoteCommand, rejectTrashed } from './note-rules.js';
-import { includes, type LockedNote, roleIn } from './note-row.js';
+import { type ApiError, Errors, fieldError } from '../../../platform/http/errors.js';
+import { NOTE_ROLES, type NoteRole } from '../notes.schema.js';
+import { NoteErrors } from '../notes.dto.js';
+import { includes, type LockedNote, type NoteCommand, rejectTrashed, roleIn } from './note-rules.js';
 
 /** The fields that a client changes, and where the caller files the note. Missing fields stay. */
 export interface NotePatch {

@@ -1,17 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiError } from '../../../platform/http/api-error.js';
-import { detailsAt, Errors } from '../../../platform/http/errors.js';
-import type { NoteRole } from '../note.entity.js';
-import { NoteErrors } from '../notes.errors.js';
-import { type NoteCommand, type NoteDecision, rejectTrashed, rejectWriter } from './note-rules.js';
+import { type ApiError, detailsAt, Errors } from '../../../platform/http/errors.js';
+import type { NoteRole } from '../notes.schema.js';
+import { NoteErrors } from '../notes.dto.js';
 import {
   type LockedNote,
   type NoteChange,
+  type NoteCommand,
+  type NoteDecision,
   type NoteRow,
   type NoteViewer,
+  rejectTrashed,
+  rejectWriter,
   roleIn,
   viewersOf,
-} from './note-row.js';
+} from './note-rules.js';
 
 export type SharedRole = Exclude<NoteRole, 'owner'>;
 

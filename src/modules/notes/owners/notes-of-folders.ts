@@ -5,7 +5,7 @@ import { ConcurrentChangeError } from '../../../platform/database/database-error
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
-import { ContentCounts } from '../../../platform/references/content-counts.js';
+import { ContentCounts } from '../../../platform/references/related-items.js';
 import { lockHead } from '../../../platform/sync/sync-heads.js';
 import { FOLDER_CONTENTS_MOVED, FOLDER_CONTENTS_TRASHED } from '../../note-folders/index.js';
 import { NoteRowsRepository } from '../changes/note-rows.repository.js';

@@ -1,6 +1,7 @@
-import { PickType } from '@nestjs/swagger';
+import { ApiProperty, PickType } from '@nestjs/swagger';
+import { PageEnvelope } from '../../../platform/paging/page.dto.js';
 import { QueryText } from '../../../platform/search/query-text.js';
-import { ListNotes } from '../notes.dto.js';
+import { ListNotes, NoteSummaryResponse } from '../notes.dto.js';
 
 export class SearchNotes extends PickType(ListNotes, [
   'limit',
@@ -15,4 +16,27 @@ export class SearchNotes extends PickType(ListNotes, [
    * @example "agenda"
    */
   @QueryText() q!: string;
+}
+
+export class NoteHighlightsResponse {
+  /** The title: escaped text with `<mark>`. @example "Team <mark>offsite</mark>" */ title!: string;
+  /**
+   * Part of the content: escaped text with `<mark>`. Its beginning where the content does not match.
+   * @example "Travel, rooms and budget of the <mark>offsite</mark>"
+   */
+  content!: string;
+}
+
+/** A match, without its content. */
+export class NoteSearchHitResponse extends NoteSummaryResponse {
+  /** Higher is better; words of the title count most, then labels. */
+  @ApiProperty({ minimum: 0, example: 0.6079 }) score!: number;
+  highlights!: NoteHighlightsResponse;
+}
+
+export class NoteSearchEnvelope extends PageEnvelope {
+  notes!: NoteSearchHitResponse[];
+  /** Number of matches. At 1,000 there may be more: the most recently changed ones are ranked. */
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: 1000, example: 1 }) total!: number;
+  /** The `q` of the request. @example "offsite" */ query!: string;
 }

@@ -4,7 +4,7 @@ import { TxHook, TxHooks } from '../../../platform/events/tx-hooks.js';
 import type { NotificationType } from '../../../platform/notifications/notification-type.js';
 import { Notifications } from '../../../platform/notifications/notifications.js';
 import { type NotificationSettings, NotificationSettingsApi } from '../../settings/index.js';
-import type { NotificationEntity } from '../notification.entity.js';
+import type { NotificationEntity } from '../notifications.schema.js';
 
 /** Notifications of one type that are new, that count a further cause, or whose snooze has ended. */
 export interface AddedNotifications {

@@ -1,4 +1,4 @@
-import type { NotificationState, NotificationEntity } from '../notification.entity.js';
+import type { NotificationState, NotificationEntity } from '../notifications.schema.js';
 
 /** The fields of a notification that its recipient changes. */
 export type Lifecycle = Pick<

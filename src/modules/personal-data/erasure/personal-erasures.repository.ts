@@ -5,7 +5,7 @@ import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { DataOwner } from '../../../platform/personal-data/personal-data.js';
-import { PersonalErasure } from './personal-erasure.entity.js';
+import { PersonalErasure } from '../personal-data.schema.js';
 
 /** An erasure that this process runs. */
 export interface ClaimedErasure extends DataOwner {

@@ -1,14 +1,42 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Bus } from '../../../platform/bus/bus.js';
 import { Db } from '../../../platform/database/db.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
-import { Bus } from '../../../platform/bus/bus.js';
 import type { Connection } from '../../../platform/realtime/connection.js';
 import { UserConnections } from '../../../platform/realtime/user-connections.js';
 import { PresenceEvents } from '../presence-events.js';
-import { PresenceOptions } from '../presence-options.js';
+import { type Device, PresenceOptions, PresenceWrites } from '../presence-writes.js';
 import { PresenceRepository } from '../presence.repository.js';
-import { type Device, PresenceWrites } from '../presence-writes.js';
-import { SweepTimes } from './sweep-times.js';
+
+/** Minimum time between two sweeps, and maximum delay of a sweep, in milliseconds. */
+const PAUSE_MS = 1_000;
+
+/**
+ * The times of the sweeps after the ends of grace periods. One sweep serves all grace periods that end within `PAUSE_MS`.
+ * All times are milliseconds of the same clock.
+ */
+export class SweepTimes {
+  /** Ascending. */
+  private readonly times: number[] = [];
+
+  /** The next sweep; undefined without one. */
+  get next(): number | undefined {
+    return this.times[0];
+  }
+
+  /** Plans a sweep for a grace period that ends at this time, unless a planned sweep follows within `PAUSE_MS`. */
+  add(end: number): void {
+    if (this.times.some((time) => time >= end && time <= end + PAUSE_MS)) return;
+    const before = this.times.findLast((time) => time < end) ?? Number.NEGATIVE_INFINITY;
+    this.times.push(Math.max(end, before + PAUSE_MS));
+    this.times.sort((a, b) => a - b);
+  }
+
+  /** A sweep begins: it covers all grace periods that have ended. */
+  begin(now: number): void {
+    while (this.times[0] !== undefined && this.times[0] <= now) this.times.shift();
+  }
+}
 
 /** Devices that one statement writes. */
 const BATCH = 1_000;

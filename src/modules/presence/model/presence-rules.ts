@@ -1,4 +1,4 @@
-import type { PresenceStatus, PresenceUser } from '../presence.entity.js';
+import type { PresenceStatus, PresenceUser } from '../presence.schema.js';
 
 /** The rules of presence: functions of the row of a user, their open devices and the time of the database, which return the next row. */
 

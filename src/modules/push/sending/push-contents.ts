@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { MAX_MESSAGE_BYTES } from '../../../lib/web-push/index.js';
-import type { NotificationPreference } from '../../../platform/notifications/notification-preferences.js';
+import type { NotificationPreference } from '../../../platform/notifications/notification-type.js';
 import { SessionsApi } from '../../identity/index.js';
 import { type CurrentNotificationView, NotificationsApi } from '../../notifications/index.js';
 import { PresenceApi } from '../../presence/index.js';
-import type { PushSubscription } from '../push.entity.js';
+import type { PushSubscription } from '../push.schema.js';
 import type { PushMessage } from '../push-sender.js';
 import { PushSubscriptionsRepository } from '../push-subscriptions.repository.js';
-import type { ClaimedDelivery } from './push-queue.js';
-import { traitsOf, WITHDRAWAL_URGENCY } from './push-traits.js';
+import { type ClaimedDelivery, traitsOf, WITHDRAWAL_URGENCY } from './push-queue.js';
 
 /** Names the work in logs. */
 const REQUEST_ID = 'push';

@@ -1,15 +1,30 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
+import type { MemberKey } from '../../../platform/context/request-context.js';
 import { outsideRequests } from '../../../platform/current-work/current-work.js';
 import { Db } from '../../../platform/database/db.js';
+import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { ClaimLoop } from '../../../platform/jobs/claim-loop.js';
 import { Collector } from '../../../platform/workers/collector.js';
 import { ConcurrencyLimiter } from '../../../platform/workers/concurrency-limiter.js';
-import type { PushSubscription } from '../push.entity.js';
+import { NOTIFICATIONS_ADDED, NotificationsApi } from '../../notifications/index.js';
 import { type PushMessage, PushSender } from '../push-sender.js';
 import { PushSubscriptionsRepository } from '../push-subscriptions.repository.js';
+import type { PushSubscription } from '../push.schema.js';
 import { PushContents, type PushDecision } from './push-contents.js';
-import { type ClaimedDelivery, PushQueue, type PushResult } from './push-queue.js';
-import { FIRST_EXAMINATION, retryAfter, traitsOf } from './push-traits.js';
+import {
+  type ClaimedDelivery,
+  FIRST_EXAMINATION,
+  PushQueue,
+  type PushResult,
+  retryAfter,
+  traitsOf,
+} from './push-queue.js';
 
 /** A claim passes over all due deliveries of busy workspaces, so deliveries that end within this time have one together. */
 const REFILL_MS = 20;
@@ -199,5 +214,38 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
     await this.database.run(() =>
       this.db.tx((tx) => this.subscriptions.delete(tx, { tenantId, userId }, id)),
     );
+  }
+}
+
+/** Queues messages for new notifications, and withdrawals for those that their recipient has read or that are no longer of use. */
+@Injectable()
+export class PushNotices implements OnModuleInit {
+  private readonly logger = new Logger(PushNotices.name);
+
+  constructor(
+    private readonly hooks: TxHooks,
+    private readonly notifications: NotificationsApi,
+    private readonly queue: PushQueue,
+    private readonly dispatcher: PushDispatcher,
+  ) {}
+
+  onModuleInit(): void {
+    this.hooks.on(NOTIFICATIONS_ADDED, async (tx, added) => {
+      if ((await this.queue.add(tx, added)) > 0) tx.afterCommit(() => this.dispatcher.wake());
+    });
+    this.notifications.onSettled((member) => void outsideRequests(() => this.withdraw(member)));
+  }
+
+  /** Withdraws the messages of notifications that are no longer unread. */
+  async withdraw(member: MemberKey): Promise<void> {
+    try {
+      const shown = await this.queue.shown(member);
+      if (shown.length === 0) return;
+      const unread = await this.notifications.unreadAmong(member, shown);
+      const ended = shown.filter((id) => !unread.has(id));
+      if (ended.length > 0 && (await this.queue.withdraw(member, ended)) > 0) this.dispatcher.wake();
+    } catch (error) {
+      this.logger.warn({ err: error }, 'push messages are not withdrawn');
+    }
   }
 }

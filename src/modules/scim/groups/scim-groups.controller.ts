@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { GROUPS } from '../../../lib/scim/index.js';
-import { GROUP_EXAMPLES } from '../model/scim-examples.js';
-import { SCIM_PATH } from '../model/scim-path.js';
+import { GROUP_EXAMPLES } from '../model/scim-openapi.js';
+import { SCIM_PATH } from '../model/scim-reply.js';
 import { ScimResourcesController } from '../scim-resources.controller.js';
 import { ScimGroupsService } from './scim-groups.service.js';
 

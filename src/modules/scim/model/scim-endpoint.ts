@@ -15,8 +15,7 @@ import { JsonTypes } from '../../../platform/http/body/body.guard.js';
 import { DEFAULT_LIMITS } from '../../../platform/http/body/body-limits.js';
 import { MESSAGES } from '../../../lib/scim/index.js';
 import { ScimAuthenticator } from '../scim-authenticator.js';
-import { ScimExceptionFilter } from './scim-failure.js';
-import { SCIM_JSON } from './scim-reply.js';
+import { SCIM_JSON, ScimExceptionFilter } from './scim-reply.js';
 
 /** The security scheme of the OpenAPI document. */
 export const SCIM_SCHEME = 'scim';

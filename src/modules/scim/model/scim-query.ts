@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { isObject, type Json, MESSAGES, type Projection } from '../../../lib/scim/index.js';
+import {
+  isObject,
+  type Json,
+  MESSAGES,
+  project,
+  type Projection,
+  type ResourceType,
+} from '../../../lib/scim/index.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
-import { scimError } from './scim-failure.js';
+import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
+import { emptyReply, scimError, scimReply } from './scim-reply.js';
 
 /** Maximum number of resources in a response. */
 export const MAX_RESULTS = 200;
@@ -132,4 +140,34 @@ export const versionOf = (content: Json): string =>
 export function namesVersion(header: string, version: string): boolean {
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
   return header.split(',').some((tag) => tag.trim() === '*' || opaque(tag) === opaque(version));
+}
+
+const metaOf = (resource: Json) => resource['meta'] as { version: string; location: string };
+
+/** The selected attributes of a resource, with its version; 201 also has its location. */
+export function resourceReply(
+  type: ResourceType,
+  resource: Json,
+  projection: Projection,
+  status: 200 | 201 = 200,
+): BodyReply {
+  const { version, location } = metaOf(resource);
+  return scimReply(project(type, resource, projection), {
+    status,
+    etag: version,
+    ...(status === 201 && { location }),
+  });
+}
+
+/** A resource, or 304 where the client has its version. */
+export function readReply(type: ResourceType, resource: Json, target: ScimTarget): BodyReply {
+  const { version } = metaOf(resource);
+  const isKnown = target.ifNoneMatch !== undefined && namesVersion(target.ifNoneMatch, version);
+  return isKnown ? emptyReply(304, version) : resourceReply(type, resource, target);
+}
+
+/** @throws ApiError 412 for a stale version */
+export function checkVersion({ ifMatch }: ScimTarget, resource: Json): void {
+  if (ifMatch !== undefined && !namesVersion(ifMatch, metaOf(resource).version))
+    throw scimError(412, 'The resource has changed since it was read.');
 }

@@ -20,12 +20,11 @@ import {
 } from '../../identity/index.js';
 import { NotificationSettingsApi, ProfileService, UpdateProfile } from '../../settings/index.js';
 import { domainOf, TenantDomains, TenantErrors, TenantsApi } from '../../tenants/index.js';
-import { scimError } from '../model/scim-failure.js';
+import { scimError } from '../model/scim-reply.js';
 import type { ScimActor } from '../scim-authenticator.js';
 import { VisibleUsers } from '../visible-users.js';
-import type { UserValues } from './scim-user.mapper.js';
+import { languageOfUser, localeFields, type UserValues } from './scim-user.mapper.js';
 import { type ScimUserRow, ScimUsersRepository } from './scim-users.repository.js';
-import { languageOfUser, localeFields } from './user-language.js';
 import { WelcomeMails } from './welcome-mails.js';
 
 export const CHANGED = 'The user has changed meanwhile; read it and try again.';

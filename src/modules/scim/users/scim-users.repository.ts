@@ -6,7 +6,7 @@ import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
-import { ScimUser } from '../scim.entity.js';
+import { ScimUser } from '../scim.schema.js';
 import { IS_VISIBLE, USERS_FROM } from '../visible-users.js';
 
 /** A member as provisioning clients see it: membership, profile, written attributes, groups. */

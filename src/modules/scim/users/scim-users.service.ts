@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller, Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
 import {
   type Filter,
@@ -16,14 +16,15 @@ import type { Tx } from '../../../platform/database/tx.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { Provisioning } from '../../access/index.js';
 import { EmailChange } from '../../account-security/index.js';
-import { scimError } from '../model/scim-failure.js';
+import { USER_EXAMPLES } from '../model/scim-openapi.js';
 import type { ScimQuery, ScimTarget } from '../model/scim-query.js';
-import { scimReply } from '../model/scim-reply.js';
-import { ScimResources } from '../scim-resources.js';
+import { SCIM_PATH, scimError, scimReply } from '../model/scim-reply.js';
 import type { ScimActor } from '../scim-authenticator.js';
-import { userResource, valuesOf, withDefaultEmails } from './scim-user.mapper.js';
+import { ScimResourcesController } from '../scim-resources.controller.js';
+import { ScimResources } from '../scim-resources.js';
 import { CHANGED, ScimUserWrites } from './scim-user-writes.js';
-import { type LookUp, ScimUsersRepository, type ScimUserRow } from './scim-users.repository.js';
+import { userResource, valuesOf, withDefaultEmails } from './scim-user.mapper.js';
+import { type LookUp, type ScimUserRow, ScimUsersRepository } from './scim-users.repository.js';
 
 /** Users of SCIM: members of the workspace. */
 @Injectable()
@@ -130,3 +131,17 @@ function equalityIn(filter: Filter): { attribute: LookUp; value: string } | unde
     ? { attribute: name, value: filter.value }
     : undefined;
 }
+
+@Controller(`${SCIM_PATH}/Users`)
+export class ScimUsersController extends ScimResourcesController(USERS, ScimUsersService, {
+  examples: USER_EXAMPLES,
+  descriptions: {
+    list: 'All members of the workspace, deactivated ones included, without service accounts. A page ends at about 4 MiB, with fewer users than `count`.',
+    create:
+      'The user becomes a member. `userName` is an e-mail address in a verified domain of the workspace; without an account, one is created without password, and the user gets a mail. A user who was deleted through SCIM returns under the same id.',
+    replace: 'Attributes that the body does not contain are removed; without `active`, the status stays.',
+    patch: '`active: false` deactivates the membership and ends its sessions.',
+    delete:
+      'Deactivates the membership, ends its sessions and removes it from all groups; clients no longer see the user. Content stays and can be transferred. The last owner stays.',
+  },
+}) {}

@@ -5,9 +5,8 @@ import { type Language, languageOf } from '../../../platform/languages/languages
 import {
   type NotificationPreference,
   REQUIRED_PREFERENCES,
-} from '../../../platform/notifications/notification-preferences.js';
-import { viewOf, type Stored } from './preference-spec.js';
-import { PREFERENCES, type PUSH_CONTENTS } from './preferences.js';
+} from '../../../platform/notifications/notification-type.js';
+import { PREFERENCES, type PUSH_CONTENTS, type Stored, viewOf } from './preferences.js';
 
 /** What push messages contain. */
 export type PushContent = (typeof PUSH_CONTENTS)[number];
@@ -96,4 +95,33 @@ function settingsOf({
         ? true
         : view.channels[channel] && view.types[preference]?.[channel] === true,
   };
+}
+
+/** Times of a day, such as `09:00`, on days `mon` to `sun`. */
+export interface WorkingHours {
+  from: string;
+  to: string;
+  days: string[];
+}
+
+const readHours = workspace.statement<{ user_id: string; stored: Stored }>(
+  'settings.working_hours',
+  `SELECT user_id, data AS stored FROM preferences
+    WHERE tenant_id = $1 AND kind = 'general' AND user_id = ANY ($2::uuid[])`,
+);
+
+const hoursIn = (stored: Stored): WorkingHours =>
+  viewOf(PREFERENCES.general, stored)['working_hours'] as WorkingHours;
+
+/** The working hours of members. */
+@Injectable()
+export class WorkingHoursApi {
+  /** The working hours of a user without settings. */
+  readonly usual = hoursIn({});
+
+  /** @returns the working hours of users with settings, by user id */
+  async of(reader: Reader, tenantId: string, userIds: readonly string[]): Promise<Map<string, WorkingHours>> {
+    const rows = userIds.length === 0 ? [] : await reader.query(readHours, [tenantId, userIds]);
+    return new Map(rows.map(({ user_id, stored }) => [user_id, hoursIn(stored)]));
+  }
 }

@@ -5,10 +5,14 @@ import { Ctx, type RequestContext } from '../../../platform/context/request-cont
 import { BODY_ERRORS } from '../../../platform/http/api-docs.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
-import { preferencesEnvelope, UPDATE_EXAMPLES, updatePreferences } from './preferences-docs.js';
-import type { PreferenceKind } from './preferences.js';
+import {
+  type PreferenceKind,
+  preferencesEnvelope,
+  UPDATE_EXAMPLES,
+  updatePreferences,
+} from './preferences.js';
 import { type PreferencesEnvelope, PreferencesService } from './preferences.service.js';
-import { SettingsErrors } from '../settings.errors.js';
+import { SettingsErrors } from '../settings.dto.js';
 
 const MERGE =
   'Merges like RFC 7396: omitted members stay, null resets to the default, lists are replaced. Unknown keys are rejected. With `rev`: 409 `conflict` when the preferences have changed since then.';

@@ -1,10 +1,138 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { isTimeZone } from '../../../lib/recurrence/index.js';
+import { shortenText } from '../../../lib/text/index.js';
+import type { FieldProblem } from '../../../platform/http/errors.js';
 import {
   NOTIFICATION_PREFERENCES,
   REQUIRED_PREFERENCES,
-} from '../../../platform/notifications/notification-preferences.js';
-import { choice, flag, type Leaf, oneOf, type Spec } from './preference-spec.js';
-import { isTimeZone } from '../../../lib/recurrence/index.js';
-import { isLocale } from '../locale-values.js';
+} from '../../../platform/notifications/notification-type.js';
+import { isLocale } from '../settings.dto.js';
+
+/** JSON Schema with the types of the documentation library. */
+type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+export type SchemaObject = Exclude<Schemas[string], { $ref: string }>;
+
+/** One preference: default, validation and schema. */
+export interface Leaf {
+  readonly leaf: true;
+  readonly fallback: unknown;
+  /** JSON Schema for the API description. */
+  readonly schema: SchemaObject;
+  /** Returns the error of a value, or undefined. */
+  problem(value: unknown): string | undefined;
+}
+
+/** Preferences by name, possibly nested. */
+export interface Spec {
+  readonly [key: string]: Leaf | Spec;
+}
+
+export type Stored = Record<string, unknown>;
+
+const isLeaf = (node: Leaf | Spec): node is Leaf => node.leaf === true;
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** One of these values; the first is the default. */
+export function oneOf(...values: [string, ...string[]]): Leaf {
+  return {
+    leaf: true,
+    fallback: values[0],
+    schema: { type: 'string', enum: values, example: values[0] },
+    problem: (value) =>
+      values.includes(value as string) ? undefined : `must be one of ${values.join(', ')}`,
+  };
+}
+
+export function flag(fallback: boolean): Leaf {
+  return {
+    leaf: true,
+    fallback,
+    schema: { type: 'boolean', example: fallback },
+    problem: (value) => (typeof value === 'boolean' ? undefined : 'must be true or false'),
+  };
+}
+
+/** Null by default. */
+export function choice(schema: SchemaObject, problem: (value: unknown) => string | undefined): Leaf {
+  return { leaf: true, fallback: null, schema: { ...schema, nullable: true }, problem };
+}
+
+/** Returns all preferences: stored values, and defaults of the others. Omits stored keys that the spec no longer has. */
+export function viewOf(spec: Spec, stored: Stored): Record<string, unknown> {
+  const members = Object.entries(spec).map(([key, node]) => {
+    const value = Object.hasOwn(stored, key) ? stored[key] : undefined;
+    if (isLeaf(node)) return [key, value === undefined ? node.fallback : value];
+    return [key, viewOf(node, isObject(value) ? value : {})];
+  });
+  return Object.fromEntries(members) as Record<string, unknown>;
+}
+
+/**
+ * Merges a patch into the stored preferences like RFC 7396: omitted members stay, `null` resets to the default, lists are
+ * replaced.
+ * @returns the preferences to store, valid only without problems
+ */
+export function patched(
+  spec: Spec,
+  stored: Stored,
+  patch: Record<string, unknown>,
+  path = '',
+): { stored: Stored; problems: FieldProblem[] } {
+  const next: Stored = { ...stored };
+  const problems: FieldProblem[] = [];
+  for (const [key, value] of Object.entries(patch)) {
+    const field = `${path}${key}`;
+    const node = Object.hasOwn(spec, key) ? (spec[key] as Leaf | Spec) : undefined;
+    if (node === undefined) problems.push(problem(field, 'unknown_key', 'is not a preference'));
+    else if (value === null) delete next[key];
+    else if (isLeaf(node)) {
+      const error = node.problem(value);
+      if (error !== undefined) problems.push(problem(field, 'invalid_value', error));
+      next[key] = value;
+    } else if (!isObject(value)) problems.push(problem(field, 'is_object', 'must be an object'));
+    else {
+      const before = isObject(next[key]) ? next[key] : {};
+      const inner = patched(node, before, value, `${field}.`);
+      problems.push(...inner.problems);
+      next[key] = inner.stored;
+    }
+  }
+  return { stored: next, problems };
+}
+
+function problem(path: string, code: string, text: string): FieldProblem {
+  const field = shortenText(path, 100);
+  return { field, code, message: `${field} ${text}` };
+}
+
+/**
+ * JSON Schema of all preferences; `partial`: of a patch, in which every member is optional and nullable.
+ * @param reference returns the reference to the schema of a group that has one of its own
+ */
+export function schemaOf(
+  spec: Spec,
+  partial: boolean,
+  reference: (group: Spec) => { $ref: string } | undefined,
+): SchemaObject {
+  const properties = Object.entries(spec).map(([key, node]) => {
+    if (isLeaf(node)) return [key, partial ? orNull(node.schema) : node.schema] as const;
+    return [key, reference(node) ?? schemaOf(node, partial, reference)] as const;
+  });
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(!partial && { required: Object.keys(spec) }),
+    additionalProperties: false,
+  };
+}
+
+/** In a patch, null resets a member to its default. */
+const orNull = (schema: SchemaObject): SchemaObject => ({
+  ...schema,
+  nullable: true,
+  ...(schema.enum && { enum: [...(schema.enum as unknown[]), null] }),
+});
 
 const timeZone = (): Leaf =>
   choice({ type: 'string', example: 'Europe/Berlin' }, (value) =>
@@ -139,3 +267,64 @@ export const NAMED_GROUPS: ReadonlyMap<Spec, string> = new Map([
 
 export const PREFERENCES = { general: GENERAL, notifications: NOTIFICATIONS } as const;
 export type PreferenceKind = keyof typeof PREFERENCES;
+
+const REV = { type: 'integer', minimum: 0, example: 3, description: 'Increases with each change.' } as const;
+const NAMES: Record<PreferenceKind, string> = {
+  general: 'GeneralPreferences',
+  notifications: 'NotificationPreferences',
+};
+
+/** Examples of changes: a few members, or the complete preferences as read. */
+export const UPDATE_EXAMPLES: Record<PreferenceKind, Record<string, { value: unknown }>> = {
+  general: {
+    some: { value: { theme: 'dark', language: 'de', reduce_motion: null } },
+    read: { value: { preferences: viewOf(PREFERENCES.general, {}) } },
+  },
+  notifications: {
+    some: { value: { types: { 'chat.message': { email: false } }, digest: 'daily' } },
+    read: { value: { preferences: viewOf(PREFERENCES.notifications, {}) } },
+  },
+};
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** Reference to the schema of a response. */
+export const preferencesEnvelope = (kind: PreferenceKind) => ref(`${NAMES[kind]}Envelope`);
+
+/** Reference to the schema of a change. */
+export const updatePreferences = (kind: PreferenceKind) => ref(`Update${NAMES[kind]}`);
+
+const patchName = (name: string) => `${name}Patch`;
+
+function describe(spec: Spec, partial: boolean): SchemaObject {
+  return schemaOf(spec, partial, (group) => {
+    const name = NAMED_GROUPS.get(group);
+    return name === undefined ? undefined : ref(partial ? patchName(name) : name);
+  });
+}
+
+/** Schemas derived from the preferences. Named, so that generated clients have named types. */
+export const PREFERENCE_SCHEMAS: Record<string, SchemaObject> = Object.assign(
+  {},
+  ...(Object.keys(NAMES) as PreferenceKind[]).map((kind) => {
+    const [name, patch] = [NAMES[kind], describe(PREFERENCES[kind], true)];
+    return {
+      [name]: describe(PREFERENCES[kind], false),
+      [patchName(name)]: patch,
+      [`${name}Envelope`]: {
+        type: 'object',
+        required: ['preferences', 'rev'],
+        properties: { preferences: ref(name), rev: REV },
+      },
+      [`Update${name}`]: {
+        type: 'object',
+        properties: { ...patch.properties, preferences: ref(patchName(name)), rev: REV },
+        additionalProperties: false,
+      },
+    };
+  }),
+  ...[...NAMED_GROUPS].map(([group, name]) => ({
+    [name]: describe(group, false),
+    [patchName(name)]: describe(group, true),
+  })),
+) as Record<string, SchemaObject>;

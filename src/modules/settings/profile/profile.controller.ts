@@ -6,9 +6,13 @@ import { RateLimited } from '../../../platform/rate-limits/rate-limit.guard.js';
 import { AccessErrors } from '../../access/index.js';
 import { OWNER_CHECK_ERRORS, PASSWORD_LIMIT } from '../../account-security/index.js';
 import { ProfileService } from './profile.service.js';
-import { DeactivateProfile, UpdateProfile } from '../settings.dto.js';
-import { SettingsErrors } from '../settings.errors.js';
-import { DeactivatedProfileEnvelope, ProfileEnvelope } from '../settings.response.js';
+import {
+  DeactivatedProfileEnvelope,
+  DeactivateProfile,
+  ProfileEnvelope,
+  SettingsErrors,
+  UpdateProfile,
+} from '../settings.dto.js';
 
 @ApiTags('settings')
 @Controller('settings/profile')

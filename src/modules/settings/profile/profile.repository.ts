@@ -4,7 +4,7 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { UserProfile } from '../settings.entity.js';
+import { UserProfile } from '../settings.schema.js';
 
 export interface ProfileRow {
   id: string;

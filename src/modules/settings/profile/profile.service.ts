@@ -1,6 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { changes } from '../../../platform/audit/audit-data.js';
-import { Audit, type AuditActor } from '../../../platform/audit/audit.js';
+import { Audit, type AuditActor, changes } from '../../../platform/audit/audit.js';
 import type { RequestContext, MemberKey } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
@@ -12,8 +11,13 @@ import { IdentityApi } from '../../identity/index.js';
 import { MEMBER_EMAIL_CHANGED, MemberContent, TenantsApi } from '../../tenants/index.js';
 import { AccessErrors } from '../../access/index.js';
 import { type ProfileFields, ProfileRepository, type ProfileRow } from './profile.repository.js';
-import type { DeactivateProfile, UpdateProfile } from '../settings.dto.js';
-import type { DeactivatedProfileEnvelope, ProfileEnvelope, ProfileResponse } from '../settings.response.js';
+import type {
+  DeactivatedProfileEnvelope,
+  DeactivateProfile,
+  ProfileEnvelope,
+  ProfileResponse,
+  UpdateProfile,
+} from '../settings.dto.js';
 
 /** A member is about to change these fields of their own profile. A handler may reject them. */
 export const PROFILE_CHANGING = new TxHook<{ tenantId: string; fields: readonly string[] }>(

@@ -1,7 +1,10 @@
 import { ApiProperty, ApiPropertyOptional, PartialType } from '@nestjs/swagger';
 import { IsString } from 'class-validator';
+import { defineError } from '../../../platform/http/errors.js';
 import { Flag, MaxBytes, Name, Nullable, Optional } from '../../../platform/http/input.decorators.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { ItemFields } from '../../../platform/resources/item.response.js';
+import { resource } from '../../../platform/resources/resource.js';
 
 export const MAX_HTML = 64 * 1024;
 
@@ -38,3 +41,17 @@ export class SignatureResponse extends ItemFields {
   /** @example "Alice Martin Research" */ text!: string;
   /** @example true */ is_default!: boolean;
 }
+
+export const SIGNATURES = resource({
+  tag: 'settings',
+  name: 'signature',
+  path: 'settings/signatures',
+  item: SignatureResponse,
+  notFound: 'You have no such signature.',
+});
+
+export const tooManySignatures = defineError(
+  422,
+  'too_many_signatures',
+  `A user may have at most ${QUOTAS.user.signatures} signatures.`,
+);

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { WholeListEnvelope } from '../../../platform/paging/page.response.js';
+import { WholeListEnvelope } from '../../../platform/paging/page.dto.js';
 import { DATE_TIME, UUID } from '../../../platform/field-docs/field-docs.js';
 
 export class ConnectedAppWorkspace {

@@ -1,5 +1,8 @@
 import type { Config } from '../../../config/config.js';
 
+/** The library of the OpenID provider. Its 217 modules are loaded by the first request of the protocol, not at the start. */
+export const oidcLibrary = () => import('oidc-provider');
+
 /** Access to the API as the user who signed in. */
 export const API_SCOPE = 'workspace';
 

@@ -1,10 +1,7 @@
-export { chooseLanguage, pageTranslator } from './language.js';
+export { chooseLanguage, pageTranslator, page, type Page, type PageLocale, pagePolicy } from './layout.js';
 export { enrolmentPage, recoveryCodesPage } from './enrolment-pages.js';
-export { issuerPage } from './issuer-page.js';
-export { page, type Page, type PageLocale } from './layout.js';
-export { PASSKEY_SCRIPT, PASSKEY_SCRIPT_PATH, passkeyButton } from './passkey-script.js';
-export { formTargetOf, type ProviderPages, providerPages } from './provider-pages.js';
 export {
+  issuerPage,
   consentPage,
   expiredPage,
   factorPage,
@@ -14,4 +11,5 @@ export {
   type SignInPage,
   failurePage,
 } from './sign-in-pages.js';
-export { pagePolicy } from './style.js';
+export { PASSKEY_SCRIPT, PASSKEY_SCRIPT_PATH, passkeyButton } from './passkey-script.js';
+export { formTargetOf, type ProviderPages, providerPages } from './provider-pages.js';

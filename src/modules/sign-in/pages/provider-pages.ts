@@ -1,9 +1,15 @@
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
-import { chooseLanguage, pageTranslator } from './language.js';
+import {
+  chooseLanguage,
+  form,
+  type Page,
+  page,
+  type PageLocale,
+  pagePolicy,
+  pageTranslator,
+} from './layout.js';
 import { html } from '../../../platform/html/html-tag.js';
-import { form, page, type Page, type PageLocale } from './layout.js';
 import { expiredPage, failurePage } from './sign-in-pages.js';
-import { pagePolicy } from './style.js';
 
 /** Pages that the OpenID provider renders during its own requests. */
 export interface ProviderPages {

@@ -3,18 +3,69 @@ import { v7 as uuidv7 } from 'uuid';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import { throwQuotaError } from '../../../platform/quotas/quota-error.js';
+import { isUuid } from '../../../platform/http/id.pipe.js';
+import { throwQuotaError } from '../../../platform/quotas/row-quota.js';
 import { TenantsApi } from '../../tenants/index.js';
-import { positionAfter } from '../model/rules/end-position.js';
-import type { TaskEvent } from '../model/rules/task-change.js';
 import type { TaskPatch } from '../model/rules/task-merge.js';
+import { DONE, positionAfter, type TaskEvent, type TaskRow, timestampText } from '../model/rules/task-row.js';
 import type { NewTaskFacts, TaskFacts } from '../model/rules/task-rules.js';
-import { DONE, type TaskRow } from '../model/rules/task-row.js';
-import { timestampText } from '../model/rules/timestamp-text.js';
-import { TaskFolderRoles } from './task-folder-roles.js';
-import { TaskUids } from './task-uids.js';
-import type { TaskRole } from '../task.entity.js';
 import type { StoredTask } from '../tasks.repository.js';
+import type { TaskRole } from '../tasks.schema.js';
+
+const roleOf = workspace.statement<{ role: TaskRole }>(
+  'task_folders.role',
+  `SELECT role FROM task_folder_members WHERE tenant_id = $1 AND user_id = $2 AND folder_id = $3 AND role IS NOT NULL`,
+  { pipelined: true },
+);
+
+/** The roles of members in task folders; `mayWrite` says which of them write. */
+@Injectable()
+export class TaskFolderRoles {
+  /** The role of the caller in a folder; null without access. */
+  async role(
+    reader: Reader,
+    { tenantId, userId }: RequestContext,
+    folderId: string,
+  ): Promise<TaskRole | null> {
+    return (await reader.query(roleOf, [tenantId, userId, folderId]))[0]?.role ?? null;
+  }
+}
+
+// Index tasks_uid. The UID of a task without one is its id.
+const ofUid = workspace.statement<{ id: string }>(
+  'tasks.of_uid',
+  `SELECT found.id FROM (
+     SELECT task.id, task.folder_id, task.deleted_at FROM tasks task WHERE task.tenant_id = $1 AND task.uid = $3
+      UNION ALL
+     SELECT task.id, task.folder_id, task.deleted_at FROM tasks task WHERE task.tenant_id = $1 AND task.id = $4::uuid AND task.uid IS NULL) found
+    WHERE found.folder_id = $2 AND found.deleted_at IS NULL AND found.id IS DISTINCT FROM $5::uuid LIMIT 1`,
+);
+
+const lockUid = workspace.statement<never>(
+  'tasks.lock_uid',
+  `SELECT pg_advisory_xact_lock(hashtextextended('task uid ' || $1::text || $2::text || $3::text, 0))`,
+);
+
+/** UIDs of the tasks of a folder, each of which belongs to one task outside of the trash (RFC 4791, 4.1). */
+@Injectable()
+export class TaskUids {
+  /** The id of the task that has a UID in a folder; null without one. @param except this task does not count */
+  async of(
+    reader: Reader,
+    tenantId: string,
+    folderId: string,
+    uid: string,
+    except: string | null = null,
+  ): Promise<string | null> {
+    const rows = await reader.query(ofUid, [tenantId, folderId, uid, isUuid(uid) ? uid : null, except]);
+    return rows[0]?.id ?? null;
+  }
+
+  /** Lets other tasks that take this UID in the folder wait until the end of the transaction. */
+  async lock(tx: Tx, tenantId: string, folderId: string, uid: string): Promise<void> {
+    await tx.query(lockUid, [tenantId, folderId, uid]);
+  }
+}
 
 /** The task after a write. `isConflict`: nothing was written, because the client read an earlier revision. */
 export interface TaskWritten extends StoredTask {

@@ -6,9 +6,9 @@ import { ConcurrentChangeError } from '../../../platform/database/database-error
 import { Db } from '../../../platform/database/db.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
-import { ApiError } from '../../../platform/http/api-error.js';
+import { ApiError } from '../../../platform/http/errors.js';
 import { lockHeads } from '../../../platform/sync/sync-heads.js';
-import type { TaskChange } from '../model/rules/task-change.js';
+import type { TaskChange, TaskRow } from '../model/rules/task-row.js';
 import {
   type CreateCommand,
   createTask,
@@ -20,15 +20,14 @@ import {
   updateTask,
   withdrawTask,
 } from '../model/rules/task-rules.js';
-import type { TaskRow } from '../model/rules/task-row.js';
 import { TaskLinks } from '../responses/task-references.js';
-import { TaskErrors } from '../tasks.errors.js';
+import { TaskErrors } from '../tasks.dto.js';
 import { TasksRepository } from '../tasks.repository.js';
-import { TaskUids } from './task-uids.js';
 import {
   type ReadVersion,
-  type TaskWritten,
+  TaskUids,
   TaskWritesRepository,
+  type TaskWritten,
   withdrawable,
 } from './task-writes.repository.js';
 

@@ -1,6 +1,6 @@
 import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
-import { FeedMeta, FeedRemoval, IndexMeta } from '../../../platform/sync/feed.response.js';
-import { TaskCommentResponse, TaskSummaryResponse } from '../task.response.js';
+import { FeedMeta, FeedRemoval, IndexMeta } from '../../../platform/sync/feed.dto.js';
+import { TaskCommentResponse, TaskSummaryResponse } from '../tasks.dto.js';
 
 /** A task; with `include=content` also its description and its newest comments. */
 export class TaskFeedItemResponse extends TaskSummaryResponse {

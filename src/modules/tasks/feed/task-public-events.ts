@@ -3,7 +3,7 @@ import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { FACTS, PublicEvents, publicEvents } from '../../../platform/events/public-events.js';
 import { TaskReferences } from '../responses/task-references.js';
-import { TaskResponse } from '../task.response.js';
+import { TaskResponse } from '../tasks.dto.js';
 import { TaskEvents } from '../tasks.events.js';
 import { TasksRepository } from '../tasks.repository.js';
 

@@ -3,11 +3,16 @@ import { Errors } from '../../../platform/http/errors.js';
 import { ListFolders } from '../../../platform/resources/folder.dto.js';
 import { FolderErrors } from '../../../platform/resources/folders.js';
 import { ResourceController } from '../../../platform/resources/resource.controller.js';
-import { ResourceFeed } from '../../../platform/resources/resource-feed.js';
-import { TaskErrors } from '../tasks.errors.js';
-import { TaskFolderFeedRepository } from './task-folder-feed.repository.js';
-import { CreateTaskFolder, DeleteTaskFolder, UpdateTaskFolder } from './task-folders.dto.js';
-import { folderTooLarge, TASK_FOLDERS } from './task-folders.resource.js';
+import { ResourceFeed } from '../../../platform/resources/resource.js';
+import { TaskErrors } from '../tasks.dto.js';
+import { TaskFolderFeedRepository } from './task-folders.repository.js';
+import {
+  CreateTaskFolder,
+  DeleteTaskFolder,
+  folderTooLarge,
+  TASK_FOLDERS,
+  UpdateTaskFolder,
+} from './task-folders.dto.js';
 import { TaskFoldersService } from './task-folders.service.js';
 
 @Controller(TASK_FOLDERS.options.path)

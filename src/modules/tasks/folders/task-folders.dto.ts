@@ -9,6 +9,7 @@ import {
 } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
 import { BaseRevision } from '../../../platform/concurrency/base-revision.dto.js';
+import { defineError } from '../../../platform/http/errors.js';
 import {
   asNamedUser,
   EachAs,
@@ -18,7 +19,10 @@ import {
   Visible,
 } from '../../../platform/http/input.decorators.js';
 import { FolderFields } from '../../../platform/resources/folder.dto.js';
+import { SyncedFields } from '../../../platform/resources/item.response.js';
+import { resource } from '../../../platform/resources/resource.js';
 import { LowerCase, NamedUser } from '../task-fields.dto.js';
+import { TaskPersonResponse } from '../tasks.dto.js';
 
 const MAX_FOLDER_MEMBERS = 100;
 const ROLES = ['editor', 'viewer'] as const;
@@ -72,3 +76,41 @@ export class DeleteTaskFolder {
    */
   @IsOptional() @OneOf(['keep', 'delete']) contents: 'keep' | 'delete' = 'keep';
 }
+
+export class TaskFolderMemberResponse extends TaskPersonResponse {
+  /** @example "01890a5d-ac96-774b-bcce-b302099a8057" */
+  @ApiProperty({ format: 'uuid' }) user_id!: string;
+  @ApiProperty({ enum: ['editor', 'viewer'], example: 'editor' }) role!: 'editor' | 'viewer';
+  /** The user sees the folder as a member of a folder above it. @example false */ inherited!: boolean;
+}
+
+/** A task folder as the caller sees it. */
+export class TaskFolderResponse extends SyncedFields {
+  /** @example "Offsite" */ name!: string;
+  /** Null at the top level, and where you do not see the folder above. */
+  @ApiProperty({ format: 'uuid', example: null }) parent_id!: string | null;
+  /** @example 1 */ position!: number;
+  /** @example "#2f80ed" */ color!: string | null;
+  /** Tasks in the folder, without the trash. */
+  @ApiProperty({ type: 'integer', example: 12 }) task_count!: number;
+  @ApiProperty({ enum: ['owner', 'editor', 'viewer'], example: 'owner' })
+  role!: 'owner' | 'editor' | 'viewer';
+  owner!: TaskPersonResponse;
+  members!: TaskFolderMemberResponse[];
+}
+
+export const TASK_FOLDERS = resource({
+  tag: 'task folders',
+  name: 'task folder',
+  alias: ['folder', 'folders'],
+  path: 'task_folders',
+  item: TaskFolderResponse,
+  notFound: 'The folder does not exist or is not shared with you.',
+  revision: 'optional',
+});
+
+export const folderTooLarge = defineError(
+  422,
+  'folder_too_large',
+  'Too many tasks for sharing with so many users at once; add users in smaller groups.',
+);

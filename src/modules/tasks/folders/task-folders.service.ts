@@ -19,12 +19,17 @@ import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { TaskInputs } from '../task-inputs.js';
 import { TaskLinks } from '../responses/task-references.js';
-import { inactiveUsers } from '../tasks.errors.js';
-import type { TaskFolder } from './task-folder.entity.js';
-import type { TaskFolderResponse } from './task-folder.response.js';
-import type { CreateTaskFolder, DeleteTaskFolder, UpdateTaskFolder } from './task-folders.dto.js';
+import { inactiveUsers } from '../tasks.dto.js';
+import type { TaskFolder } from '../tasks.schema.js';
+import {
+  type CreateTaskFolder,
+  type DeleteTaskFolder,
+  folderTooLarge,
+  TASK_FOLDERS,
+  type TaskFolderResponse,
+  type UpdateTaskFolder,
+} from './task-folders.dto.js';
 import { type FolderWithRole, type TaskFolderRow, TaskFoldersRepository } from './task-folders.repository.js';
-import { folderTooLarge, TASK_FOLDERS } from './task-folders.resource.js';
 
 /** Maximum number of rows of tasks that one change of a folder's members writes, which takes some seconds. */
 const MAX_ROWS = 200_000;

@@ -3,7 +3,7 @@ import { Transform } from 'class-transformer';
 import { ArrayMaxSize, IsIn, IsOptional, IsString, IsUUID, Matches, MaxLength } from 'class-validator';
 import { AsLabels, OneOf, Repeatable, Text } from '../../../platform/http/input.decorators.js';
 import { PageQuery } from '../../../platform/paging/page.dto.js';
-import { PRIORITIES, STATUSES, type TaskPriority, type TaskStatus } from '../task.entity.js';
+import { PRIORITIES, STATUSES, type TaskPriority, type TaskStatus } from '../tasks.schema.js';
 import { CalendarDay, LowerCase } from '../task-fields.dto.js';
 
 export const SORTS = ['updated_at', 'created_at', 'date', 'priority', 'position', 'title'] as const;

@@ -1,13 +1,12 @@
 import { component, formatTime, type Property, timesOf } from '../../../lib/icalendar/index.js';
 import { parseWallTime } from '../../../lib/recurrence/index.js';
-import type { StoredReminder } from '../task.entity.js';
+import type { StoredReminder } from '../tasks.schema.js';
 import type { TaskRow } from './rules/task-row.js';
 import { withoutProperties } from './rules/task-merge.js';
 import type { Occurrence } from './task-recurrence.js';
 import { clockOf } from './todo-reader.js';
-import { reminderOf } from './todo-times.js';
+import { type KeptTodo, reminderOf } from './todo-values.js';
 import { reminderKey } from './todo-writer.js';
-import type { KeptTodo } from './todo-values.js';
 
 /** Properties of the completed occurrence. */
 const OF_OCCURRENCE = ['CREATED', 'COMPLETED', 'PERCENT-COMPLETE', 'STATUS'];

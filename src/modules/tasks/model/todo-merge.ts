@@ -1,18 +1,35 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
-  component,
   type Component,
+  component,
   escapeText,
+  formatComponent,
   ICalendarError,
+  parseCalendars,
+  propertiesOf,
   type Property,
   property,
-  propertiesOf,
   propertyOf,
+  textOf,
+  vtimezoneText,
+  zonesIn,
 } from '../../../lib/icalendar/index.js';
 import { canonicalZone } from '../../../lib/recurrence/index.js';
-import { clockOf, readTodo } from './todo-reader.js';
-import { dueOf, reminderOf, startOf, type TodoClock } from './todo-times.js';
-import { type KeptTodo, OWN_NAMES, PARTS, type TaskResourceRow, type TodoValues } from './todo-values.js';
+import { type ApiError, fieldError } from '../../../platform/http/errors.js';
+import { isStorable } from '../../../platform/http/storable-text.js';
+import type { StoredReference } from '../tasks.schema.js';
+import { clockOf, htmlOf, readTodo } from './todo-reader.js';
+import {
+  dueOf,
+  type KeptTodo,
+  OWN_NAMES,
+  PARTS,
+  reminderOf,
+  startOf,
+  type TaskResourceRow,
+  type TodoClock,
+  type TodoValues,
+} from './todo-values.js';
 import { alarmFor, isSameLevel, propertiesFor, reminderKey, utcTime, valuesOf } from './todo-writer.js';
 
 /** A VTODO with the other components of its text. */
@@ -160,3 +177,166 @@ function isKept(other: Component): boolean {
   if (other.name !== 'VTIMEZONE') return true;
   return canonicalZone(propertyOf(other, 'TZID')?.value.trim() ?? '') === null;
 }
+
+/**
+ * The fields of a request to the API in which two texts of a task differ.
+ * @param before as the program read the task
+ * @param next as the program wrote it
+ */
+export function changedInput(
+  row: TaskResourceRow,
+  before: TodoValues,
+  next: TodoValues,
+  text: TodoText,
+): Record<string, unknown> {
+  const input: Record<string, unknown> = {};
+  const differs = (name: keyof TodoValues): boolean => !isDeepStrictEqual(before[name], next[name]);
+  if (differs('title')) input['title'] = next.title;
+  if (differs('description')) input['description'] = descriptionIn(next, text);
+  if (differs('status')) input['status'] = next.status;
+  if (differs('priority')) input['priority'] = next.priority;
+  if (differs('labels')) input['labels'] = next.labels;
+  if (differs('date') || differs('dueAt')) Object.assign(input, dueIn(next));
+  else if (next.dueAt !== null && next.zone !== null && differs('zone')) input['time_zone'] = next.zone;
+  if (differs('rrule') && !row.is_repeated) {
+    // A program that does not know the property of completions leaves it out.
+    const from = next.from === 'completion' || before.rrule === null ? next.from : before.from;
+    input['recurrence'] = next.rrule === null ? null : { rrule: next.rrule, from };
+  }
+  const keys = ({ reminders }: TodoValues): Set<string> => new Set(reminders.map(reminderKey));
+  if (!isDeepStrictEqual(keys(before), keys(next))) input['reminders'] = next.reminders;
+  if (differs('url')) input['references'] = withUrl(row.refs, next.url);
+  return input;
+}
+
+/** The fields of a request that creates the task. */
+export function createdInput(folderId: string, values: TodoValues, text: TodoText): Record<string, unknown> {
+  const { title, status, priority, labels, rrule, from, reminders, url } = values;
+  return {
+    folder_id: folderId,
+    title,
+    description: descriptionIn(values, text),
+    status,
+    priority,
+    labels,
+    ...(values.date !== null && dueIn(values)),
+    ...(rrule !== null && { recurrence: { rrule, from } }),
+    reminders,
+    references: withUrl([], url),
+  };
+}
+
+const descriptionIn = ({ description }: TodoValues, { todo }: TodoText): string | null =>
+  description === null ? null : htmlOf((textOf(todo, 'DESCRIPTION') ?? '').trim());
+
+/** A day replaces a moment; a moment decides the day. */
+function dueIn({ date, dueAt, zone }: TodoValues): Record<string, unknown> {
+  if (dueAt === null) return { date, due_at: null };
+  return { due_at: dueAt, ...(zone !== null && { time_zone: zone }) };
+}
+
+/** The references with this web address in place of the first one. */
+function withUrl(refs: readonly StoredReference[], url: string | null): StoredReference[] {
+  const at = refs.findIndex(({ type }) => type === 'url');
+  const added: StoredReference[] = url === null ? [] : [{ type: 'url', url }];
+  return at < 0 ? [...refs, ...added] : refs.toSpliced(at, 1, ...added);
+}
+
+const HEAD = 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Workspace//Tasks//EN\r\nCALSCALE:GREGORIAN\r\n';
+const END = 'END:VCALENDAR\r\n';
+
+/** A task as a whole VCALENDAR. @param withZones false: without VTIMEZONEs of the IANA database (RFC 7809) */
+export function textOfTodo({ todo, others }: TodoText, withZones: boolean): string {
+  const stored = others.filter(({ name }) => name === 'VTIMEZONE');
+  const instances = others.filter(({ name }) => name !== 'VTIMEZONE');
+  const used = zonesIn([todo, ...instances]);
+  let text = HEAD;
+  for (const zone of stored) {
+    const name = propertyOf(zone, 'TZID')?.value.trim() ?? '';
+    if (used.delete(name)) text += formatComponent(zone);
+  }
+  if (withZones) {
+    const year = yearOf(todo);
+    for (const name of used) if (canonicalZone(name) !== null) text += vtimezoneText(name, year);
+  }
+  for (const each of [todo, ...instances]) text += formatComponent(each);
+  return text + END;
+}
+
+/** The year of the first time of a task. */
+function yearOf(todo: Component): number {
+  const { value = '' } = propertyOf(todo, 'DTSTART') ?? propertyOf(todo, 'DUE') ?? {};
+  return Number(/^\d{4}/.exec(value)?.[0] ?? new Date().getUTCFullYear());
+}
+
+/** Codes in `details` of an error about a text that is valid iCalendar, but not one task (RFC 4791, 4.1). */
+export const TODO_PROBLEMS = {
+  notOneTask: 'not_one_task',
+  severalKinds: 'several_kinds',
+  unsupportedComponent: 'unsupported_component',
+  method: 'method',
+} as const;
+
+/** Characters of a UID: it is part of an index. */
+const MAX_UID = 500;
+
+/** The only task of a text, with the changed instances of its series. */
+export interface SingleTodo extends TodoText {
+  uid: string;
+}
+
+/** @throws ApiError 422 with a code of `TODO_PROBLEMS` or of the library */
+export function singleTodo(text: Uint8Array): SingleTodo {
+  const { notOneTask, severalKinds, unsupportedComponent, method } = TODO_PROBLEMS;
+  const calendars = checkedTodo(() => parseCalendars(text));
+  const [calendar] = calendars;
+  if (!calendar || calendars.length > 1)
+    throw fieldError('', notOneTask, 'The text must have exactly one VCALENDAR.');
+  if (!isStorableIn(calendar)) throw fieldError('', 'invalid_value', 'The text must not contain U+0000.');
+  if (propertyOf(calendar, 'METHOD')) throw fieldError('', method, 'The text must not have a METHOD.');
+  const items = calendar.components.filter(({ name }) => name !== 'VTIMEZONE');
+  const kinds = new Set(items.map(({ name }) => name));
+  if (kinds.size > 1)
+    throw fieldError('', severalKinds, 'The text must not have components of several kinds.');
+  if (kinds.size === 1 && !kinds.has('VTODO'))
+    throw fieldError('', unsupportedComponent, 'A list of tasks contains tasks only.');
+  const [todo, ...more] = items.filter((each) => !propertyOf(each, 'RECURRENCE-ID'));
+  const uid = todo && uidOf(todo);
+  if (!todo || !uid || more.length > 0 || items.some((each) => uidOf(each) !== uid))
+    throw fieldError(
+      '',
+      notOneTask,
+      `The text must have exactly one task, with a UID of at most ${MAX_UID} characters.`,
+    );
+  return { uid, todo, others: calendar.components.filter((each) => each !== todo) };
+}
+
+/** Encoded values are checked too. */
+const isStorableIn = ({ properties, components }: Component): boolean =>
+  properties.every(
+    ({ value, parameters }) =>
+      isStorable(value) && parameters.every(({ values }) => values.every((each) => isStorable(each))),
+  ) && components.every(isStorableIn);
+
+function uidOf(todo: Component): string | null {
+  const uid = textOf(todo, 'UID')?.trim() ?? '';
+  return uid !== '' && uid.length <= MAX_UID ? uid : null;
+}
+
+/** @throws ApiError 422 for a task that is due before its start (RFC 5545, 3.8.2.3) */
+export function assertOrder(todo: Component, clock: TodoClock): void {
+  const [start, due] = [startOf(todo, clock), dueOf(todo, clock)];
+  if (start && due && due.instant < start.instant)
+    throw fieldError('', 'invalid_value', 'DUE must not be before DTSTART.');
+}
+
+/** @throws ApiError 422 for errors of the library */
+export function checkedTodo<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof ICalendarError ? asApiError(error) : error;
+  }
+}
+
+const asApiError = ({ code, message }: ICalendarError): ApiError => fieldError('', code, message);

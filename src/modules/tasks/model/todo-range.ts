@@ -1,6 +1,6 @@
 import { type Component, ICalendarError, propertyOf } from '../../../lib/icalendar/index.js';
 import { instancesOf, parseRule, RecurrenceError } from '../../../lib/recurrence/index.js';
-import { dueOf, type Moment, momentOf, startOf, type TodoClock } from './todo-times.js';
+import { dueOf, type Moment, momentOf, startOf, type TodoClock } from './todo-values.js';
 
 /** Instants in seconds; null: unbounded. */
 export interface TodoWindow {

@@ -19,11 +19,18 @@ import {
   charactersOf,
 } from '../../../lib/text/index.js';
 import { MAX_TITLE } from '../task-fields.dto.js';
-import type { StoredReminder, TaskPriority, TaskStatus } from '../task.entity.js';
-import { isCalendarDay } from './calendar.js';
+import type { StoredReminder, TaskPriority, TaskStatus } from '../tasks.schema.js';
+import {
+  dueOf,
+  instantText,
+  isCalendarDay,
+  type Moment,
+  momentOf,
+  reminderOf,
+  type TodoClock,
+  type TodoValues,
+} from './todo-values.js';
 import { canonicalRule } from './task-recurrence.js';
-import { dueOf, instantText, type Moment, momentOf, reminderOf, type TodoClock } from './todo-times.js';
-import type { TodoValues } from './todo-values.js';
 
 const MAX_LABELS = 100;
 const MAX_LABEL = 100;

@@ -1,5 +1,24 @@
-import type { Component, Property } from '../../../lib/icalendar/index.js';
-import type { StoredReminder, TaskPriority, TaskStatus, Task } from '../task.entity.js';
+import {
+  type CalendarZones,
+  type Component,
+  parameterOf,
+  parseDuration,
+  type Property,
+  propertyOf,
+  textOf,
+  timesOf,
+} from '../../../lib/icalendar/index.js';
+import { DAY, Zone } from '../../../lib/recurrence/index.js';
+import type { StoredReminder, Task, TaskPriority, TaskStatus } from '../tasks.schema.js';
+
+const CALENDAR_DAY = /^\d{4}-\d\d-\d\d$/;
+
+/** Whether the value is a calendar day `YYYY-MM-DD` from 1900 to 9999. `2026-02-30` is not. */
+export function isCalendarDay(value: unknown): value is string {
+  if (typeof value !== 'string' || !CALENDAR_DAY.test(value) || value < '1900') return false;
+  const time = Date.parse(`${value}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
+}
 
 /** What a program stored of a task that the task has no field for. */
 export interface KeptTodo {
@@ -76,3 +95,83 @@ export const PARTS: readonly { values: readonly (keyof TodoValues)[]; names: rea
 
 /** Properties that the server writes, whatever a program states. */
 export const OWN_NAMES: ReadonlySet<string> = new Set(['UID', 'DTSTAMP', 'LAST-MODIFIED']);
+
+const MAX_MINUTES = 366 * 24 * 60;
+/** Actions that a reminder can replace. */
+const SHOWN_ACTIONS: ReadonlySet<string> = new Set(['DISPLAY', 'AUDIO']);
+
+/** How the times of a text are read. */
+export interface TodoClock {
+  zones: CalendarZones;
+  /** The zone of times that name none. */
+  zone: string;
+}
+
+/** A day or a time. `wall` and `instant` are in seconds; the instant of a day is its midnight. */
+export interface Moment {
+  isDate: boolean;
+  wall: number;
+  instant: number;
+  /** The zone that the text names, of the IANA database. */
+  zone: string | null;
+}
+
+/** @throws ICalendarError */
+export function momentOf(property: Property, { zones, zone }: TodoClock): Moment | null {
+  const [time] = timesOf(property);
+  if (!time) return null;
+  const { kind, wall } = time;
+  if (kind === 'utc') return { isDate: false, wall, instant: wall, zone: null };
+  if (kind === 'date') return { isDate: true, wall, instant: Zone.of(zone).toInstant(wall), zone: null };
+  const tzid = parameterOf(property, 'TZID');
+  const found = tzid === undefined ? null : zones.resolve(tzid, wall);
+  const named = found && (found.kind === 'iana' ? found.name : found.nearest);
+  return { isDate: false, wall, instant: Zone.of(named ?? zone).toInstant(wall), zone: named };
+}
+
+/** DTSTART. @throws ICalendarError */
+export function startOf(todo: Component, clock: TodoClock): Moment | null {
+  const start = propertyOf(todo, 'DTSTART');
+  return start ? momentOf(start, clock) : null;
+}
+
+/** DUE, or the end of DTSTART and DURATION (RFC 5545, 3.6.2). @throws ICalendarError */
+export function dueOf(todo: Component, clock: TodoClock): Moment | null {
+  const due = propertyOf(todo, 'DUE');
+  if (due) return momentOf(due, clock);
+  const start = startOf(todo, clock);
+  const length = propertyOf(todo, 'DURATION');
+  if (!start || !length) return null;
+  const { days, seconds } = parseDuration(length.value);
+  const wall = start.wall + days * DAY + (start.isDate ? Math.floor(seconds / DAY) * DAY : 0);
+  if (start.isDate) return { ...start, wall, instant: Zone.of(clock.zone).toInstant(wall) };
+  // Days are nominal, seconds exact.
+  const shifted = start.zone === null ? start.instant + days * DAY : Zone.of(start.zone).toInstant(wall);
+  return { ...start, wall: wall + seconds, instant: shifted + seconds };
+}
+
+/**
+ * The reminder that an alarm means; null for an alarm of another kind. Without DTSTART, a trigger is relative to DUE: programs write it
+ * so for tasks that have no start.
+ * @throws ICalendarError
+ */
+export function reminderOf(alarm: Component, todo: Component, clock: TodoClock): StoredReminder | null {
+  const trigger = propertyOf(alarm, 'TRIGGER');
+  if (!trigger || !SHOWN_ACTIONS.has((textOf(alarm, 'ACTION') ?? 'DISPLAY').toUpperCase())) return null;
+  if (/^\s*\d{8}T/i.test(trigger.value)) {
+    const at = momentOf(trigger, clock);
+    return at && { at: instantText(at.instant) };
+  }
+  if (!/^\s*[+-]?P/i.test(trigger.value)) return null;
+  const { days, seconds } = parseDuration(trigger.value, 'TRIGGER');
+  const before = -(days * DAY + seconds) || 0;
+  const start = startOf(todo, clock);
+  const isEnd = parameterOf(trigger, 'RELATED')?.toUpperCase() === 'END';
+  if (!isEnd && start && start.instant !== dueOf(todo, clock)?.instant)
+    return { at: instantText(start.instant - before) };
+  if (before < 0 || before % 60 !== 0 || before / 60 > MAX_MINUTES) return null;
+  return { minutes_before: before / 60 };
+}
+
+/** RFC 3339 in UTC, with milliseconds. @param instant seconds */
+export const instantText = (instant: number): string => new Date(instant * 1000).toISOString();

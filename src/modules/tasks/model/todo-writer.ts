@@ -15,7 +15,7 @@ import {
   type StoredReminder,
   type TaskPriority,
   type TaskStatus,
-} from '../task.entity.js';
+} from '../tasks.schema.js';
 import { remainingRule } from './task-recurrence.js';
 import type { TaskResourceRow, TodoValues } from './todo-values.js';
 

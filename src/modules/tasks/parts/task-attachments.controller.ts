@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { DOWNLOAD_ERRORS, UPLOAD_ERRORS } from '../../../platform/blobs/blobs.errors.js';
+import { DOWNLOAD_ERRORS, UPLOAD_ERRORS } from '../../../platform/blobs/file-errors.dto.js';
 import { ApiDownload } from '../../../platform/blobs/download-docs.js';
 import { Form, TakesFile, type UploadForm } from '../../../platform/blobs/uploads/upload-form.js';
 import { Idempotency, type IdempotencyKey } from '../../../platform/concurrency/idempotency.js';
@@ -9,13 +9,13 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
-import { TaskErrors } from '../tasks.errors.js';
+import { TaskErrors } from '../tasks.dto.js';
 import { ATTACHMENT_MAX_BYTES, TaskAttachmentsService } from './task-attachments.service.js';
 import {
   RemovedTaskAttachmentEnvelope,
   TaskAttachmentEnvelope,
   TaskAttachmentListEnvelope,
-} from './task-parts.response.js';
+} from './task-parts.dto.js';
 
 @ApiTags('tasks')
 @Controller('tasks/:task_id/attachments')

@@ -6,10 +6,10 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { TaskReferences } from '../responses/task-references.js';
-import { TaskErrors } from '../tasks.errors.js';
-import { TaskCommentsService } from './task-comments.service.js';
+import { TaskErrors } from '../tasks.dto.js';
+import { TaskCommentsService } from './task-comments.controller.js';
 import { TaskPartsRepository } from './task-parts.repository.js';
-import { type LinkedNoteResponse, TaskPanelResponse } from './task-parts.response.js';
+import { type LinkedNoteResponse, TaskPanelResponse } from './task-parts.dto.js';
 import { panelReply } from './task-parts.presenter.js';
 
 /** Number of comments and of entries of the history in the panel. */

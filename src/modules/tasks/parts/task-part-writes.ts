@@ -4,15 +4,53 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
+import { type ApiError, Errors } from '../../../platform/http/errors.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
-import { type TaskWritten, TaskWritesRepository } from '../changes/task-writes.repository.js';
-import type { TaskEvent } from '../model/rules/task-change.js';
-import type { OtherTexts, TaskEnvelope, TaskReplyOptions } from '../responses/task.presenter.js';
-import { TaskResults } from '../responses/task-results.js';
-import { TaskErrors } from '../tasks.errors.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
+import { TaskWritesRepository, type TaskWritten } from '../changes/task-writes.repository.js';
+import type { TaskEvent } from '../model/rules/task-row.js';
+import {
+  type OtherTexts,
+  type TaskEnvelope,
+  type TaskReplyOptions,
+  TaskResults,
+} from '../responses/task.presenter.js';
+import { TaskErrors } from '../tasks.dto.js';
 import { TasksRepository } from '../tasks.repository.js';
-import { type OpenTask, rejectWrite, type WritingRole } from './part-rules.js';
-import type { TaskActivityResponse } from './task-parts.response.js';
+import type { TaskRole } from '../tasks.schema.js';
+import type { TaskActivityResponse } from './task-parts.dto.js';
+
+/** The rules of the parts of tasks: functions of the task and the role of the caller, which return an error or null. */
+
+/** A task that a user sees. */
+export interface OpenTask {
+  role: TaskRole;
+  revision: number;
+  deleted_at: string | null;
+  /** Their number. */
+  subtasks: number;
+  /** Their number. */
+  comments: number;
+  /** Their number. */
+  attachments: number;
+}
+
+/** The lowest role that may write a part. */
+export type WritingRole = 'viewer' | 'editor';
+
+/** The rejection of a write of a part. */
+export function rejectWrite({ role, revision, deleted_at }: OpenTask, needed: WritingRole): ApiError | null {
+  if (needed === 'editor' && role === 'viewer') return Errors.forbidden.with();
+  return deleted_at === null ? null : TaskErrors.deleted.with({ body: { revision, deleted_at } });
+}
+
+/** The rejection of a further attachment. */
+export function rejectAttachment(task: OpenTask): ApiError | null {
+  const rejection = rejectWrite(task, 'editor');
+  if (rejection) return rejection;
+  const isFull = task.attachments >= QUOTAS.item.attachments_of_task;
+  return isFull ? TaskErrors.tooManyAttachments.with() : null;
+}
 
 /** A finished change of a part, for the history, the counters and the feeds of its task. */
 interface PartChange {

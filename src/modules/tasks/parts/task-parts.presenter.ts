@@ -1,5 +1,5 @@
 import { JsonReply } from '../../../platform/http/json-reply.js';
-import type { TaskAttachmentListEnvelope, TaskPanelResponse } from './task-parts.response.js';
+import type { TaskAttachmentListEnvelope, TaskPanelResponse } from './task-parts.dto.js';
 
 /** All attachments of a task. @param attachments a JSON array */
 export const attachmentsReply = (attachments: string): JsonReply<TaskAttachmentListEnvelope> =>

@@ -4,7 +4,7 @@ import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader } from '../../../platform/database/tx.js';
 import { fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
-import type { TaskRole } from '../task.entity.js';
+import type { TaskRole } from '../tasks.schema.js';
 
 export interface CommentRow {
   id: string;

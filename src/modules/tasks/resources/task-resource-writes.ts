@@ -7,20 +7,28 @@ import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { validated } from '../../../platform/http/input.pipe.js';
-import { TaskUids } from '../changes/task-uids.js';
+import { TaskUids } from '../changes/task-writes.repository.js';
 import { type TaskCommand, TaskWrites } from '../changes/task-writes.js';
 import type { TaskPatch } from '../model/rules/task-merge.js';
-import { mayWrite } from '../model/rules/task-roles.js';
-import { assertOrder, checkedTodo, type SingleTodo, singleTodo } from '../model/single-todo.js';
-import { changedInput, createdInput } from '../model/todo-changes.js';
-import { keptOf, NOTHING_KEPT, todoOf, type TodoText } from '../model/todo-merge.js';
+import { mayWrite } from '../model/rules/task-row.js';
+import {
+  assertOrder,
+  changedInput,
+  checkedTodo,
+  createdInput,
+  keptOf,
+  NOTHING_KEPT,
+  type SingleTodo,
+  singleTodo,
+  textOfTodo,
+  todoOf,
+  type TodoText,
+} from '../model/todo-merge.js';
 import { clockOf, readTodo } from '../model/todo-reader.js';
-import { textOfTodo } from '../model/todo-text.js';
 import type { KeptTodo, TaskResourceRow, TodoValues } from '../model/todo-values.js';
 import { valuesOf } from '../model/todo-writer.js';
 import { TaskInputs } from '../task-inputs.js';
-import { CreateTask, UpdateTask } from '../tasks.dto.js';
-import { TaskErrors, TASKS } from '../tasks.errors.js';
+import { CreateTask, TaskErrors, TASKS, UpdateTask } from '../tasks.dto.js';
 import { TaskResourcesRepository } from './task-resources.repository.js';
 import { TaskResources, taskTag } from './task-resources.js';
 

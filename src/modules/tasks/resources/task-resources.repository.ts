@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { TaskRole } from '../task.entity.js';
+import type { TaskRole } from '../tasks.schema.js';
 import type { TaskResourceRow } from '../model/todo-values.js';
 
 /** A task of a list without its content. */

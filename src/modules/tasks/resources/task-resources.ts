@@ -5,14 +5,13 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { Db } from '../../../platform/database/db.js';
 import { type ChangesPosition, SyncCursors } from '../../../platform/sync/sync-cursors.js';
 import { headOf } from '../../../platform/sync/sync-heads.js';
-import { CURSOR_EXPIRED } from '../../../platform/sync/sync.errors.js';
-import { todoOf } from '../model/todo-merge.js';
+import { CURSOR_EXPIRED } from '../../../platform/sync/feed.dto.js';
+import { textOfTodo, todoOf } from '../model/todo-merge.js';
 import { occursIn, type TodoWindow } from '../model/todo-range.js';
 import { clockOf } from '../model/todo-reader.js';
-import { textOfTodo } from '../model/todo-text.js';
-import type { TaskRole } from '../task.entity.js';
-import { TaskErrors } from '../tasks.errors.js';
-import { TaskFolderRoles } from '../changes/task-folder-roles.js';
+import type { TaskRole } from '../tasks.schema.js';
+import { TaskErrors } from '../tasks.dto.js';
+import { TaskFolderRoles } from '../changes/task-writes.repository.js';
 import { type OpenedFolder, TaskResourcesRepository } from './task-resources.repository.js';
 
 /** A task of a folder as a resource of its own. */

@@ -4,10 +4,9 @@ import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { ReferenceTitles, titlesBy } from '../../../platform/references/reference-titles.js';
-import type { StoredReference } from '../task.entity.js';
+import type { StoredReference } from '../tasks.schema.js';
 import { LINKED_TASKS_CHANGED } from '../tasks.events.js';
-import type { TaskChange } from '../model/rules/task-change.js';
-import type { TaskRow } from '../model/rules/task-row.js';
+import type { TaskChange, TaskRow } from '../model/rules/task-row.js';
 import { TasksRepository } from '../tasks.repository.js';
 
 /** A row of the view `task_views`: JSON of the task, and JSON of its references (null without any). */

@@ -5,7 +5,7 @@ import { workspace } from '../../../platform/database/statement.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { inBatches, sweep, type Sweep } from '../../../platform/jobs/sweep.js';
-import type { TaskRow } from '../model/rules/task-row.js';
+import { type TaskRow, timestampText } from '../model/rules/task-row.js';
 import {
   followedMoments,
   type Moments,
@@ -14,7 +14,6 @@ import {
   recipientsOf,
   type TimedTask,
 } from '../model/rules/task-times.js';
-import { timestampText } from '../model/rules/timestamp-text.js';
 
 const BATCH = 200;
 

@@ -1,9 +1,8 @@
 import { OmitType, ApiProperty } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
 import { Text, Time, Uuid } from '../../../platform/http/input.decorators.js';
-import { PageQuery } from '../../../platform/paging/page.dto.js';
+import { PageEnvelope, PageQuery } from '../../../platform/paging/page.dto.js';
 import { EXAMPLE_ID, DATE_TIME, UUID } from '../../../platform/field-docs/field-docs.js';
-import { PageEnvelope } from '../../../platform/paging/page.response.js';
 
 const TIME = '2026-11-21T09:30:00Z';
 

@@ -1,5 +1,9 @@
+import { Resolver } from 'node:dns/promises';
 import { domainToASCII, domainToUnicode } from 'node:url';
+import { Injectable } from '@nestjs/common';
 import { Transform } from 'class-transformer';
+import { Config } from '../../../config/config.js';
+import { TenantErrors } from '../tenants.errors.js';
 
 /** Characters that a host cannot have. `domainToASCII` reads some of them as delimiters of a URL. */
 const NOT_OF_A_HOST = /[\s/\\@:?#%[\]]/;
@@ -29,4 +33,27 @@ export const domainOf = (email: string): string => domainName(email.slice(email.
 export function isInDomains(email: string, domains: readonly string[]): boolean {
   const domain = domainOf(email);
   return domains.some((other) => domainName(other) === domain);
+}
+
+const TIMEOUT_MS = 3_000;
+const TRIES = 2;
+/** The name or the record does not exist. */
+const ABSENT = new Set(['ENOTFOUND', 'ENODATA']);
+
+/** Reads TXT records from DNS_SERVERS, or from the name servers of the machine. */
+@Injectable()
+export class DomainRecords {
+  constructor(private readonly config: Config) {}
+
+  /** The TXT records of a name; the strings of a record are joined. @throws ApiError 503 `dns_unavailable` */
+  async txt(name: string): Promise<string[]> {
+    const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
+    if (this.config.dnsServers.length > 0) resolver.setServers(this.config.dnsServers);
+    try {
+      return (await resolver.resolveTxt(name)).map((strings) => strings.join(''));
+    } catch (error) {
+      if (ABSENT.has((error as NodeJS.ErrnoException).code ?? '')) return [];
+      throw TenantErrors.dnsUnavailable.with();
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsFQDN, MaxLength } from 'class-validator';
 import { AsDomainName } from './domain-name.js';
-import { WholeListEnvelope } from '../../../platform/paging/page.response.js';
+import { WholeListEnvelope } from '../../../platform/paging/page.dto.js';
 import { DATE_TIME } from '../../../platform/field-docs/field-docs.js';
 
 export class AddTenantDomain {

@@ -8,10 +8,9 @@ import { directory } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { TenantPolicies } from '../tenant-policies.js';
-import { TenantDomain } from '../tenant.entity.js';
+import { TenantDomain } from '../tenants.schema.js';
 import { TenantErrors } from '../tenants.errors.js';
-import { domainName, storedSpellings } from './domain-name.js';
-import { DomainRecords } from './domain-records.js';
+import { domainName, DomainRecords, storedSpellings } from './domain-name.js';
 import type { TenantDomainDetail } from './tenant-domains.dto.js';
 
 const HOST = '_workspace-challenge';

@@ -1,6 +1,6 @@
 import { IntegerFrom, Nullable } from '../../../platform/http/input.decorators.js';
 import { ApiProperty } from '@nestjs/swagger';
-import { PageEnvelope } from '../../../platform/paging/page.response.js';
+import { PageEnvelope } from '../../../platform/paging/page.dto.js';
 import { FileUsageResponse } from '../../../platform/blobs/file-usage.response.js';
 import { UUID } from '../../../platform/field-docs/field-docs.js';
 

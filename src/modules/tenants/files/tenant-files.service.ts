@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Audit, type AuditActor } from '../../../platform/audit/audit.js';
-import { changes } from '../../../platform/audit/audit-data.js';
-import { FileLimits } from '../../../platform/blobs/file-limits.js';
+import { Audit, type AuditActor, changes } from '../../../platform/audit/audit.js';
+import { FileLimits, type OwnLimits, type UserUsageRow } from '../../../platform/blobs/file-limits.js';
 import { type FileUsageResponse, usageResponse } from '../../../platform/blobs/file-usage.response.js';
-import type { OwnLimits, UserUsageRow } from '../../../platform/blobs/file-usage.repository.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { Cursors } from '../../../platform/paging/cursors.js';

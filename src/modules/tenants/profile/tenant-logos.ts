@@ -3,11 +3,11 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { imageSize } from '../../../lib/image-size/index.js';
 import { Db } from '../../../platform/database/db.js';
-import { ApiError } from '../../../platform/http/api-error.js';
+import { ApiError } from '../../../platform/http/errors.js';
 import { Images } from '../../../platform/images/images.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { TenantErrors } from '../tenants.errors.js';
-import { type EncodedLogo, type LogoRow, TenantLogosRepository } from './tenant-logos.repository.js';
+import { type EncodedLogo, type LogoRow, TenantLogosRepository } from './tenant-profile.repository.js';
 
 export const MAX_LOGO_BYTES = 256 * 1024;
 /** Pixels of the longer side. */

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
+import { rowsOf } from '../../../platform/database/rows.js';
 import { directory } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
+import { TenantLogo } from '../tenants.schema.js';
 
 export interface TenantProfileRow {
   id: string;
@@ -49,5 +51,80 @@ export class TenantProfileRepository {
 
   async update(tx: Tx, tenantId: string, name: string, branding: object): Promise<void> {
     await tx.query(update, [tenantId, name, branding]);
+  }
+}
+
+export interface LogoRow {
+  format: 'png' | 'jpeg' | 'webp';
+  version: string;
+  /** Pixels of the longer side. */
+  side: number;
+  /** Null when the client has this version. */
+  bytes: Buffer | null;
+}
+
+/** A logo that is ready to be stored. */
+export interface EncodedLogo {
+  format: LogoRow['format'];
+  bytes: Buffer;
+  /** SHA-256 of the bytes, the first half, hexadecimal. */
+  version: string;
+  width: number;
+  height: number;
+}
+
+const readLogo = directory.statement<LogoRow>(
+  'tenants.read_logo',
+  `SELECT format, version, greatest(width, height) AS side,
+          CASE WHEN version = ANY ($2::text[]) THEN NULL ELSE bytes END AS bytes
+     FROM tenant_logos WHERE tenant_id = $1`,
+);
+
+const unencoded = directory.statement<{ tenant_id: string; version: string; bytes: Buffer }>(
+  'tenants.unencoded_logos',
+  `SELECT tenant_id, version, bytes FROM tenant_logos WHERE NOT is_encoded ORDER BY tenant_id LIMIT $1`,
+);
+
+const replace = directory.statement<never>(
+  'tenants.replace_logo',
+  `UPDATE tenant_logos SET format = $3, bytes = $4, version = $5, width = $6, height = $7, is_encoded = true
+    WHERE tenant_id = $1 AND version = $2`,
+);
+
+const drop = directory.statement<never>(
+  'tenants.drop_logo',
+  `DELETE FROM tenant_logos WHERE tenant_id = $1 AND version = $2`,
+);
+
+/** SQL of the logos of workspaces. */
+@Injectable()
+export class TenantLogosRepository {
+  constructor(private readonly db: Db) {}
+
+  /** @param knownVersions versions that the client has */
+  async read(tenantId: string, knownVersions: string[]): Promise<LogoRow | null> {
+    return (await this.db.query(readLogo, [tenantId, knownVersions]))[0] ?? null;
+  }
+
+  async write(tx: Tx, tenantId: string, logo: EncodedLogo): Promise<void> {
+    const values = { tenant_id: tenantId, ...logo, is_encoded: true, updated_at: () => 'now()' };
+    await rowsOf(tx, TenantLogo).store(['tenant_id'], values);
+  }
+
+  /** @returns false when the workspace has no logo */
+  async delete(tx: Tx, tenantId: string): Promise<boolean> {
+    return (await rowsOf(tx, TenantLogo).delete({ tenant_id: tenantId })).length > 0;
+  }
+
+  /** Logos of an earlier version. */
+  async unencoded(limit: number): Promise<{ tenant_id: string; version: string; bytes: Buffer }[]> {
+    return this.db.query(unencoded, [limit]);
+  }
+
+  /** Replaces a logo unless it has changed. @param logo null: removes it */
+  async replace(tx: Tx, tenantId: string, before: string, logo: EncodedLogo | null): Promise<void> {
+    if (logo === null) return void (await tx.query(drop, [tenantId, before]));
+    const { format, bytes, version, width, height } = logo;
+    await tx.query(replace, [tenantId, before, format, bytes, version, width, height]);
   }
 }

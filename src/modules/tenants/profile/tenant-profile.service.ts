@@ -1,17 +1,19 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
-import { changes } from '../../../platform/audit/audit-data.js';
-import { Audit, type AuditActor } from '../../../platform/audit/audit.js';
+import { Audit, type AuditActor, changes } from '../../../platform/audit/audit.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Deployment } from '../../../platform/deployment/deployment.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
-import { imageReply } from '../../../platform/http/replies/image-reply.js';
+import { imageReply } from '../../../platform/http/replies/file-reply.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { MAX_LOGO_BYTES, TenantLogos } from './tenant-logos.js';
-import { TenantLogosRepository } from './tenant-logos.repository.js';
-import { TenantProfileRepository, type TenantProfileRow } from './tenant-profile.repository.js';
-import type { TenantEnvelope } from './tenant.response.js';
+import {
+  TenantLogosRepository,
+  TenantProfileRepository,
+  type TenantProfileRow,
+} from './tenant-profile.repository.js';
+import type { TenantEnvelope } from './tenant.dto.js';
 import { TenantErrors } from '../tenants.errors.js';
 
 export const LOGO_TYPES = ['image/png', 'image/jpeg', 'image/webp'] as const;

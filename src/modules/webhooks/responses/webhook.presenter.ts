@@ -1,5 +1,5 @@
-import type { Webhook, WebhookDelivery } from '../webhook.entity.js';
-import type { WebhookDeliveryResponse, WebhookResponse } from './webhooks.response.js';
+import type { Webhook, WebhookDelivery } from '../webhooks.schema.js';
+import type { WebhookDeliveryResponse, WebhookResponse } from '../webhooks.dto.js';
 
 /** @param secret in the response that creates or replaces it */
 export function presentWebhook(row: Webhook, secret: string | null = null): WebhookResponse {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Audit } from '../../../platform/audit/audit.js';
 import { Db } from '../../../platform/database/db.js';
 import { Notifications } from '../../../platform/notifications/notifications.js';
-import type { DisabledReason, Webhook } from '../webhook.entity.js';
+import type { DisabledReason, Webhook } from '../webhooks.schema.js';
 import { WEBHOOK_DISABLED } from '../webhooks.notifications.js';
 import { WebhooksRepository } from '../webhooks.repository.js';
 

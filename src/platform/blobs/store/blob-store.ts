@@ -1,3 +1,5 @@
+import type { BlobStoreSettings } from '../../../config/store-urls.js';
+import { FileStore } from './file-store.js';
 import type { ByteRange, ByteSource, ObjectStore, OpenBlob } from './object-store.js';
 
 /** The address of a blob. Clients choose no part of it. */
@@ -48,4 +50,16 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 export function objectName({ tenantId, id }: BlobKey): string {
   if (!UUID.test(tenantId) || !UUID.test(id)) throw new RangeError('a blob key is two UUIDs');
   return `${tenantId}/${id.slice(0, 2)}/${id}`;
+}
+
+/** Creates the configured store without connecting to it. Loads the S3 client only when it is needed. */
+export async function openObjectStore(settings: BlobStoreSettings): Promise<ObjectStore> {
+  if (settings.kind === 'file') return new FileStore(settings.directory);
+  const { S3Store } = await import('./s3-store.js');
+  return new S3Store(settings);
+}
+
+/** The store of the files of all domains. */
+export async function openBlobStore(settings: BlobStoreSettings): Promise<BlobStore> {
+  return new BlobStore(await openObjectStore(settings));
 }

@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { Readable } from 'node:stream';
-import type { BlobStoreSettings } from '../../../config/blob-store-url.js';
+import type { BlobStoreSettings } from '../../../config/store-urls.js';
 import {
   BlobMissingError,
   BlobStoreError,

@@ -5,15 +5,90 @@ import multer, { MulterError, type StorageEngine } from 'multer';
 import type { RequestContext } from '../../context/request-context.js';
 import type { Tx } from '../../database/tx.js';
 import { ClientDisconnectedError } from '../../http/abort-signal.js';
-import { ApiError } from '../../http/api-error.js';
-import { Errors, fieldError } from '../../http/errors.js';
-import { uploadedFileName } from '../../http/replies/file-name.js';
-import { BlobErrors } from '../blobs.errors.js';
+import { ApiError, Errors, fieldError } from '../../http/errors.js';
+import { uploadedFileName } from '../../http/replies/file-reply.js';
+import { Slots } from '../../workers/slots.js';
 import { Blobs, fileTooLarge, type StoredBlob } from '../blobs.js';
 import { contentTypeOf, SNIFF_BYTES } from '../content-type.js';
-import { UploadClock } from './upload-clock.js';
+import { BlobErrors } from '../file-errors.dto.js';
 import type { UploadForm } from './upload-form.js';
-import { UploadGate, UploadLimits } from './upload-limits.js';
+
+/** Limits of the uploads of this process. */
+@Injectable()
+export class UploadLimits {
+  /** Concurrent uploads of all users. */
+  total = 32;
+  /** Concurrent uploads of one user. */
+  perUser = 8;
+  /** Period in which at least `windowBytes` of a body must arrive, milliseconds. */
+  windowMs = 10_000;
+  windowBytes = 4_096;
+  /** Timeout of a whole body, milliseconds. Below the timeout of the server, which closes the connection without a response. */
+  totalMs = 110_000;
+  /** Time in which the rest of a rejected body is read, milliseconds. */
+  lingerMs = 5_000;
+}
+
+/** Limits concurrent uploads. There is no queue, because a waiting connection costs as much as a served one. */
+@Injectable()
+export class UploadGate {
+  private readonly slots = new Slots();
+
+  constructor(private readonly limits: UploadLimits) {}
+
+  /**
+   * @returns a function to call at the end of the upload
+   * @throws ApiError 429 `too_many_uploads` at the limit of the user, 503 `overloaded` at the limit of the process
+   */
+  enter(userId: string): () => void {
+    const { perUser: owner, total } = this.limits;
+    const release = this.slots.take(userId, { owner, total });
+    if (typeof release !== 'string') return release;
+    const error = release === 'owner' ? BlobErrors.tooManyUploads : Errors.overloaded;
+    throw error.with({ headers: { 'Retry-After': '2' } });
+  }
+}
+
+/** Detects a client that sends its body too slowly. */
+export class UploadClock {
+  private readonly timers: NodeJS.Timeout[] = [];
+  private readonly expiry = Promise.withResolvers<never>();
+  private seen: number;
+
+  constructor(
+    private readonly request: Request,
+    private readonly limits: UploadLimits,
+  ) {
+    this.seen = request.socket.bytesRead;
+    const expire = (): void =>
+      this.expiry.reject(BlobErrors.uploadTimeout.with({ headers: { Connection: 'close' } }));
+    this.timers.push(
+      setTimeout(expire, limits.totalMs),
+      setInterval(() => this.isStalled() && expire(), limits.windowMs),
+    );
+    this.expiry.promise.catch(() => undefined);
+  }
+
+  /** Never settles, or rejects with ApiError 408 `upload_timeout`. */
+  get expired(): Promise<never> {
+    return this.expiry.promise;
+  }
+
+  stop(): void {
+    for (const timer of this.timers) clearTimeout(timer);
+  }
+
+  /** When received bytes are unread, the store is slow and not the client. */
+  private isStalled(): boolean {
+    const before = this.seen;
+    this.seen = this.request.socket.bytesRead;
+    return (
+      !this.request.complete &&
+      this.request.readableLength === 0 &&
+      this.seen - before < this.limits.windowBytes
+    );
+  }
+}
 
 /** Limits of the other parts of a form. They are not used. */
 const FORM_LIMITS = {

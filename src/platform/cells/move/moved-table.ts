@@ -3,8 +3,42 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import type { DataSource } from 'typeorm';
+import { isRetryable, isTimeout } from '../../database/database-errors.js';
 import type { Schema } from '../../database/schema/schema-part.js';
-import { locked } from './locked.js';
+
+const ATTEMPTS = 20;
+/** Time for which the statements wait for the lock. Other writers of the table wait behind them in that time. */
+const LOCK_TIMEOUT_MS = 500;
+
+/** Runs statements that lock a table, in a transaction. Retries while transactions of other workspaces hold the lock. */
+export const locked = (client: pg.Client, statements: readonly string[]): Promise<void> =>
+  lockedEach(client, [statements]);
+
+/**
+ * Runs the statements of each table in a transaction of its own, so that no other writer waits for more than one lock.
+ * @param tables statements of each table, which have the same effect when they run again
+ */
+export async function lockedEach(client: pg.Client, tables: readonly (readonly string[])[]): Promise<void> {
+  const transactions = tables.map((statements) =>
+    ['BEGIN;', `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS};`, ...statements, 'COMMIT;'].join('\n'),
+  );
+  // First all of them in one message: each round trip is time in which the users of the workspace cannot work.
+  if (transactions.length > 1 && (await isDone(client, transactions.join('\n')))) return;
+  for (const transaction of transactions)
+    for (let attempt = 1; !(await isDone(client, transaction, attempt >= ATTEMPTS)); attempt += 1);
+}
+
+/** @returns whether the statements ran; false after a lock that others held, unless this attempt is the last: then its error */
+async function isDone(client: pg.Client, message: string, isLast = false): Promise<boolean> {
+  try {
+    await client.query(message);
+    return true;
+  } catch (error) {
+    await client.query('ROLLBACK');
+    if (isLast || !(isTimeout(error) || isRetryable(error))) throw error;
+    return false;
+  }
+}
 
 const CLEARED_AT_ONCE = 5_000;
 
@@ -166,3 +200,51 @@ export class MovedTable {
 }
 
 const list = (columns: readonly string[]): string => columns.map(quoted).join(', ');
+
+const nameFor = (tenantId: string): string => `moving_${tenantId.replaceAll('-', '')}`;
+
+/**
+ * Makes every write of rows of the workspace fail with an error that clients see as 503 with Retry-After. Its creation waits for
+ * the transactions that have written, so afterwards the rows do not change.
+ */
+export async function stopWrites(
+  client: pg.Client,
+  tables: readonly MovedTable[],
+  tenantId: string,
+): Promise<void> {
+  const [name, tenant] = [nameFor(tenantId), literal(tenantId)];
+  // Repeated attempts meet triggers that an earlier one has made.
+  const trigger = (table: MovedTable, kind: string, events: string, row: string) =>
+    `CREATE OR REPLACE TRIGGER ${kind}_${name} BEFORE ${events} ON ${quoted(table.name)} FOR EACH ROW
+       WHEN (${row}.tenant_id = ${tenant}) EXECUTE FUNCTION workspace_is_moving();`;
+  await lockedEach(
+    client,
+    tables.map((table) => [
+      trigger(table, 'write', 'INSERT OR UPDATE', 'NEW'),
+      trigger(table, 'delete', 'DELETE', 'OLD'),
+    ]),
+  );
+}
+
+/** Ends {@link stopWrites}. Does nothing for tables without it. */
+export async function allowWrites(
+  client: pg.Client,
+  tables: readonly MovedTable[],
+  tenantId: string,
+): Promise<void> {
+  const name = nameFor(tenantId);
+  const { rows } = await client.query<{ table: string }>(
+    `SELECT DISTINCT relname AS table FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
+      WHERE relnamespace = current_schema()::regnamespace AND tgname IN ($1, $2)`,
+    [`write_${name}`, `delete_${name}`],
+  );
+  const found = new Set(rows.map(({ table }) => table));
+  await lockedEach(
+    client,
+    tables
+      .filter((table) => found.has(table.name))
+      .map((table) =>
+        ['write', 'delete'].map((kind) => `DROP TRIGGER IF EXISTS ${kind}_${name} ON ${quoted(table.name)};`),
+      ),
+  );
+}

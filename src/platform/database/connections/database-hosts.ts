@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { singleHostUrls } from '../../../config/database-url.js';
+import { singleHostUrls } from '../../../config/store-urls.js';
 
 /** Time limit of a search for the primary, milliseconds. Below the time limit of a connection. */
 const SEARCH_MS = 3_000;

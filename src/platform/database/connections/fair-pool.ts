@@ -1,8 +1,10 @@
-import pg, { type Client, type PoolClient, type PoolConfig } from 'pg';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Socket } from 'node:net';
+import pg, { type Client, type ClientBase, type PoolClient, type PoolConfig } from 'pg';
 import {
   currentUse,
-  currentWork,
   type CurrentWork,
+  currentWork,
   forProcess,
   outsideRequests,
   type Use,
@@ -10,10 +12,69 @@ import {
 import { ConcurrencyLimiter, type Lease, QueueFullError } from '../../workers/concurrency-limiter.js';
 import { DatabaseBusyError } from '../database-errors.js';
 import type { PrimaryClientConfig } from './primary-client.js';
-import { holdsConnection } from './open-transactions.js';
-import { receivedBy } from './received-bytes.js';
-import { type Shares, undivided } from './shares.js';
 import { TIMEOUTS } from './timeouts.js';
+
+/** Bytes that a connection has received since it was opened. pg does not show its socket. */
+export const receivedBy = (client: ClientBase): number =>
+  (client as unknown as { connection: { stream: Socket } }).connection.stream.bytesRead;
+
+/** Numbers of connections of a database by their use. */
+export type Shares = Readonly<Record<Use, number>>;
+
+/** Share of jobs in the connections of requests and jobs. */
+const OF_JOBS = 0.3;
+/** Connections of a process to the database of the directory for itself, besides those of requests and jobs. */
+const OF_PROCESS = 2;
+/** A cell with at least this number of connections keeps one of them for the process. */
+const ENOUGH = 4;
+
+/** The shares of the database of the directory. @param count connections of requests and jobs */
+export const sharesOfMain = (count: number): Shares => divide(count, OF_PROCESS);
+
+/**
+ * The shares of a cell. Small cells have none for the process, which depends on the database of the directory only; requests and jobs
+ * use a single connection by turns.
+ * @param count all connections
+ */
+export const sharesOfCell = (count: number): Shares =>
+  count < ENOUGH ? divide(count, 0) : divide(count - 1, 1);
+
+/** Requests and jobs each use all connections. */
+export const undivided = (count: number): Shares => ({ requests: count, jobs: count, process: 0 });
+
+function divide(count: number, process: number): Shares {
+  const jobs = Math.max(1, Math.round(count * OF_JOBS));
+  return { requests: Math.max(1, count - jobs), jobs, process };
+}
+
+/** The connections that the shares need together. */
+export const sumOf = ({ requests, jobs, process }: Shares): number => requests + jobs + process;
+
+/** Numbers of connections that a transaction and the transactions within it hold. */
+interface Held {
+  connections: number;
+}
+
+const held = new AsyncLocalStorage<Held>();
+
+/** Runs work that may open transactions. */
+export const withTransactions = <T>(work: () => T): T =>
+  held.getStore() ? work() : held.run({ connections: 0 }, work);
+
+/** Counts a connection of a transaction until the returned function is called. */
+export function holdConnection(): () => void {
+  const store = held.getStore();
+  if (!store) return () => undefined;
+  store.connections += 1;
+  let isHeld = true;
+  return () => {
+    if (isHeld) store.connections -= 1;
+    isHeld = false;
+  };
+}
+
+/** Whether the caller is part of an open transaction. It may need a further connection to end it. */
+export const holdsConnection = (): boolean => (held.getStore()?.connections ?? 0) > 0;
 
 /** Requests and statements that may wait for each connection; further ones are rejected with 503. */
 const MAX_WAITING_PER_CONNECTION = 50;

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { currentWork } from '../../current-work/current-work.js';
 import { PrimaryClient, type PrimaryClientConfig, StandbyError } from './primary-client.js';
-import { receivedBy } from './received-bytes.js';
+import { receivedBy } from './fair-pool.js';
 import { runOn } from '../run-on.js';
 import type { Statement } from '../statement.js';
 

@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 import pg, { type ClientBase } from 'pg';
 import { currentWork, forProcess } from '../../current-work/current-work.js';
 import { ConcurrencyLimiter } from '../../workers/concurrency-limiter.js';
-import { receivedBy } from '../connections/received-bytes.js';
+import { receivedBy } from '../connections/fair-pool.js';
 import type { SessionSettings } from '../connections/session-client.js';
 import { TIMEOUTS } from '../connections/timeouts.js';
 import { isConnectionError, leavesConnection } from '../database-errors.js';

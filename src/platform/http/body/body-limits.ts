@@ -1,4 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { SetMetadata } from '@nestjs/common';
+import type { Request } from 'express';
+import { countForwardedBytes } from '../../memory/garbage.js';
+import { Slots } from '../../workers/slots.js';
 import { Errors, fieldError } from '../errors.js';
 
 /**
@@ -107,3 +111,63 @@ const tooManyParameters = () =>
     'too_many_parameters',
     `The query has more than ${MAX_QUERY_PARAMETERS} parameters, the maximum.`,
   );
+
+/** Maximum number of large bodies in memory, of one user and in this process. */
+const MAX = { owner: 2, total: 8 };
+
+/** Limits the memory for large JSON bodies. Each exists as bytes, as text and as parsed values. */
+export class LargeBodies {
+  private readonly slots = new Slots();
+
+  /**
+   * @returns a function that releases the reservation
+   * @throws ApiError 503 `overloaded`, before the body is read
+   */
+  enter(user: string): () => void {
+    const release = this.slots.take(user, MAX);
+    if (typeof release === 'string') throw Errors.overloaded.with({ headers: { 'Retry-After': '1' } });
+    return release;
+  }
+}
+
+/** Minimum size of a long body, bytes. */
+const LONG = 1024 * 1024;
+const UTF_8 = /;\s*charset\s*=\s*"?utf-?8"?\s*(?:;|$)/i;
+
+/** @returns the Content-Length of a long, uncompressed UTF-8 body; null for any other body */
+export function lengthOfLong({ headers }: Request): number | null {
+  const length = Number(headers['content-length'] ?? 0);
+  const type = headers['content-type'] ?? '';
+  const plain = (headers['content-encoding'] ?? 'identity') === 'identity';
+  return length > LONG && plain && (!/charset/i.test(type) || UTF_8.test(type)) ? length : null;
+}
+
+/**
+ * Reads a long body into one buffer. body-parser would hold it twice: as chunks and concatenated.
+ * @param length the Content-Length, which Node's parser enforces
+ * @throws ApiError 400 `bad_request` when the request ends early
+ */
+export async function readLong(request: Request, length: number): Promise<Buffer> {
+  const body = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      at += chunk.copy(body, at);
+      countForwardedBytes(chunk.length);
+    }
+  } catch {
+    throw Errors.badRequest.with();
+  }
+  return body;
+}
+
+/** @throws ApiError 400 `invalid_json` */
+export function parsedJson(body: Buffer): unknown {
+  if (!isUtf8(body)) throw Errors.invalidJson.with();
+  const start = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
+  try {
+    return JSON.parse(body.toString('utf8', start));
+  } catch {
+    throw Errors.invalidJson.with();
+  }
+}

@@ -3,11 +3,17 @@ import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from
 import { Reflector } from '@nestjs/core';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { ClientDisconnectedError } from '../abort-signal.js';
-import { Errors } from '../errors.js';
-import { ApiError } from '../api-error.js';
-import { type BodyLimits, assertFewParameters, assertFewValues, bodyLimitsOf } from './body-limits.js';
-import { LargeBodies } from './large-bodies.js';
-import { lengthOfLong, parsedJson, readLong } from './long-body.js';
+import { ApiError, Errors } from '../errors.js';
+import {
+  assertFewParameters,
+  assertFewValues,
+  type BodyLimits,
+  bodyLimitsOf,
+  LargeBodies,
+  lengthOfLong,
+  parsedJson,
+  readLong,
+} from './body-limits.js';
 import { assertStorable, removeInheritedKeys } from '../storable-text.js';
 
 /** Larger bodies count against `LargeBodies`: several times their size is in memory until the response. */

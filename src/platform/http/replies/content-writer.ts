@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express';
-import { requestedRange, type RequestedRange } from './byte-range.js';
-import type { ContentReply } from './content-reply.js';
+import { type ContentReply, type RequestedRange, requestedRange } from './content-reply.js';
 import { Errors } from '../errors.js';
 import { STALLED_MS } from './reply-writer.js';
 import { JSON_HEADERS } from '../security-headers.js';

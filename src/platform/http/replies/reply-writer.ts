@@ -1,7 +1,7 @@
 import { pipeline, Readable } from 'node:stream';
 import type { Request, Response } from 'express';
 import { countForwardedBytes } from '../../memory/garbage.js';
-import { freeBytes } from '../../memory/own-bytes.js';
+import { freeBytes } from '../../memory/cache-size.js';
 import type { BodyReply } from './body-reply.js';
 import { JSON_HEADERS } from '../security-headers.js';
 

@@ -6,10 +6,16 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import { ErrorKind } from '../api-error.js';
-import { Errors } from '../errors.js';
+import { API_PREFIX } from '../../../config/config.js';
+import { ErrorKind, Errors } from '../errors.js';
 import { JSON_HEADERS } from '../security-headers.js';
-import { isSocketTarget } from './socket-target.js';
+
+/** Path of the Socket.IO server. */
+export const SOCKET_PATH = `/${API_PREFIX}/socket`;
+
+/** Whether a request target is that of the Socket.IO server. */
+export const isSocketTarget = (target: string | undefined): boolean =>
+  target?.split('?', 1)[0]?.replace(/\/$/, '') === SOCKET_PATH;
 
 const REASONS: Record<number, string> = {
   400: 'Bad Request',
@@ -96,4 +102,23 @@ function errorOf({ code, message: usual }: ErrorKind, { message = usual, headers
     body,
     headers: [...JSON_HEADERS, ...headers, ['Content-Length', length], ['Connection', 'close']],
   };
+}
+
+/** Time of a connection, milliseconds. */
+const TIMEOUT_MS = 5_000;
+const MESSAGE = 'The service is restarting; retry shortly.';
+
+/** Responds 503 to every request of the connections that it is given. */
+export class UnavailableServer {
+  private readonly server = createServer((_request, response) =>
+    rejectRequest(response, Errors.overloaded, { message: MESSAGE, headers: [['Retry-After', '2']] }),
+  );
+
+  /** @param socket a paused one that has read nothing */
+  serve(socket: Socket): void {
+    const timer = setTimeout(() => socket.destroy(), TIMEOUT_MS);
+    socket.once('close', () => clearTimeout(timer));
+    this.server.emit('connection', socket);
+    socket.resume();
+  }
 }

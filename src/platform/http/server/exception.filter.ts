@@ -13,13 +13,12 @@ import {
   isLockTimeout,
   isRetryable,
   isStatementTimeout,
+  isStorageFull,
   isUnstorableText,
 } from '../../database/database-errors.js';
-import { isStorageFull } from '../../database/storage-full.js';
 import { QueueFullError } from '../../workers/concurrency-limiter.js';
 import { ClientDisconnectedError } from '../abort-signal.js';
-import { ApiError, type ErrorKind } from '../api-error.js';
-import { Errors } from '../errors.js';
+import { ApiError, type ErrorKind, Errors } from '../errors.js';
 import { writeJson } from '../replies/reply-writer.js';
 
 const RETRY_AFTER = { headers: { 'Retry-After': '1' } };

@@ -4,7 +4,7 @@ import { Db } from '../../../../platform/database/db.js';
 import { directory } from '../../../../platform/database/statement.js';
 import { PeriodicJobs } from '../../../../platform/jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../../../../platform/jobs/sweep.js';
-import type { PasskeyChallenge } from './passkey.entity.js';
+import type { PasskeyChallenge } from '../../account-security.schema.js';
 
 export type Ceremony = PasskeyChallenge['purpose'];
 

@@ -1,18 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../../platform/database/db.js';
 import type { Tx } from '../../../../platform/database/tx.js';
-import { type SecurityActor, SecurityLog } from '../../security-log.js';
-import { SignInLog } from '../../sign-in-log.js';
+import { type SecurityActor, SecurityLog, SignInLog } from '../../security-log.js';
 import { PasskeyChallenges } from './passkey-challenges.js';
-import { PasskeySite } from './passkey-site.js';
-import { PasskeysRepository, type StoredPasskey } from './passkeys.repository.js';
 import {
   credentialOf,
+  PasskeySite,
   type RequestOptions,
   requestOptions,
   userHandle,
   verifyAssertion,
 } from './webauthn.js';
+import { PasskeysRepository, type StoredPasskey } from './passkeys.repository.js';
 
 /** An assertion of a passkey. */
 interface PasskeyProof {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../../../platform/database/db.js';
 import { directory } from '../../../../platform/database/statement.js';
 import type { Tx } from '../../../../platform/database/tx.js';
-import type { PasskeyResponse } from './passkey.response.js';
+import type { PasskeyResponse } from './passkey.dto.js';
 import type { NewCredential, StoredCredential } from './webauthn.js';
 
 export interface StoredPasskey extends StoredCredential {

@@ -13,10 +13,9 @@ import { SecurityLog } from '../../security-log.js';
 import { SecondFactorEnrolment } from '../second-factor-enrolment.js';
 import { TwoFactorService } from '../two-factor.service.js';
 import { PasskeyChallenges } from './passkey-challenges.js';
-import { PasskeySite } from './passkey-site.js';
-import type { PasskeyResponse } from './passkey.response.js';
+import { type CreationOptions, creationOptions, PasskeySite, verifyCreation } from './webauthn.js';
+import type { PasskeyResponse } from './passkey.dto.js';
 import { PasskeysRepository } from './passkeys.repository.js';
-import { type CreationOptions, creationOptions, verifyCreation } from './webauthn.js';
 
 /** Passkeys of one account. */
 

@@ -1,12 +1,35 @@
-import { Logger } from '@nestjs/common';
+import { isIP } from 'node:net';
+import { Injectable, Logger } from '@nestjs/common';
 import type {
   AuthenticationResponseJSON,
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
+import { Config } from '../../../../config/config.js';
 import { CHALLENGE_SECONDS } from './passkey-challenges.js';
-import type { PasskeySite } from './passkey-site.js';
+
+/** The relying party of passkeys (WebAuthn, section 4): the host of PUBLIC_URL. */
+@Injectable()
+export class PasskeySite {
+  /** RP ID. Passkeys work for this host only. */
+  readonly id: string;
+  /** Origins of pages that may use passkeys: the service, and a web client on this host or a subdomain of it. */
+  readonly origins: string[];
+  /** False with an external issuer, and where browsers have no WebAuthn: without https, and for an IP address as host. */
+  readonly isAvailable: boolean;
+
+  constructor(config: Config) {
+    const { hostname, protocol, origin } = new URL(config.publicUrl);
+    const client = new URL(config.webClientUrl);
+    const isClientInside = client.hostname === hostname || client.hostname.endsWith(`.${hostname}`);
+    this.id = hostname;
+    this.origins = [...new Set(isClientInside ? [origin, client.origin] : [origin])];
+    const isSecure = protocol === 'https:' || hostname === 'localhost' || hostname.endsWith('.localhost');
+    const isAddress = isIP(hostname.replaceAll(/[[\]]/g, '')) !== 0;
+    this.isAvailable = config.signInIssuer !== null && isSecure && !isAddress;
+  }
+}
 
 /** Options of `navigator.credentials.create()` in JSON (WebAuthn Level 3, 5.4). */
 export type CreationOptions = PublicKeyCredentialCreationOptionsJSON;

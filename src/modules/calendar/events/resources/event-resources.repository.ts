@@ -4,8 +4,8 @@ import type { Component } from '../../../../lib/icalendar/index.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader } from '../../../../platform/database/tx.js';
 import { fitsPage, jsonBytes, PAGE_BYTES } from '../../../../platform/bounded-pages/page-bytes.js';
-import type { PlacedReminder } from '../../calendar.entity.js';
-import { EVENT_BYTES, OVERRIDES_BYTES } from '../../event-bytes.js';
+import type { PlacedReminder } from '../../calendar.schema.js';
+import { EVENT_BYTES, OVERRIDES_BYTES } from '../../events.repository.js';
 import { type EventJson, type EventRecord, recordOf } from '../../model/event-record.js';
 
 /** The placement of an event in a calendar, without its content. */

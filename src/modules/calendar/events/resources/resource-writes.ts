@@ -29,11 +29,10 @@ import {
 } from '../imported-event.js';
 import type { FileEvent } from '../ics-file.js';
 import { AttendeeWrites } from './attendee-writes.js';
-import { DeletedEvents } from './deleted-events.js';
-import { EventResourcesRepository } from './event-resources.repository.js';
 import {
   afterMove,
   concernsAttendees,
+  DeletedEvents,
   invitations,
   moves,
   revived,
@@ -41,6 +40,7 @@ import {
   serverMessages,
   withoutForeignResponses,
 } from './resource-changes.js';
+import { EventResourcesRepository } from './event-resources.repository.js';
 import { checked, singleEvent } from './single-event.js';
 
 /**

@@ -5,7 +5,7 @@ import {
   propertyOf,
 } from '../../../../lib/icalendar/index.js';
 import { RecurrenceError } from '../../../../lib/recurrence/index.js';
-import type { ApiError } from '../../../../platform/http/api-error.js';
+import type { ApiError } from '../../../../platform/http/errors.js';
 import { CalendarErrors, RuleErrors } from '../../calendar.errors.js';
 import { instantIn, invalid } from '../../model/vevent-time-parts.js';
 import type { EventClock } from '../../model/vevent-times.js';

@@ -13,7 +13,7 @@ import {
 } from '../../../../lib/icalendar/index.js';
 import { uriOfAddress } from '../../../../lib/itip/index.js';
 import { DAY } from '../../../../lib/recurrence/index.js';
-import type { PlacedReminder, Reminder } from '../../calendar.entity.js';
+import type { PlacedReminder, Reminder } from '../../calendar.schema.js';
 import type { EventTimes } from '../event-record.js';
 import { instantOf, lengthAt, wallOf } from '../event-times.js';
 import { storableComponents } from './storable.js';

@@ -1,13 +1,44 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { API_PREFIX, Config } from '../../../../config/config.js';
 import type { Tx } from '../../../../platform/database/tx.js';
+import { isUuid } from '../../../../platform/http/id.pipe.js';
 import { languageOf } from '../../../../platform/languages/languages.js';
+import { Keyring } from '../../../../platform/secrets/keyring.js';
 import { catalogueMail } from '../../../../platform/system-mail/mail-template.js';
 import { SystemMail } from '../../../../platform/system-mail/system-mail.js';
-import type { PollRecord } from '../poll-record.js';
+import type { OutsideVoter, PollRecord } from '../poll-record.js';
 import { PollsRepository } from '../polls.repository.js';
-import { optionText } from './option-text.js';
-import { POLL_TEXTS, type PollText } from './poll-texts.js';
-import { VoteLinks } from './vote-links.js';
+import { optionText, POLL_TEXTS, type PollText } from './poll-texts.js';
+
+const USE = 'poll-vote';
+const SIGNATURE_BYTES = 16;
+
+/** Signed links to the votes of one participant. They are valid as long as the poll exists. */
+@Injectable()
+export class VoteLinks {
+  constructor(
+    private readonly keyring: Keyring,
+    private readonly config: Config,
+  ) {}
+
+  url(voter: OutsideVoter): string {
+    return `${this.config.publicUrl}/${API_PREFIX}/calendar/polls/outside/${this.token(voter)}`;
+  }
+
+  /** @returns null for an invalid token */
+  read(token: string): OutsideVoter | null {
+    const [payload = '', signature = ''] = token.split('.');
+    if (!this.keyring.verify(USE, payload, Buffer.from(signature, 'base64url'))) return null;
+    const [tenantId, pollId, participantId] = Buffer.from(payload, 'base64url').toString().split(' ');
+    if (!isUuid(tenantId) || !isUuid(pollId) || !isUuid(participantId)) return null;
+    return { tenantId, pollId, participantId };
+  }
+
+  private token({ tenantId, pollId, participantId }: OutsideVoter): string {
+    const payload = Buffer.from(`${tenantId} ${pollId} ${participantId}`).toString('base64url');
+    return `${payload}.${this.keyring.sign(USE, payload, SIGNATURE_BYTES).toString('base64url')}`;
+  }
+}
 
 interface PollMail {
   title: string;

@@ -1,4 +1,7 @@
-import type { Catalogues } from '../../../../platform/languages/languages.js';
+import type { Catalogues, Language } from '../../../../platform/languages/languages.js';
+import { isDay, wallOf } from '../../model/event-times.js';
+import type { OptionRow } from '../poll-record.js';
+import { instantsOf } from '../poll.presenter.js';
 
 export type PollText =
   | 'mail_subject'
@@ -125,3 +128,14 @@ export const POLL_TEXTS: Catalogues<PollText> = {
     unknown_title: 'Không tìm thấy bình chọn',
   },
 };
+
+/** The time of an option as text, in a time zone. */
+export function optionText(option: OptionRow, timeZone: string, language: Language): string {
+  if (isDay(option.starts)) {
+    const days = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeZone: 'UTC' });
+    return days.formatRange(wallOf(option.starts) * 1000, wallOf(option.ends) * 1000);
+  }
+  const { start, end } = instantsOf(option, timeZone);
+  const format = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'short', timeZone });
+  return format.formatRange(start * 1000, end * 1000);
+}

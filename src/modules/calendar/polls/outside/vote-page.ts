@@ -2,8 +2,7 @@ import { type Html, html } from '../../../../platform/html/html-tag.js';
 import { BodyReply } from '../../../../platform/http/replies/body-reply.js';
 import { type Language, type Translate, translator } from '../../../../platform/languages/languages.js';
 import { ANSWERS, type OptionRow, type PollRecord, statusOf } from '../poll-record.js';
-import { optionText } from './option-text.js';
-import { POLL_TEXTS, type PollText } from './poll-texts.js';
+import { optionText, POLL_TEXTS, type PollText } from './poll-texts.js';
 
 /** The page may send its own form and nothing else. */
 const POLICY = "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";

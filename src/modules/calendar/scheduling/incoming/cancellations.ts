@@ -11,10 +11,10 @@ import {
   type Incoming,
   isOlder,
   keyOf,
+  RejectedMessageError,
   unchanged,
   versionOf,
 } from './incoming.js';
-import { RejectedMessageError } from './rejection.js';
 
 /**
  * CANCEL of the event, of instances, or of an instance and all later ones. Cancelled events stay for a while, as cancelled.

@@ -1,8 +1,14 @@
-import type { CalendarZones } from '../../../../lib/icalendar/index.js';
+import {
+  type CalendarZones,
+  type Component,
+  ICalendarError,
+  propertyOf,
+} from '../../../../lib/icalendar/index.js';
 import {
   type Attendee,
   attendeesOf,
   compareVersions,
+  ItipError,
   type ItipMessage,
   type ItipPart,
   maySendFor,
@@ -10,12 +16,67 @@ import {
   organizerOf,
   sameMailbox,
 } from '../../../../lib/itip/index.js';
+import { RecurrenceError } from '../../../../lib/recurrence/index.js';
+import { ApiError } from '../../../../platform/http/errors.js';
 import type { EventChange } from '../../changes/event-write.js';
-import type { EventRecord } from '../../model/event-record.js';
+import { DuplicateUidError } from '../../changes/event-writer.js';
+import type { EventContent, EventRecord, EventTimes, ShowAs } from '../../model/event-record.js';
 import { instantOf, isDay, wallIn, wallText } from '../../model/event-times.js';
+import { contentOfVevent } from '../../model/vevent-content.js';
+import { EventClock, type Recurrence } from '../../model/vevent-times.js';
+import { BUSY_STATUS } from '../../model/vevent.js';
 import type { IncomingResult } from '../scheduling.entity.js';
-import type { ByHand } from './arrival.js';
-import { RejectedMessageError } from './rejection.js';
+
+/**
+ * A message that its user applies: a published event, an invitation to another address (of a mailing list, or forwarded), or one with an
+ * unknown time zone is accepted.
+ */
+export interface ByHand {
+  /** The zone of the calendar, for an unknown time zone. */
+  timeZone: string;
+}
+
+/** A message as it arrived. */
+export interface Arrival {
+  tenantId: string;
+  /** The member that receives it. */
+  userId: string;
+  /** The calendar for new events; null: the default calendar of the member. */
+  calendarId: string | null;
+  bytes: Buffer;
+  /** The sender of the mail, lower case; null: uploaded. */
+  from: string | null;
+  /** False: a member names a mail of the own mailbox. Its sender is not verified, because members can store any mail there. */
+  isProven: boolean;
+  /** The method of the Content-Type of a mail. */
+  method: string | null;
+  /** False: the receiving server could not verify the domain of the sender. Null: it reports nothing, or the user decides. */
+  isAuthentic: boolean | null;
+  /** The user asks to apply the message. */
+  byHand?: ByHand | undefined;
+  /** Equal for repeated deliveries of one message. */
+  dedupeKey: string;
+}
+
+/** A message that changes nothing. */
+export class RejectedMessageError extends Error {
+  /** @param reason for the log of messages, e.g. `sender_mismatch` */
+  constructor(readonly reason: string) {
+    super(reason);
+  }
+}
+
+/** The reason in an error that the content of a message causes; null for any other error. */
+export function rejectionReason(error: unknown): string | null {
+  if (error instanceof RejectedMessageError) return error.reason;
+  if (error instanceof ItipError) return error.code;
+  if (error instanceof ICalendarError) return error.code === 'unknown_time_zone' ? error.code : 'invalid_ics';
+  if (error instanceof RecurrenceError) return error.code;
+  if (error instanceof DuplicateUidError) return 'duplicate_uid';
+  if (!(error instanceof ApiError) || error.kind.status >= 500) return null;
+  const { details } = error.body as { details?: { code?: string }[] };
+  return details?.[0]?.code ?? error.kind.code;
+}
 
 /** A received message with its sender and its recipient. */
 export interface Incoming {
@@ -111,3 +172,41 @@ export const versionOf = ({ sequence, dtstamp }: Pick<EventRecord, 'sequence' | 
 
 export const isOlder = (record: EventRecord | null, part: ItipPart): boolean =>
   record !== null && compareVersions(part, versionOf(record)) === 'older';
+
+/** A VEVENT as the calendar stores it. */
+export interface ReadEvent {
+  content: Omit<EventContent, keyof EventTimes>;
+  times: EventTimes;
+  recurrence: Recurrence;
+}
+
+/**
+ * Reads a VEVENT of a message. Missing properties have their defaults: a message states the whole event.
+ * @param byHand of a message that its user applies
+ * @throws ICalendarError; RecurrenceError for a rule
+ */
+export function readEvent(
+  event: Component,
+  { zones, byHand }: Pick<Incoming, 'zones' | 'byHand'>,
+): ReadEvent {
+  const clock = new EventClock(zones, byHand?.timeZone ?? null);
+  const start = clock.begin(event);
+  const times = clock.times(event, start);
+  const content = contentOfVevent(event);
+  return {
+    content: {
+      ...content,
+      show_as: intended(event) ?? content.show_as,
+    },
+    times,
+    recurrence: clock.recurrence(event, start, times),
+  };
+}
+
+/** Exchange states the status before the response as BUSYSTATUS, and the one after it as INTENDEDSTATUS. */
+function intended(event: Component): ShowAs | null {
+  const value = (propertyOf(event, 'X-MICROSOFT-CDO-INTENDEDSTATUS')?.value ?? '').trim().toUpperCase();
+  if (value === 'BUSY' || value === 'FREE') return value === 'BUSY' ? 'busy' : 'free';
+  const found = Object.entries(BUSY_STATUS).find(([, text]) => text === value);
+  return (found?.[0] as ShowAs | undefined) ?? null;
+}

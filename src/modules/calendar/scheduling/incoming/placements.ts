@@ -3,8 +3,7 @@ import type { RequestContext } from '../../../../platform/context/request-contex
 import { newEntry, type Placements } from '../../changes/event-write.js';
 import type { EventRecord, OwnedEntry, ParticipantRow } from '../../model/event-record.js';
 import type { PlacedRecord } from '../scheduling.repository.js';
-import { type Applied, type Incoming, isOwnAddress } from './incoming.js';
-import { RejectedMessageError } from './rejection.js';
+import { type Applied, type Incoming, isOwnAddress, RejectedMessageError } from './incoming.js';
 
 const isShared = (placed: PlacedRecord, { owner }: Incoming): boolean =>
   placed.entries.some(({ owner_id }) => owner_id !== owner.userId);

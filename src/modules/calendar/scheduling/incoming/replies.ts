@@ -24,9 +24,16 @@ import { contentOf, occurrenceOf } from '../../model/event-series.js';
 import { instantOf, wallOf } from '../../model/event-times.js';
 import { RESPONSES } from '../../model/vevent.js';
 import { storable } from '../../model/ics/storable.js';
-import { type Applied, dtstampOf, type Incoming, keyOf, seconds, unchanged } from './incoming.js';
-import { RejectedMessageError } from './rejection.js';
-import { readEvent } from './read-event.js';
+import {
+  type Applied,
+  dtstampOf,
+  type Incoming,
+  keyOf,
+  readEvent,
+  RejectedMessageError,
+  seconds,
+  unchanged,
+} from './incoming.js';
 
 const MAX_COMMENT = 4_000;
 

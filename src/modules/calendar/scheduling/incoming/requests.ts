@@ -6,9 +6,8 @@ import { newColumns } from '../../changes/event-write.js';
 import { assertInstances } from '../../input/event-patch.js';
 import { isOrphaned } from '../../model/dependent-properties.js';
 import type { EventRecord } from '../../model/event-record.js';
-import { instanceAt, isSeries, occurrenceOf } from '../../model/event-series.js';
+import { instanceAt, isSeries, laterKeys, occurrenceOf } from '../../model/event-series.js';
 import { isDay, nominalLength, timesAt, wallOf, wallText } from '../../model/event-times.js';
-import { laterKeys } from '../../model/following.js';
 import { NO_VERSION } from '../../model/vevent-reader.js';
 import {
   type Applied,
@@ -18,12 +17,13 @@ import {
   isOlder,
   keyOf,
   ownAttendee,
+  type ReadEvent,
+  readEvent,
+  RejectedMessageError,
   unchanged,
   versionOf,
 } from './incoming.js';
 import { participantsOf, withAttendeesOfInstance } from './participants.js';
-import { RejectedMessageError } from './rejection.js';
-import { type ReadEvent, readEvent } from './read-event.js';
 
 /** Instances that were received without their series. */
 const MAX_ORPHANS = 1_000;

@@ -5,21 +5,24 @@ import { Errors } from '../../../../platform/http/errors.js';
 import type { JsonReply } from '../../../../platform/http/json-reply.js';
 import type { BodyReply } from '../../../../platform/http/replies/body-reply.js';
 import { TenantErrors } from '../../../tenants/index.js';
-import { CallErrors } from '../../calls.errors.js';
+import { CallErrors } from '../../calls.dto.js';
 import { GuestCodes } from '../guest-codes.js';
-import { GuestErrors } from '../guests.errors.js';
+import { GuestErrors } from '../guests.dto.js';
 import { GuestEndpoint } from '../guest-endpoint.js';
 import { FromGuest, type Visitor } from '../model/visitor.js';
-import { ClaimInvite, RenewSession, RequestCode, StartCallSession } from './access.dto.js';
 import {
   CallSessionEnvelope,
   ClaimedInviteEnvelope,
+  ClaimInvite,
   CodeSentEnvelope,
   GuestStatusEnvelope,
   LeftSessionEnvelope,
   RenewedSessionEnvelope,
+  RenewSession,
+  RequestCode,
+  StartCallSession,
   WaitingSessionEnvelope,
-} from './access.response.js';
+} from './access.dto.js';
 import { GuestAccessService } from './access.service.js';
 
 @ApiTags('guests')

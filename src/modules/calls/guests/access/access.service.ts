@@ -3,28 +3,28 @@ import { LRUCache } from 'lru-cache';
 import type { BodyReply } from '../../../../platform/http/replies/body-reply.js';
 import { JsonReply } from '../../../../platform/http/json-reply.js';
 import { TenantProfileService } from '../../../tenants/index.js';
-import { guestIdentity } from '../../model/call-identity.js';
+import { guestIdentity } from '../../model/call-events.js';
 import { CallServer, JOIN_TOKEN_SECONDS } from '../../call-server.js';
 import { ServerRooms } from '../../server-rooms.js';
 import { ApprovalChanges } from '../changes/approval-changes.js';
-import type { Guest } from '../guest.entity.js';
+import type { Guest } from '../guests.schema.js';
 import { GuestCodes } from '../guest-codes.js';
 import { GuestLimits } from '../guest-limits.js';
-import { hashOf, newToken } from '../../../../platform/secrets/workspace-token.js';
-import { GuestErrors } from '../guests.errors.js';
+import { hashOf, newToken } from '../../../../platform/secrets/secret-box.js';
+import { GuestErrors } from '../guests.dto.js';
 import { GuestSessions, WaitingGuest } from '../guest-sessions.js';
 import { rejectEnded } from '../model/guest-rules.js';
 import { GuestsRepository, type GuestView } from '../guests.repository.js';
 import type { Visitor } from '../model/visitor.js';
-import type { ClaimInvite } from './access.dto.js';
 import type {
   CallSessionEnvelope,
-  WaitingSessionEnvelope,
   ClaimedInviteEnvelope,
+  ClaimInvite,
   GuestStatusEnvelope,
   LeftSessionEnvelope,
   RenewedSessionEnvelope,
-} from './access.response.js';
+  WaitingSessionEnvelope,
+} from './access.dto.js';
 
 const SESSION_SECONDS = 900;
 const POLL_SECONDS = 3;

@@ -1,15 +1,99 @@
-import { Controller, Query, type Type } from '@nestjs/common';
+import { Controller, Injectable, type OnModuleInit, Query, type Type } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Audit } from '../../../../platform/audit/audit.js';
+import { PermissionSource } from '../../../../platform/context/permission.guard.js';
 import { Ctx, type RequestContext } from '../../../../platform/context/request-context.js';
+import { Db } from '../../../../platform/database/db.js';
 import { Endpoint } from '../../../../platform/http/endpoint.js';
 import { Errors } from '../../../../platform/http/errors.js';
 import { Id } from '../../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../../platform/http/input.pipe.js';
-import { GuestErrors } from '../guests.errors.js';
+import { JsonReply } from '../../../../platform/http/json-reply.js';
+import { Cursors } from '../../../../platform/paging/cursors.js';
+import { ReferenceTitles } from '../../../../platform/references/reference-titles.js';
+import { ChatApi } from '../../../chat/index.js';
+import { ApprovalChanges } from '../changes/approval-changes.js';
+import { GUEST_APPROVAL } from '../changes/guests.notifications.js';
+import { GuestErrors } from '../guests.dto.js';
+import { approvalReply } from '../guests.presenter.js';
 import { INVITE_TREES, type InviteTree, Scope, ScopeParam } from '../invite-scope.js';
-import { ListApprovals, ReviewApproval } from './approvals.dto.js';
-import { ApprovalEnvelope, ApprovalListEnvelope } from './approvals.response.js';
-import { ApprovalsService } from './approvals.service.js';
+import { ApprovalEnvelope, ApprovalListEnvelope, ListApprovals, ReviewApproval } from './approvals.dto.js';
+import { ApprovalsRepository, type ReviewRights } from './approvals.repository.js';
+
+/** Decisions about guests in the queue and about their domains. */
+@Injectable()
+export class ApprovalsService implements OnModuleInit {
+  constructor(
+    private readonly approvals: ApprovalsRepository,
+    private readonly changes: ApprovalChanges,
+    private readonly permissions: PermissionSource,
+    private readonly chat: ChatApi,
+    private readonly cursors: Cursors,
+    private readonly audit: Audit,
+    private readonly titles: ReferenceTitles,
+    private readonly db: Db,
+  ) {}
+
+  onModuleInit(): void {
+    this.titles.register(GUEST_APPROVAL, async (reader, ctx, ids) =>
+      this.approvals.titles(reader, ctx, await this.rights(ctx), ids),
+    );
+  }
+
+  /** @param roomId null: guests of calls, and domains @throws ApiError 404 */
+  async list(
+    ctx: RequestContext,
+    roomId: string | null,
+    query: ListApprovals,
+  ): Promise<JsonReply<ApprovalListEnvelope>> {
+    if (roomId !== null && !(await this.chat.room(ctx, roomId))) throw GuestErrors.roomNotFound.with();
+    const rights = await this.rights(ctx);
+    const { rows, next } = await this.cursors.page(query, {
+      scope: `approvals ${ctx.tenantId} ${ctx.userId} ${roomId ?? ''} ${query.call_id ?? ''} ${query.state}`,
+      key: (row: { id: string; approval: string }): [string] => [row.id],
+      rows: (after, limit) => this.approvals.list(ctx, rights, roomId, query, after?.[0], limit),
+    });
+    return JsonReply.listOf(
+      'approvals',
+      rows.map(({ approval }) => approval),
+      { next },
+    );
+  }
+
+  /** @throws ApiError 404, 409 `already_reviewed` */
+  async review(
+    ctx: RequestContext,
+    roomId: string | null,
+    id: string,
+    body: Checked<ReviewApproval>,
+  ): Promise<JsonReply<ApprovalEnvelope>> {
+    const rights = await this.rights(ctx);
+    if (!(await this.approvals.isVisible(ctx, rights, roomId, id))) throw GuestErrors.approvalNotFound.with();
+    const { decision, reason, remember } = body.value;
+    const admits = decision === 'approve';
+    const { outcome, approval } = await this.db.tx(async (tx) => {
+      let result = await this.approvals.review(tx, ctx, rights.guests, id, { admits, reason, remember });
+      const isGuest = result !== 'not_found';
+      if (!isGuest && rights.domains) result = await this.approvals.reviewDomain(tx, ctx, id, admits);
+      if (result === 'ok') {
+        const action = `calls.${isGuest ? 'guest' : 'guest_domain'}.${admits ? 'approved' : 'denied'}`;
+        const objectKind = isGuest ? 'guest' : 'guest_domain';
+        await this.audit.record(tx, ctx, { action, objectKind, objectId: id, data: { reason } });
+        if (isGuest) tx.afterCommit(() => this.changes.changed(ctx.tenantId, id));
+      }
+      return { outcome: result, approval: await this.approvals.read(tx, ctx, id) };
+    });
+    if (outcome === 'not_found') throw GuestErrors.approvalNotFound.with();
+    if (outcome === 'already_reviewed')
+      throw GuestErrors.alreadyReviewed.with({ body: { approval: JSON.parse(approval) } });
+    return approvalReply(approval);
+  }
+
+  private async rights(ctx: RequestContext): Promise<ReviewRights> {
+    const held = await this.permissions.of(ctx);
+    return { guests: held.has('guests.review'), domains: held.has('guest_domains.review') };
+  }
+}
 
 /** Approvals of one tree of invites. It comes before the controller with `:invite_id`. */
 function ApprovalsController(tree: InviteTree): Type {

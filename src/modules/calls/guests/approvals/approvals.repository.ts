@@ -4,9 +4,9 @@ import { Db } from '../../../../platform/database/db.js';
 import { rowsOf } from '../../../../platform/database/rows.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../../platform/database/tx.js';
-import { Guest, GuestDomain } from '../guest.entity.js';
+import { Guest, GuestDomain } from '../guests.schema.js';
 import { reviewGuest } from '../model/guest-rules.js';
-import type { ApprovalResponse } from './approvals.response.js';
+import type { ApprovalResponse } from './approvals.dto.js';
 
 /** Rights of the caller beyond the guests of their own calls and rooms. */
 export interface ReviewRights {

@@ -7,7 +7,7 @@ import { defineServerEvent } from '../../../../platform/realtime/event-declarati
 import { UserConnections } from '../../../../platform/realtime/user-connections.js';
 import { Notifications } from '../../../../platform/notifications/notifications.js';
 import { DOMAIN_REQUESTED, GUEST_APPROVAL, GUEST_WAITING } from './guests.notifications.js';
-import { ApprovalEnvelope } from '../approvals/approvals.response.js';
+import { ApprovalEnvelope } from '../approvals/approvals.dto.js';
 import { ApprovalsRepository } from '../approvals/approvals.repository.js';
 
 const EVENTS = {

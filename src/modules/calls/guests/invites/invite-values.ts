@@ -1,5 +1,5 @@
 import { fieldError } from '../../../../platform/http/errors.js';
-import type { ExternalInvite } from '../guest.entity.js';
+import type { ExternalInvite } from '../guests.schema.js';
 import type { CreateInvites } from './invites.dto.js';
 import type { InviteTarget } from './invites.repository.js';
 

@@ -6,27 +6,25 @@ import { Endpoint } from '../../../../platform/http/endpoint.js';
 import { Errors } from '../../../../platform/http/errors.js';
 import { Id } from '../../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../../platform/http/input.pipe.js';
-import { QuotaErrors } from '../../../../platform/quotas/quotas.errors.js';
-import { CallErrors } from '../../calls.errors.js';
-import { GuestErrors } from '../guests.errors.js';
+import { QuotaErrors } from '../../../../platform/quotas/quotas.dto.js';
+import { CallErrors } from '../../calls.dto.js';
+import { GuestErrors } from '../guests.dto.js';
 import { INVITE_TREES, type InviteTree, Scope, ScopeParam } from '../invite-scope.js';
 import {
+  ChatLinkEnvelope,
   CreateChatLink,
+  CreatedInvitesEnvelope,
   CreateInvites,
   CreateRoomInvites,
-  ListInvites,
-  RequestDomain,
-} from './invites.dto.js';
-import type { InviteScope } from './invites.repository.js';
-import {
-  ChatLinkEnvelope,
-  CreatedInvitesEnvelope,
   DeletedChatLinkEnvelope,
   DomainRequestEnvelope,
   InviteEnvelope,
   InviteListEnvelope,
+  ListInvites,
+  RequestDomain,
   RevokedInviteEnvelope,
-} from './invites.response.js';
+} from './invites.dto.js';
+import type { InviteScope } from './invites.repository.js';
 import { InvitesService } from './invites.service.js';
 
 const CREATE = {

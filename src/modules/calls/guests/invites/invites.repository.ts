@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
-import { IS_CONNECTED } from '../model/guest-connection.js';
+import { IS_CONNECTED } from '../model/visitor.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../../../platform/database/rows.js';
@@ -9,7 +9,7 @@ import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../../platform/database/tx.js';
 import { RowQuota } from '../../../../platform/quotas/row-quota.js';
 import type { EndedGuest } from '../../changes/kicks.js';
-import { ExternalInvite, GuestDomain } from '../guest.entity.js';
+import { ExternalInvite, GuestDomain } from '../guests.schema.js';
 
 /** An invite belongs to a call or to a chat room. */
 export interface InviteScope {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Config } from '../../../../config/config.js';
 import { Audit } from '../../../../platform/audit/audit.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
@@ -6,30 +7,44 @@ import { Errors, fieldError } from '../../../../platform/http/errors.js';
 import type { Checked } from '../../../../platform/http/input.pipe.js';
 import { JsonReply, withMembers } from '../../../../platform/http/json-reply.js';
 import { Cursors } from '../../../../platform/paging/cursors.js';
+import { newToken } from '../../../../platform/secrets/secret-box.js';
 import { ChatApi } from '../../../chat/index.js';
 import { TenantProfileService, TenantsApi } from '../../../tenants/index.js';
-import { Kicks } from '../../changes/kicks.js';
 import { CallAccess } from '../../call-access.js';
-import { CallErrors } from '../../calls.errors.js';
-import { GuestCodes } from '../guest-codes.js';
-import { GuestLinks } from '../guest-links.js';
-import { GuestMails } from '../mails/guest-mails.js';
-import { newToken } from '../../../../platform/secrets/workspace-token.js';
-import { GuestErrors } from '../guests.errors.js';
+import { CallErrors } from '../../calls.dto.js';
+import { Kicks } from '../../changes/kicks.js';
 import { ApprovalChanges } from '../changes/approval-changes.js';
-import type { CreateChatLink, CreateRoomInvites, ListInvites, RequestDomain } from './invites.dto.js';
+import { GuestCodes } from '../guest-codes.js';
+import { GuestErrors } from '../guests.dto.js';
+import { inviteReply, revokedInviteReply } from '../guests.presenter.js';
+import { GuestMails } from '../mails/guest-mails.js';
+import { isRegistrable } from '../model/guest-input.js';
+import { type InviteInput, inviteValues } from './invite-values.js';
 import type {
   ChatLinkEnvelope,
+  CreateChatLink,
   CreatedInvitesEnvelope,
-  InviteListEnvelope,
+  CreateRoomInvites,
   DomainRequestEnvelope,
   InviteEnvelope,
+  InviteListEnvelope,
+  ListInvites,
+  RequestDomain,
   RevokedInviteEnvelope,
-} from './invites.response.js';
+} from './invites.dto.js';
 import { type InviteScope, InvitesRepository, type InviteTarget } from './invites.repository.js';
-import { inviteValues, type InviteInput } from './invite-values.js';
-import { isRegistrable } from '../model/guest-input.js';
-import { inviteReply, revokedInviteReply } from './invites.presenter.js';
+
+/** Addresses of invites. */
+@Injectable()
+export class GuestLinks {
+  constructor(private readonly config: Config) {}
+
+  /** The page of the web client for guests, with the token in the fragment. If none is configured: the status route. */
+  of(token: string): string {
+    const { GUEST_PAGE_URL: page, publicUrl } = this.config;
+    return page === undefined ? `${publicUrl}/apis/v1/call/external/${token}/status` : `${page}#${token}`;
+  }
+}
 
 /** Invites to calls and chat rooms, for members. */
 @Injectable()

@@ -1,17 +1,69 @@
-import { Body, Controller } from '@nestjs/common';
+import { Body, Controller, Injectable } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { CallErrors } from '../../calls.errors.js';
-import { JoinLivestream, RequestCode, VerifyViewer } from '../access/access.dto.js';
+import { hashOf } from '../../../../platform/secrets/secret-box.js';
+import { CallServer, JOIN_TOKEN_SECONDS } from '../../call-server.js';
+import { CallErrors } from '../../calls.dto.js';
+import { guestIdentity } from '../../model/call-events.js';
+import { ServerRooms } from '../../server-rooms.js';
 import {
   CodeSentEnvelope,
   JoinedLivestreamEnvelope,
+  JoinLivestream,
+  RequestCode,
+  VerifyViewer,
   ViewerTokenEnvelope,
-} from '../access/access.response.js';
+} from '../access/access.dto.js';
 import { GuestCodes } from '../guest-codes.js';
-import { GuestErrors } from '../guests.errors.js';
 import { GuestEndpoint } from '../guest-endpoint.js';
+import { GuestSessions } from '../guest-sessions.js';
+import { GuestErrors } from '../guests.dto.js';
 import { FromGuest, type Visitor } from '../model/visitor.js';
-import { LivestreamService } from './livestream.service.js';
+
+const VIEWER_SECONDS = 3_600;
+/** The name of viewers who give none. Viewers are hidden from other participants. */
+const VIEWER_NAME = 'Viewer';
+
+/** The audience of livestreams. */
+@Injectable()
+export class LivestreamService {
+  constructor(
+    private readonly sessions: GuestSessions,
+    private readonly codes: GuestCodes,
+    private readonly calls: CallServer,
+    private readonly rooms: ServerRooms,
+  ) {}
+
+  /** @throws ApiError 403, 404, 410, 422 `otp_invalid`, 429 `otp_locked` */
+  async verify(visitor: Visitor, input: VerifyViewer): Promise<ViewerTokenEnvelope> {
+    const values = this.codes.newGuest(visitor, 'livestream', { ...input, name: VIEWER_NAME });
+    await this.sessions.verifyViewer(visitor, { ...values.guest, email: input.email }, VIEWER_SECONDS);
+    return { viewer_token: values.session.token, expires_in: VIEWER_SECONDS };
+  }
+
+  /**
+   * A place in the audience, with a token of the media server that can only watch.
+   * @throws ApiError 403 `verification_required`, 404, 409 `not_live`, 410, 429 `livestream_full`, 503
+   */
+  async join(visitor: Visitor, { name, viewer_token }: JoinLivestream): Promise<JoinedLivestreamEnvelope> {
+    const { clientUrl: url } = this.calls;
+    const values = this.codes.newGuest(visitor, 'livestream', { name: name ?? VIEWER_NAME });
+    const session = viewer_token === undefined ? null : hashOf(viewer_token);
+    const joined = await this.sessions.joinAudience(visitor, session, values.guest, VIEWER_SECONDS);
+    const { id, call_id, display_name } = joined.viewer;
+    const identity = guestIdentity('viewer', id);
+    const call = { tenantId: visitor.tenantId, callId: call_id as string };
+    await this.rooms.prepare(call);
+    const token = await this.calls.mintToken(call, { identity, name: display_name, role: 'viewer' });
+    return {
+      token,
+      url,
+      identity,
+      expires_in: JOIN_TOKEN_SECONDS,
+      viewer: { id },
+      ...(joined.isNew && { viewer_token: values.session.token }),
+    };
+  }
+}
 
 @ApiTags('guests')
 @Controller('call/external/:invite_token')

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { API_PREFIX } from '../../../../config/config.js';
 import type { AuthenticatedRequest } from '../../../../platform/context/request-context.js';
-import { hashOf, readToken } from '../../../../platform/secrets/workspace-token.js';
+import { hashOf, readToken } from '../../../../platform/secrets/secret-box.js';
 
 /** A request of the public routes, by the tokens that it carries. */
 export interface Visitor {
@@ -39,3 +39,9 @@ export function visitorOf(request: AuthenticatedRequest): Visitor {
     requestId: request.id,
   };
 }
+
+/** SQL: whether the guest of the row `guest` is connected to a call at the media server. */
+export const IS_CONNECTED = `EXISTS (
+  SELECT FROM call_participants participant
+   WHERE participant.tenant_id = guest.tenant_id AND participant.principal_id = guest.id AND participant.principal_kind <> 'user'
+     AND participant.left_at IS NULL)`;

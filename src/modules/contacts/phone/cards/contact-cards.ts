@@ -13,14 +13,15 @@ import { revisionTag } from '../../../../platform/concurrency/expected-revision.
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { ConcurrentChangeError } from '../../../../platform/database/database-errors.js';
 import { Db } from '../../../../platform/database/db.js';
+import { workspace } from '../../../../platform/database/statement.js';
 import type { Tx } from '../../../../platform/database/tx.js';
 import { Errors, fieldError } from '../../../../platform/http/errors.js';
 import { QUOTAS } from '../../../../platform/quotas/quotas.js';
 import { type AccessedBook, AddressbookAccess } from '../../addressbook-access.js';
-import { ContactErrors } from '../../contacts.errors.js';
-import { ContactsRepository } from '../../contacts.repository.js';
-import { CONTACTS } from '../../contacts.resource.js';
 import { ContactPhotos } from '../../contact-photos.js';
+import type { Contact } from '../../contacts.entity.js';
+import { ContactsRepository } from '../../contacts.repository.js';
+import { ContactErrors, CONTACTS } from '../../contacts.resource.js';
 import { phoneCountry } from '../../input/contact.dto.js';
 import { contactInsert, contactUpdate } from '../../model/contact-values.js';
 import {
@@ -33,7 +34,34 @@ import {
 } from '../../responses/contact.presenter.js';
 import { fromVcard, type ImportedCard } from '../import-cards.js';
 import { ImportPhotos } from '../import-photos.js';
-import { ContactCardsRepository, type ContactName } from './contact-cards.repository.js';
+
+/** A contact without its content. */
+export type ContactName = Pick<Contact, 'id' | 'external_id' | 'revision' | 'sort_key'>;
+
+// Index contacts_by_name.
+const readNames = workspace.statement<ContactName>(
+  'contacts.card_names',
+  `SELECT id, external_id, revision, sort_key FROM contacts
+    WHERE tenant_id = $1 AND addressbook_id = $2 AND gone_at IS NULL
+      AND ($3::text IS NULL OR (sort_key, id) > ($3, $4::uuid))
+    ORDER BY sort_key, id LIMIT $5`,
+);
+
+/** The names of the contacts of an address book. The caller has checked the access. */
+@Injectable()
+export class ContactCardsRepository {
+  constructor(private readonly db: Db) {}
+
+  /** A page of names. @param after the last contact of the page before */
+  async names(
+    tenantId: string,
+    bookId: string,
+    after: ContactName | null,
+    limit: number,
+  ): Promise<ContactName[]> {
+    return this.db.query(readNames, [tenantId, bookId, after?.sort_key ?? null, after?.id ?? null, limit]);
+  }
+}
 
 /** A contact of an address book as a resource of its own. */
 export interface NamedCard {

@@ -1,4 +1,6 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { Name, Optional, Text } from '../../../../platform/http/input.decorators.js';
+import { FormDefinition, FormResponse } from '../../form.response.js';
 
 const LANGUAGE = { maxLength: 35, example: 'en' };
 
@@ -16,4 +18,21 @@ export class DraftForm {
   @Optional() @Text(35, LANGUAGE) language?: string;
   /** Default: the title of the preset, or one by the assistant. */
   @Optional() @Name(300, { example: 'Canteen survey' }) title?: string;
+}
+
+export class FormPresetResponse {
+  @ApiProperty({ example: 'event-rsvp' }) id!: string;
+  @ApiProperty({ example: 'Event reply' }) title!: string;
+  @ApiProperty({ example: 'Who attends the event?' }) description!: string;
+  @ApiProperty({ example: 'events' }) category!: string;
+  definition!: FormDefinition;
+}
+
+export class FormPresetListEnvelope {
+  presets!: FormPresetResponse[];
+}
+
+export class DraftedFormEnvelope {
+  form!: FormResponse;
+  @ApiProperty({ enum: ['preset', 'assistant'], example: 'preset' }) source!: string;
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { ApiProperty } from '@nestjs/swagger';
 import {
   type Condition,
   conditionOf,
@@ -10,8 +11,46 @@ import {
   questionsOf,
   type Version,
 } from '../../../../lib/forms/index.js';
-import { detailsOf } from '../../input/definition-input.js';
-import { ReportErrors } from './reports.errors.js';
+import { ErrorResponse } from '../../../../platform/http/error.response.js';
+import { defineError } from '../../../../platform/http/errors.js';
+import { detail } from '../../forms.resource.js';
+import { detailsOf } from '../../input/form.dto.js';
+
+/** The errors of reports. */
+export const ReportErrors = {
+  notExposed: defineError(403, 'not_exposed', 'The report does not show this part of the form.'),
+  invalidReport: defineError(422, 'invalid_report', 'The report has errors; see details.', {
+    example: detail(
+      'columns.0',
+      'unknown_question',
+      'columns.0 must be the id of a question of the form, once',
+    ),
+  }),
+  unknownViewer: defineError(
+    404,
+    'unknown_viewer',
+    'A user or group is not part of this workspace; see details.',
+    {
+      example: detail(
+        'viewers.0',
+        'unknown_user',
+        'viewers.0 is not an active member or group of this workspace',
+      ),
+    },
+  ),
+} as const;
+
+class ReportConflictResponse extends ErrorResponse {
+  @ApiProperty({ type: 'integer', example: 3, description: 'The current rev.' })
+  rev!: number;
+}
+
+export const reportConflict = defineError(
+  409,
+  'conflict',
+  'The report has changed since you read it; read it again and retry with the rev in this response.',
+  { example: { rev: 3 }, type: ReportConflictResponse },
+);
 
 export const METRICS = ['count', 'sum', 'mean', 'min', 'max'] as const;
 export const CHARTS = ['bar', 'pie', 'line'] as const;

@@ -13,8 +13,7 @@ import { FormsRepository } from '../../forms.repository.js';
 import { LocalTime } from '../local-time.js';
 import { columnsOf, type ReportData, ReportReader } from './report-data.js';
 import { hashOf, questionsById, type ReportDefinition, reportDefinitionOf } from './report-definition.js';
-import type { ExportReport } from './reports.dto.js';
-import type { FormReportForm, FormReportSnapshot } from './reports.response.js';
+import type { ExportReport, FormReportForm, FormReportSnapshot } from './reports.dto.js';
 import { ReportsService } from './reports.service.js';
 
 /** The questions that a report shows. */

@@ -2,8 +2,8 @@ import { Controller, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { XLSX_TYPE } from '../../../../lib/xlsx/index.js';
 import { Idempotency, type IdempotencyKey } from '../../../../platform/concurrency/idempotency.js';
-import { Ctx, type RequestContext } from '../../../../platform/context/request-context.js';
 import { Requires } from '../../../../platform/context/permission.guard.js';
+import { Ctx, type RequestContext } from '../../../../platform/context/request-context.js';
 import { ApiFile } from '../../../../platform/http/api-docs.js';
 import { Endpoint } from '../../../../platform/http/endpoint.js';
 import { Errors } from '../../../../platform/http/errors.js';
@@ -11,21 +11,28 @@ import { Id } from '../../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../../platform/http/input.pipe.js';
 import type { BodyReply } from '../../../../platform/http/replies/body-reply.js';
 import { PageQuery } from '../../../../platform/paging/page.dto.js';
-import { QuotaErrors } from '../../../../platform/quotas/quotas.errors.js';
+import { QuotaErrors } from '../../../../platform/quotas/quotas.dto.js';
 import { FORMS } from '../../forms.resource.js';
+import { reportConflict, ReportErrors } from './report-definition.js';
 import { ReportOutput } from './report-output.service.js';
 import {
   CreateReport,
   EXAMPLE_REPORT,
   ExportReport,
+  FormReportSnapshot,
+  FormReportViewersEnvelope,
+  ListSharedRows,
+  REPORTS,
+  SharedReportEnvelope,
+  SharedReportFormEnvelope,
+  SharedReportListEnvelope,
+  SharedReportRowsEnvelope,
   ShareReport,
   SnapshotQuery,
   UpdateReport,
 } from './reports.dto.js';
-import { reportConflict, ReportErrors } from './reports.errors.js';
-import { REPORTS } from './reports.resource.js';
-import { FormReportSnapshot, FormReportViewersEnvelope } from './reports.response.js';
 import { ReportsService } from './reports.service.js';
+import { SharedReportsService } from './shared-reports.service.js';
 
 const FORM_ERRORS = [FORMS.notFound, Errors.forbidden];
 const REPORT_ERRORS = [...FORM_ERRORS, REPORTS.notFound];
@@ -169,5 +176,58 @@ export class FormReportsController {
     @CheckedBody(ExportReport) body: Checked<ExportReport>,
   ): Promise<BodyReply> {
     return this.output.workbook(ctx, id, body);
+  }
+}
+
+const ERRORS = [REPORTS.notFound];
+
+@ApiTags('forms')
+@Controller('reports/shared')
+export class SharedReportsController {
+  constructor(private readonly reports: SharedReportsService) {}
+
+  @Endpoint('GET', {
+    id: 'listSharedReports',
+    summary: 'List the reports shared with you',
+    description: 'Reports shared with you or with one of your groups, newest first.',
+    response: [SharedReportListEnvelope, 'A page of reports.'],
+  })
+  list(@Ctx() ctx: RequestContext, @Query() query: PageQuery) {
+    return this.reports.list(ctx, query);
+  }
+
+  @Endpoint('GET :report_id', {
+    id: 'readSharedReport',
+    work: 'long',
+    summary: 'Read a report shared with you',
+    description: 'The aggregates of its columns.',
+    errors: ERRORS,
+    response: [SharedReportEnvelope, 'The report and its data.'],
+  })
+  read(@Ctx() ctx: RequestContext, @Id('report_id') id: string) {
+    return this.reports.read(ctx, id);
+  }
+
+  @Endpoint('GET :report_id/responses', {
+    id: 'listSharedReportResponses',
+    work: 'long',
+    summary: 'Read the rows of a report shared with you',
+    description: 'Oldest first, with the columns of the report. Only for a report that exposes responses.',
+    errors: [...ERRORS, ReportErrors.notExposed],
+    response: [SharedReportRowsEnvelope, 'A page of rows.'],
+  })
+  rows(@Ctx() ctx: RequestContext, @Id('report_id') id: string, @Query() query: ListSharedRows) {
+    return this.reports.rows(ctx, id, query);
+  }
+
+  @Endpoint('GET :report_id/form', {
+    id: 'readSharedReportForm',
+    summary: 'Read the questions of a report shared with you',
+    description: 'The questions of the columns. Only for a report that exposes its form.',
+    errors: [...ERRORS, ReportErrors.notExposed],
+    response: [SharedReportFormEnvelope, 'The questions.'],
+  })
+  form(@Ctx() ctx: RequestContext, @Id('report_id') id: string) {
+    return this.reports.form(ctx, id);
   }
 }

@@ -6,7 +6,7 @@ import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../../platform/database/tx.js';
 import { jsonBytes } from '../../../../platform/bounded-pages/page-bytes.js';
 import { RowQuota } from '../../../../platform/quotas/row-quota.js';
-import { FormReport, FormReportViewer } from '../../forms.entity.js';
+import { FormReport, FormReportViewer } from '../../forms.schema.js';
 import { type Principal, principalName } from '../../principals.repository.js';
 import type { ReportDefinition } from './report-definition.js';
 

@@ -11,16 +11,25 @@ import { Cursors } from '../../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../../platform/paging/page.dto.js';
 import type { ReplyOf } from '../../../../platform/resources/resource.js';
 import { FormAccess } from '../../form-access.js';
-import { FormEvents } from '../../changes/form-events.js';
-import type { FormReport } from '../../forms.entity.js';
+import { FormEvents } from '../../changes/form-writes.repository.js';
+import type { FormReport } from '../../forms.schema.js';
 import { FormsRepository } from '../../forms.repository.js';
 import { PrincipalsRepository } from '../../principals.repository.js';
-import { type ReportDefinition, reportDefinitionOf } from './report-definition.js';
-import type { CreateReport, ShareReport, UpdateReport } from './reports.dto.js';
-import { reportConflict, ReportErrors } from './reports.errors.js';
-import { REPORTS } from './reports.resource.js';
+import {
+  reportConflict,
+  type ReportDefinition,
+  reportDefinitionOf,
+  ReportErrors,
+} from './report-definition.js';
+import {
+  type CreateReport,
+  type FormReportResponse,
+  type FormReportViewersEnvelope,
+  REPORTS,
+  type ShareReport,
+  type UpdateReport,
+} from './reports.dto.js';
 import { ReportsRepository } from './reports.repository.js';
-import type { FormReportResponse, FormReportViewersEnvelope } from './reports.response.js';
 
 /** Saved reports of a form: editors change and share them, viewers of the form read them. */
 @Injectable()

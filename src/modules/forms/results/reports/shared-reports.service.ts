@@ -7,17 +7,17 @@ import { FormsRepository } from '../../forms.repository.js';
 import { Db } from '../../../../platform/database/db.js';
 import { type ListedRow, ReportReader } from './report-data.js';
 import { reportForm } from './report-output.service.js';
-import type { ListSharedRows } from './reports.dto.js';
-import { ReportErrors } from './reports.errors.js';
-import { REPORTS } from './reports.resource.js';
+import {
+  type ListSharedRows,
+  REPORTS,
+  type SharedReportEnvelope,
+  type SharedReportFormEnvelope,
+  type SharedReportListEnvelope,
+  type SharedReportResponse,
+  type SharedReportRowsEnvelope,
+} from './reports.dto.js';
+import { ReportErrors } from './report-definition.js';
 import { type OpenedReport, ReportsRepository, type SharedReport } from './reports.repository.js';
-import type {
-  SharedReportResponse,
-  SharedReportListEnvelope,
-  SharedReportEnvelope,
-  SharedReportRowsEnvelope,
-  SharedReportFormEnvelope,
-} from './reports.response.js';
 
 /**
  * Reports as their viewers see them. Each request reads the access, so that a removed viewer is rejected at once. Only the columns

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsString, Matches, MaxLength, ValidateBy } from 'class-validator';
 import { Visible } from '../../../../platform/http/input.decorators.js';
-import { DRAFTS, INBOX } from '../../mail.examples.js';
+import { DRAFTS, INBOX } from '../../mail.docs.js';
 
 const IsMailboxId = (): PropertyDecorator =>
   Matches(/^[0-9a-f]{24}$/i, { message: '$property must be a mailbox id: 24 hexadecimal digits' });

@@ -1,8 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { HTML_DESCRIPTIONS } from '../../../../lib/icalendar/index.js';
 import { DAY, formatWallTime } from '../../../../lib/recurrence/index.js';
-import { PRIORITIES, STATUSES, type StoredRecurrence, type StoredReference } from '../../task.entity.js';
-import type { StoredReminder } from '../../task.entity.js';
+import {
+  PRIORITIES,
+  STATUSES,
+  type StoredRecurrence,
+  type StoredReference,
+  type StoredReminder,
+} from '../../tasks.schema.js';
 import type { KeptTodo } from '../todo-values.js';
 import { DONE, type TaskRow } from './task-row.js';
 import { dayOfWall, instantIn, midnightOf, wallIn } from './task-times.js';

@@ -1,5 +1,5 @@
 import { DAY, formatDay, parseWallTime, readableZone, Zone } from '../../../../lib/recurrence/index.js';
-import type { StoredReminder } from '../../task.entity.js';
+import type { StoredReminder } from '../../tasks.schema.js';
 import { DONE, type TaskRow } from './task-row.js';
 
 /** The moments at which events of a task are due, by the time zones of Node (adr/0065). */

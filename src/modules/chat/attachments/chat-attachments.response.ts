@@ -1,5 +1,0 @@
-import { ChatAttachmentResponse } from '../message.response.js';
-
-export class ChatAttachmentEnvelope {
-  attachment!: ChatAttachmentResponse;
-}
