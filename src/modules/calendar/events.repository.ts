@@ -64,7 +64,7 @@ const readEvent = workspace.statement<EventRowJson>(
     WHERE calendar.tenant_id = $1 AND calendar.id = $2`,
 );
 
-const lockEvent = workspace.statement<EventRowJson & { entries: OwnedEntry[] | null }>(
+const lockEvent = workspace.statement<Omit<EventRowJson, 'entry'> & { entries: OwnedEntry[] | null }>(
   'calendar.lock_event',
   `SELECT calendar, role, locale, event, participants, overrides, entries FROM event_lock($1, $2, $4, $3)`,
 );
