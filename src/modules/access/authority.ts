@@ -10,6 +10,7 @@ import { growingTo } from '../../platform/memory/cache-size.js';
 import { type MemberRole, TenantPolicies } from '../tenants/index.js';
 import { AccessErrors } from './access.dto.js';
 import { ALL_PERMISSIONS, isPermission, type Permission } from './permissions.js';
+import type { TenantRbac } from './access.schema.js';
 
 export interface AuthorityRow {
   version: string;
@@ -36,13 +37,13 @@ const authority = workspace.statement<AuthorityRow>(
     WHERE rbac.tenant_id = $1`,
 );
 
-const bump = workspace.statement<{ tenant_id: string }>(
+const bump = workspace.statement<Pick<TenantRbac, 'tenant_id'>>(
   'access.bump',
   `UPDATE tenant_rbac SET version = version + 1 WHERE tenant_id = $1 RETURNING tenant_id`,
 );
 
 // Locks in a fixed order, so that concurrent account closures do not deadlock.
-const bumpOfMember = workspace.statement<{ tenant_id: string }>(
+const bumpOfMember = workspace.statement<Pick<TenantRbac, 'tenant_id'>>(
   'access.bump_of_member',
   `WITH locked AS MATERIALIZED (
      SELECT tenant_id FROM tenant_rbac

@@ -9,11 +9,12 @@ import type {
   NotificationType,
 } from '../../platform/notifications/notification-type.js';
 import { CalendarEvents, type ItemEvent, type ReminderDue } from './calendar.events.js';
+import type { CalendarEvent } from './calendar.schema.js';
 
 const EVENT = 'calendar_event';
 
 // Members who take part and have not declined. After a change of one instance: only its attendees.
-const invited = workspace.statement<{ user_id: string; sequence: number; status: string }>(
+const invited = workspace.statement<Pick<CalendarEvent, 'sequence' | 'status'> & { user_id: string }>(
   'calendar.invited_members',
   `SELECT DISTINCT participant.user_id, event.sequence, event.status
      FROM event_participants participant
@@ -31,7 +32,7 @@ const invited = workspace.statement<{ user_id: string; sequence: number; status:
 
 // Readers are participants, also of a deleted event, and owners of a calendar with the event. An attendee of some instances gets the
 // title of the first of them.
-const titles = workspace.statement<{ id: string; title: string }>(
+const titles = workspace.statement<Pick<CalendarEvent, 'id'> & { title: string }>(
   'calendar.event_titles',
   `SELECT event.id, coalesce((
       SELECT override.patch->>'title' FROM event_participants guest

@@ -62,7 +62,7 @@ const lockPolls = workspace.statement<never>(
 );
 
 // An owner takes part in their poll. Events and tentative events follow with the calendars.
-const transferPolls = workspace.statement<{ id: string }>(
+const transferPolls = workspace.statement<Pick<Poll, 'id'>>(
   'calendar.transfer_polls',
   `WITH moved AS (
      UPDATE polls SET owner_id = $3, revision = revision + 1, updated_at = now()
@@ -144,7 +144,7 @@ const votes = workspace.statement<never>(
                WHERE vote.tenant_id = voter.tenant_id AND vote.poll_id = voter.poll_id AND vote.participant_id = voter.id) AS votes
        FROM poll_participants voter WHERE voter.tenant_id = $1 AND voter.user_id = $2 ORDER BY voter.poll_id`),
 );
-const ownedCalendars = workspace.statement<{ id: string }>(
+const ownedCalendars = workspace.statement<Pick<Calendar, 'id'>>(
   'calendar.personal_calendar_ids',
   `SELECT calendar.id FROM calendars calendar WHERE calendar.tenant_id = $1 AND calendar.owner_id = $2 ORDER BY calendar.id`,
 );

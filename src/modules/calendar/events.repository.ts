@@ -4,7 +4,7 @@ import type { MemberKey, RequestContext } from '../../platform/context/request-c
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { CalendarErrors } from './calendar.errors.js';
-import type { CalendarRole } from './calendar.schema.js';
+import type { CalendarRole, CalendarEntry } from './calendar.schema.js';
 import type { WriteJson } from './changes/event-write.js';
 import {
   type CalendarContext,
@@ -64,7 +64,7 @@ const readEvent = workspace.statement<EventRowJson>(
     WHERE calendar.tenant_id = $1 AND calendar.id = $2`,
 );
 
-const lockEvent = workspace.statement<EventRowJson & { entries: OwnedEntry[] | null }>(
+const lockEvent = workspace.statement<Omit<EventRowJson, 'entry'> & { entries: OwnedEntry[] | null }>(
   'calendar.lock_event',
   `SELECT calendar, role, locale, event, participants, overrides, entries FROM event_lock($1, $2, $4, $3)`,
 );
@@ -98,7 +98,7 @@ const readProposals = workspace.statement<{ proposal: ProposalRow }>(
     WHERE tenant_id = $1 AND event_id = $2 ORDER BY id`,
 );
 
-const placed = workspace.statement<{ uid: string; event_id: string }>(
+const placed = workspace.statement<Pick<CalendarEntry, 'uid' | 'event_id'>>(
   'calendar.events_of_uids',
   `SELECT uid, event_id FROM calendar_entries WHERE tenant_id = $1 AND calendar_id = $2 AND uid = ANY ($3)`,
 );

@@ -9,18 +9,19 @@ import type {
   NotificationType,
 } from '../../platform/notifications/notification-type.js';
 import { CALL_ENDED, CALL_STARTED, RECORDING_FAILED, RECORDING_READY } from './model/call-events.js';
+import type { Call, Recording } from './calls.schema.js';
 
 /** A call with more users has no recipients. */
 const MAX_RECIPIENTS = 200;
 
-const titles = workspace.statement<{ id: string; title: string }>(
+const titles = workspace.statement<Pick<Call, 'id' | 'title'>>(
   'calls.titles',
   `SELECT call.id, call.title FROM calls call
      JOIN call_access access ON access.tenant_id = $1 AND access.call_id = call.id AND access.user_id = $2
     WHERE call.tenant_id = $1 AND call.id = ANY ($3::uuid[])`,
 );
 
-const recordingTitles = workspace.statement<{ id: string; title: string }>(
+const recordingTitles = workspace.statement<Pick<Recording, 'id'> & { title: string }>(
   'recordings.titles',
   `SELECT recording.id, call.title FROM recordings recording
      JOIN calls call ON call.tenant_id = $1 AND call.id = recording.call_id

@@ -55,7 +55,7 @@ const audience = workspace.statement<{ user_id: string }>(
 );
 
 // Index: calls_live_in_room.
-const activeIn = workspace.statement<{ id: string; call: string }>(
+const activeIn = workspace.statement<Pick<Call, 'id'> & { call: string }>(
   'calls.active_in_room',
   `SELECT call.id, json_build_object(
             'call_id', call.id, 'title', call.title, 'kind', call.kind, 'started_at', rfc3339(call.started_at),
@@ -66,7 +66,7 @@ const activeIn = workspace.statement<{ id: string; call: string }>(
 );
 
 // Index: calls_of_room.
-const openIn = workspace.statement<{ id: string }>(
+const openIn = workspace.statement<Pick<Call, 'id'>>(
   'calls.open_in_room',
   `SELECT id FROM calls WHERE tenant_id = $1 AND room_id = $2 AND state <> 'ended' ORDER BY id`,
 );

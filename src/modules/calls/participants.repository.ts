@@ -4,9 +4,10 @@ import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { type CallIdentity, type CallKey, identityOf } from './model/call-events.js';
 import type { ServerParticipant } from './call-server.js';
+import type { CallParticipant } from './calls.schema.js';
 
 // A later connection of an identity replaces an earlier one. A connection that has ended does not become connected again.
-const seen = workspace.statement<{ identity: string }>(
+const seen = workspace.statement<Pick<CallParticipant, 'identity'>>(
   'call_participants.seen',
   `INSERT INTO call_participants AS stored
      (tenant_id, call_id, identity, principal_kind, principal_id, connection_id, joined_at, left_at, first_joined_at)
@@ -72,7 +73,7 @@ const guestConnected = workspace.statement<never>(
 
 // Users without access to the call; guests and viewers who are not admitted, who are banned, or whose invite is revoked (also because
 // its creator has lost access). Each invite is evaluated once. Index: guests_call.
-const unwanted = workspace.statement<{ identity: string }>(
+const unwanted = workspace.statement<Pick<CallParticipant, 'identity'>>(
   'call_participants.unwanted',
   `WITH invites AS MATERIALIZED (
      SELECT invite.id FROM guest_invite_states invite
@@ -95,7 +96,7 @@ const unwanted = workspace.statement<{ identity: string }>(
 );
 
 // Of these identities, the members in the audience of a livestream.
-const listeners = workspace.statement<{ identity: string }>(
+const listeners = workspace.statement<Pick<CallParticipant, 'identity'>>(
   'call_participants.listeners',
   `SELECT participant.identity FROM calls call
      JOIN call_participants participant ON participant.tenant_id = $1 AND participant.call_id = call.id
@@ -105,7 +106,7 @@ const listeners = workspace.statement<{ identity: string }>(
     WHERE call.tenant_id = $1 AND call.id = $2 AND call.kind = 'livestream'`,
 );
 
-const connected = workspace.statement<{ identity: string }>(
+const connected = workspace.statement<Pick<CallParticipant, 'identity'>>(
   'call_participants.connected',
   `SELECT identity FROM call_participants WHERE tenant_id = $1 AND call_id = $2 AND left_at IS NULL`,
 );

@@ -4,6 +4,7 @@ import type { Tx } from '../../platform/database/tx.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../../platform/jobs/sweep.js';
 import type { CallServerEvent } from './call-server.js';
+import type { WebhookEventRow } from './calls.schema.js';
 
 type EventOf<Type extends CallServerEvent['type']> = Extract<CallServerEvent, { type: Type }>;
 
@@ -17,7 +18,7 @@ type Handler<Type extends CallServerEvent['type']> = (
 
 const SOURCE = 'livekit';
 
-const claim = workspace.statement<{ event_id: string }>(
+const claim = workspace.statement<Pick<WebhookEventRow, 'event_id'>>(
   'webhook_events.claim',
   `INSERT INTO webhook_events (tenant_id, source, event_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING event_id`,
 );

@@ -7,6 +7,7 @@ import { type ContentTransfer, MemberContent, RegisteredContent } from '../tenan
 import { ChatChanges } from './chat-changes.js';
 import { RoomMembersRepository } from './rooms/room-members.repository.js';
 import { RoomsRepository } from './rooms/rooms.repository.js';
+import type { ChatRoom } from './chat.schema.js';
 
 // Rooms whose only owner is the member. Direct rooms belong to their two users.
 const OWNED = `FROM chat_rooms room
@@ -21,7 +22,7 @@ const count = workspace.statement<{ count: number }>(
   `SELECT count(*)::int AS count ${OWNED}`,
 );
 
-const lock = workspace.statement<{ id: string }>(
+const lock = workspace.statement<Pick<ChatRoom, 'id'>>(
   'chat_rooms.lock_owned',
   `SELECT room.id ${OWNED} ORDER BY room.id FOR NO KEY UPDATE OF room`,
 );

@@ -7,6 +7,7 @@ import type {
   NotificationType,
 } from '../../platform/notifications/notification-type.js';
 import { DomainNotifications } from '../../platform/notifications/notifications.js';
+import type { ChatRoom } from './chat.schema.js';
 
 export const CHAT_ROOM = 'chat_room';
 
@@ -80,7 +81,7 @@ const ROOM_ADDED_TYPE: NotificationType = {
 };
 
 // The title of a direct room is the name of the other user.
-const titles = workspace.statement<{ id: string; title: string }>(
+const titles = workspace.statement<Pick<ChatRoom, 'id'> & { title: string }>(
   'chat.room_titles',
   `SELECT room.id, coalesce(room.name, other.display_name, '') AS title
      FROM chat_members member

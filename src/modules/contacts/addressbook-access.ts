@@ -12,6 +12,7 @@ import { ContactsRepository } from './contacts.repository.js';
 import { ContactErrors, CONTACTS } from './contacts.resource.js';
 import { GlobalBook } from './global-book.js';
 import { type BookRole, canEdit, type ContactRow } from './responses/contact.presenter.js';
+import type { Addressbook } from './contacts.entity.js';
 
 /** Maximum number of contacts of an address book. */
 
@@ -110,7 +111,7 @@ export class AddressbookAccess {
 
 const NAME = 'Contacts';
 
-const find = workspace.statement<{ id: string }>(
+const find = workspace.statement<Pick<Addressbook, 'id'>>(
   'contacts.default_book',
   `SELECT id FROM addressbooks WHERE tenant_id = $1 AND owner_id = $2 AND is_default`,
 );

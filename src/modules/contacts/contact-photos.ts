@@ -10,6 +10,7 @@ import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Images } from '../../platform/images/images.js';
 import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
+import type { ContactPhoto } from './contacts.entity.js';
 
 /** A stored photo without an id. */
 export interface NewPhoto {
@@ -29,7 +30,7 @@ const insert = workspace.statement<never>(
 );
 
 // The check is postponed: the caller has an hour to refer to the photo.
-const reuse = workspace.statement<{ id: string; hash: string }>(
+const reuse = workspace.statement<Pick<ContactPhoto, 'id'> & { hash: string }>(
   'contacts.reuse_photos',
   `UPDATE contact_photos photo SET check_at = now() + interval '1 hour'
      FROM unnest($2::text[]) AS wanted (hash)
@@ -37,7 +38,7 @@ const reuse = workspace.statement<{ id: string; hash: string }>(
    RETURNING photo.id, wanted.hash`,
 );
 
-const blobOf = workspace.statement<{ blob_id: string }>(
+const blobOf = workspace.statement<Pick<ContactPhoto, 'blob_id'>>(
   'contacts.photo_blob',
   `SELECT blob_id FROM contact_photos WHERE tenant_id = $1 AND id = $2`,
 );

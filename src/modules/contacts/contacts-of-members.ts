@@ -18,14 +18,14 @@ import { GlobalBook } from './global-book.js';
 import { ExportRepository } from './phone/export.service.js';
 import { type ContactRow, vcardText } from './responses/contact.presenter.js';
 
-const lock = workspace.statement<{ id: string }>(
+const lock = workspace.statement<Pick<Addressbook, 'id'>>(
   'addressbooks.lock_of_member',
   `SELECT id FROM addressbooks WHERE tenant_id = $1 AND owner_id = $2 ORDER BY id FOR UPDATE`,
 );
 
 // The share of the new owner in a moved book is deleted. Moved books become personal and are not the default: the new owner keeps the
 // own default and collected book.
-const transfer = workspace.statement<{ id: string }>(
+const transfer = workspace.statement<Pick<Addressbook, 'id'>>(
   'addressbooks.transfer',
   `WITH moved AS (
      UPDATE addressbooks SET owner_id = $3, is_default = false, kind = 'personal', revision = revision + 1, updated_at = clock_timestamp()
@@ -86,7 +86,7 @@ const addresses = workspace.statement<never>(
   personalRows(`SELECT received.address, received.name, received.count, received.last_seen_at
        FROM received_addresses received WHERE received.tenant_id = $1 AND received.user_id = $2 ORDER BY received.address_key`),
 );
-const ownedBooks = workspace.statement<{ id: string }>(
+const ownedBooks = workspace.statement<Pick<Addressbook, 'id'>>(
   'contacts.personal_book_ids',
   `SELECT book.id FROM addressbooks book WHERE book.tenant_id = $1 AND book.owner_id = $2 ORDER BY book.id`,
 );

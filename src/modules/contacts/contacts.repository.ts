@@ -8,6 +8,7 @@ import type { Reader, Tx } from '../../platform/database/tx.js';
 import { type AccessedRow, BOOK_ACCESS, CONTACT_COLUMNS } from './contact-access.js';
 import type { ContactInsert, ContactUpdate } from './model/contact-values.js';
 import type { ContactRow } from './responses/contact.presenter.js';
+import type { Addressbook, Contact } from './contacts.entity.js';
 
 /** Filters of a list. */
 export interface ContactFilter {
@@ -98,12 +99,12 @@ const heads = workspace.statement<{ id: string; head: number }>(
   { pipelined: true },
 );
 
-const lockBook = workspace.statement<{ contacts_count: number }>(
+const lockBook = workspace.statement<Pick<Addressbook, 'contacts_count'>>(
   'contacts.lock_book',
   `SELECT contacts_count FROM addressbooks WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`,
 );
 
-const idsAfter = workspace.statement<{ id: string }>(
+const idsAfter = workspace.statement<Pick<Contact, 'id'>>(
   'contacts.ids_after',
   `SELECT id FROM contacts WHERE tenant_id = $1 AND addressbook_id = $2 AND id > $3 AND gone_at IS NULL
     ORDER BY id LIMIT $4`,

@@ -12,6 +12,7 @@ import { cardOf, type ContactRow } from './responses/contact.presenter.js';
 import { type ContactCard, differences, emptyCard, written } from '../../lib/contact-card/index.js';
 import { CONTACT_COLUMNS } from './contact-access.js';
 import { ContactsRepository } from './contacts.repository.js';
+import type { Addressbook } from './contacts.entity.js';
 
 const NAME = 'Workspace';
 
@@ -21,17 +22,17 @@ const BATCH = 1_000;
 // Released at the end of the transaction. Taken before the rows of the book.
 const lock = workspace.lock('contacts.lock_global_book', 'global addressbook');
 
-const create = workspace.statement<{ id: string }>(
+const create = workspace.statement<Pick<Addressbook, 'id'>>(
   'contacts.create_global_book',
   `INSERT INTO addressbooks (tenant_id, id, kind, name) VALUES ($1, $1, 'global', $2) ON CONFLICT DO NOTHING RETURNING id`,
 );
 
-const exists = workspace.statement<{ id: string }>(
+const exists = workspace.statement<Pick<Addressbook, 'id'>>(
   'contacts.global_book',
   `SELECT id FROM addressbooks WHERE tenant_id = $1 AND id = $1`,
 );
 
-const lockedFields = workspace.statement<{ locked_fields: string[] }>(
+const lockedFields = workspace.statement<Pick<Addressbook, 'locked_fields'>>(
   'contacts.locked_fields',
   `SELECT locked_fields FROM addressbooks WHERE tenant_id = $1 AND id = $1`,
 );

@@ -7,6 +7,7 @@ import { PeriodicJobs } from '../../platform/jobs/periodic-jobs.js';
 import { isUuid } from '../../platform/http/id.pipe.js';
 import { ResourceWrites } from '../calendar/index.js';
 import { TaskResources } from '../tasks/index.js';
+import type { DavName } from './dav.schema.js';
 
 const EXTENSION = '.ics';
 const BATCH = 500;
@@ -16,13 +17,13 @@ const usualName = (uid: string): string => uid + EXTENSION;
 const usualUid = (name: string): string =>
   name.endsWith(EXTENSION) ? name.slice(0, -EXTENSION.length) : name;
 
-const ofNames = workspace.statement<{ name: string; uid: string }>(
+const ofNames = workspace.statement<Pick<DavName, 'name' | 'uid'>>(
   'dav.uids_of_names',
   `SELECT name, uid FROM dav_names
     WHERE tenant_id = $1 AND calendar_id = $2 AND (name = ANY ($3::text[]) OR uid = ANY ($4::text[]))`,
 );
 
-const ofUids = workspace.statement<{ name: string; uid: string }>(
+const ofUids = workspace.statement<Pick<DavName, 'name' | 'uid'>>(
   'dav.names_of_uids',
   `SELECT name, uid FROM dav_names WHERE tenant_id = $1 AND calendar_id = $2 AND uid = ANY ($3::text[])`,
 );
@@ -38,7 +39,7 @@ const forget = workspace.statement<never>(
   `DELETE FROM dav_names WHERE tenant_id = $1 AND calendar_id = $2 AND (name = $3 OR uid = $4)`,
 );
 
-const due = workspace.statement<{ tenant_id: string; calendar_id: string; name: string; uid: string }>(
+const due = workspace.statement<Pick<DavName, 'tenant_id' | 'calendar_id' | 'name' | 'uid'>>(
   'dav.names_to_check',
   `SELECT tenant_id, calendar_id, name, uid FROM dav_names
     WHERE checked_at < now() - make_interval(days => $1) ORDER BY checked_at LIMIT $2`,

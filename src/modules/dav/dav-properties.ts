@@ -11,8 +11,9 @@ import {
   type PropertyChanges,
 } from './model/collection.js';
 import { DavError, notFound } from './model/body.js';
+import type { DavProperties } from './dav.schema.js';
 
-const read = workspace.statement<{ collection_id: string; properties: DeadProperties }>(
+const read = workspace.statement<Pick<DavProperties, 'collection_id'> & { properties: DeadProperties }>(
   'dav.properties',
   `SELECT collection_id, properties FROM dav_properties
     WHERE tenant_id = $1 AND user_id = $2 AND collection_id = ANY ($3::uuid[])`,

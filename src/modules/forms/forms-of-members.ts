@@ -9,7 +9,7 @@ import { type ContentTransfer, MemberContent, RegisteredContent } from '../tenan
 import { FormEvents } from './changes/form-writes.repository.js';
 import { Form } from './forms.schema.js';
 
-const lock = workspace.statement<{ id: string }>(
+const lock = workspace.statement<Pick<Form, 'id'>>(
   'forms.lock_owned',
   `SELECT id FROM forms WHERE tenant_id = $1 AND owner_id = $2 AND deleted_at IS NULL ORDER BY id FOR UPDATE`,
 );

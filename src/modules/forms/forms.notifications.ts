@@ -10,6 +10,7 @@ import type {
   NotificationType,
 } from '../../platform/notifications/notification-type.js';
 import { RESPONSE_COUNT } from './forms.repository.js';
+import type { Form, FormReport } from './forms.schema.js';
 
 // Owner and editors of forms, without the respondents of the responses.
 const editors = workspace.statement<{ position: number; user_ids: string[] }>(
@@ -30,7 +31,7 @@ const viewers = workspace.statement<{ user_id: string }>(
   `SELECT DISTINCT user_id FROM form_report_readers WHERE tenant_id = $1 AND report_id = $2`,
 );
 
-const titlesOfForms = workspace.statement<{ id: string; title: string }>(
+const titlesOfForms = workspace.statement<Pick<Form, 'id' | 'title'>>(
   'forms.titles',
   `SELECT form.id, form.title FROM forms form
     WHERE form.tenant_id = $1 AND form.id = ANY ($3::uuid[]) AND form.deleted_at IS NULL AND EXISTS (
@@ -38,7 +39,7 @@ const titlesOfForms = workspace.statement<{ id: string; title: string }>(
        WHERE own.tenant_id = $1 AND own.form_id = form.id AND own.user_id = $2 AND own.role >= 'viewer')`,
 );
 
-const titlesOfReports = workspace.statement<{ id: string; title: string }>(
+const titlesOfReports = workspace.statement<Pick<FormReport, 'id'> & { title: string }>(
   'form_reports.titles',
   `SELECT report.id, report.name AS title FROM form_reports report
      JOIN forms form ON form.tenant_id = $1 AND form.id = report.form_id AND form.deleted_at IS NULL

@@ -8,7 +8,7 @@ import { likePattern } from '../../platform/database/like.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../../platform/bounded-pages/page-bytes.js';
-import type { FormRole, FormState, Form } from './forms.schema.js';
+import type { FormRole, FormState, Form, FormVersion } from './forms.schema.js';
 
 /** A form without its definition, as a caller sees it. */
 export interface FormRow extends Pick<
@@ -99,12 +99,12 @@ const list = workspace.statement<ListedForm>(
   { onReplica: true },
 );
 
-const draft = workspace.statement<{ draft: Definition }>(
+const draft = workspace.statement<Pick<Form, 'draft'>>(
   'forms.draft',
   `SELECT form.draft FROM forms form WHERE form.tenant_id = $1 AND form.id = $2`,
 );
 
-const version = workspace.statement<{ definition: Definition }>(
+const version = workspace.statement<Pick<FormVersion, 'definition'>>(
   'forms.version',
   `SELECT definition FROM form_versions WHERE tenant_id = $1 AND form_id = $2 AND version = $3`,
 );

@@ -22,20 +22,20 @@ const byId = directory.statement<CredentialsRow>(
   `SELECT ${COLUMNS} FROM accounts WHERE id = $1`,
 );
 
-const open = directory.statement<{ id: string }>(
+const open = directory.statement<Pick<Account, 'id'>>(
   'identity.open_account',
   `INSERT INTO accounts (id, email, email_key, display_name, password_hash) VALUES ($1, $2, $3, $4, $5)
    ON CONFLICT (email_key) DO NOTHING RETURNING id`,
 );
 
-const setPassword = directory.statement<{ id: string }>(
+const setPassword = directory.statement<Pick<Account, 'id'>>(
   'identity.set_password',
   `UPDATE accounts SET password_hash = $3, password_changed_at = now(), updated_at = now()
     WHERE id = $1 AND password_hash IS NOT DISTINCT FROM $2 RETURNING id`,
 );
 
 // Changes nothing when another account has the address.
-const setEmail = directory.statement<{ id: string }>(
+const setEmail = directory.statement<Pick<Account, 'id'>>(
   'identity.set_email',
   `UPDATE accounts SET email = $2, email_key = $3, updated_at = now()
     WHERE id = $1 AND NOT EXISTS (SELECT FROM accounts other WHERE other.email_key = $3 AND other.id <> $1) RETURNING id`,

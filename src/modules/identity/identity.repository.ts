@@ -3,7 +3,7 @@ import { Db } from '../../platform/database/db.js';
 import { directory } from '../../platform/database/statement.js';
 import { ERASED_NAME, erasedAddress } from '../../platform/personal-data/personal-rows.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
-import type { Account } from './identity.schema.js';
+import type { Account, AccountLink } from './identity.schema.js';
 
 export type AccountRow = Pick<Account, 'id' | 'email' | 'display_name' | 'status' | 'tokens_valid_after'>;
 
@@ -69,17 +69,17 @@ const byLink = directory.statement<AccountRow>(
      FROM account_links link JOIN accounts account ON account.id = link.account_id WHERE link.issuer = $1 AND link.subject = $2`,
 );
 
-const link = directory.statement<{ account_id: string }>(
+const link = directory.statement<Pick<AccountLink, 'account_id'>>(
   'identity.link',
   `INSERT INTO account_links (issuer, subject, account_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING account_id`,
 );
 
-const passwordHolders = directory.statement<{ email_key: string }>(
+const passwordHolders = directory.statement<Pick<Account, 'email_key'>>(
   'identity.password_holders',
   `SELECT email_key FROM accounts WHERE email_key = ANY ($1::text[]) AND password_hash IS NOT NULL`,
 );
 
-const upsertAccounts = directory.statement<{ id: string; email_key: string }>(
+const upsertAccounts = directory.statement<Pick<Account, 'id' | 'email_key'>>(
   'identity.upsert_accounts',
   `INSERT INTO accounts AS account (id, email, email_key, display_name, password_hash)
    SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[]) ORDER BY 3
@@ -108,7 +108,7 @@ const setStatus = directory.statement<never>(
   `UPDATE accounts SET status = $2, closed_by_owner = $3, updated_at = now() WHERE id = $1`,
 );
 
-const erase = directory.statement<{ id: string }>(
+const erase = directory.statement<Pick<Account, 'id'>>(
   'identity.erase',
   `UPDATE accounts
       SET email = ${erasedAddress('id')}, email_key = ${erasedAddress('id')},
@@ -122,13 +122,13 @@ const lockAccount = directory.statement<never>(
   `SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE`,
 );
 
-const reopen = directory.statement<{ id: string }>(
+const reopen = directory.statement<Pick<Account, 'id'>>(
   'identity.reopen',
   `UPDATE accounts SET status = 'active', closed_by_owner = false
     WHERE id = $1 AND (status = 'active' OR closed_by_owner) RETURNING id`,
 );
 
-const activeAccounts = directory.statement<{ id: string }>(
+const activeAccounts = directory.statement<Pick<Account, 'id'>>(
   'identity.active_accounts',
   `SELECT id FROM accounts WHERE id = ANY ($1::uuid[]) AND status = 'active'`,
 );

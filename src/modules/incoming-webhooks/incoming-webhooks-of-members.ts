@@ -12,7 +12,7 @@ const lock = workspace.statement<never>(
   `SELECT FROM incoming_webhooks WHERE tenant_id = $1 AND owner_id = $2 ORDER BY id FOR UPDATE`,
 );
 
-const transfer = workspace.statement<{ id: string }>(
+const transfer = workspace.statement<Pick<IncomingWebhook, 'id'>>(
   'incoming_webhooks.transfer',
   `UPDATE incoming_webhooks SET owner_id = $3, active = false, revision = revision + 1, updated_at = now()
     WHERE tenant_id = $1 AND owner_id = $2 RETURNING id`,

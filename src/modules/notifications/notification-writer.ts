@@ -30,7 +30,7 @@ interface IdentifiedCause {
 // Skips causes of which a recipient was notified before. The recipients of the others get their next numbers, locked in the order
 // of their ids. An unread notification of the same group counts the causes, and is mailed once. $7: `orderedBy` of the type, or null.
 // Causes may come out of order: `data` is that of the last one.
-const add = workspace.statement<{ tenant_id: string; user_id: string; id: string }>(
+const add = workspace.statement<Pick<NotificationEntity, 'tenant_id' | 'user_id' | 'id'>>(
   'notifications.add',
   `WITH input AS (
      SELECT * FROM jsonb_to_recordset($6) AS row (

@@ -168,7 +168,7 @@ const counts = workspace.statement<NotificationCounts>(
      FROM notifications WHERE tenant_id = $1 AND user_id = $2 AND state = 'unread' AND shown`,
 );
 
-const readAll = workspace.statement<{ id: string }>(
+const readAll = workspace.statement<Pick<NotificationEntity, 'id'>>(
   'notifications.read_all',
   `UPDATE notifications SET state = 'read', read_at = now(), seen_at = coalesce(seen_at, now()), group_key = NULL, updated_at = now()
     WHERE tenant_id = $1 AND user_id = $2 AND state = 'unread' AND shown AND ($3::text[] IS NULL OR type LIKE ANY ($3))
@@ -177,7 +177,7 @@ const readAll = workspace.statement<{ id: string }>(
 );
 
 // Index notifications_unread.
-const settle = workspace.statement<{ id: string }>(
+const settle = workspace.statement<Pick<NotificationEntity, 'id'>>(
   'notifications.settle',
   `UPDATE notifications SET state = 'read', read_at = now(), seen_at = coalesce(seen_at, now()), group_key = NULL,
           email_due_at = NULL, updated_at = now()

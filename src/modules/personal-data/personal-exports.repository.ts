@@ -16,20 +16,20 @@ export interface ClaimedExport extends DataOwner {
   attempts: number;
 }
 
-const remove = workspace.statement<{ tenant_id: string; blob_id: string | null }>(
+const remove = workspace.statement<Pick<PersonalExport, 'tenant_id' | 'blob_id'>>(
   'personal_exports.remove',
   `DELETE FROM personal_exports WHERE tenant_id = $1 AND user_id = $2 RETURNING tenant_id, blob_id`,
 );
 
 // Across workspaces: the account is closed. Index: personal_exports_user.
-const removeEverywhere = workspace.statement<{ tenant_id: string; blob_id: string | null }>(
+const removeEverywhere = workspace.statement<Pick<PersonalExport, 'tenant_id' | 'blob_id'>>(
   'personal_exports.remove_everywhere',
   `DELETE FROM personal_exports WHERE user_id = $1 RETURNING tenant_id, blob_id`,
   { reach: 'account' },
 );
 
 // Index: personal_exports_due.
-const claim = workspace.statement<{ tenant_id: string; user_id: string; id: string; attempts: number }>(
+const claim = workspace.statement<Pick<PersonalExport, 'tenant_id' | 'user_id' | 'id' | 'attempts'>>(
   'personal_exports.claim',
   `UPDATE personal_exports
       SET state = 'running', lease_id = $1, due_at = now() + make_interval(secs => $2), attempts = attempts + 1, sources_done = 0
@@ -39,7 +39,7 @@ const claim = workspace.statement<{ tenant_id: string; user_id: string; id: stri
   { reach: 'cell' },
 );
 
-const expire = workspace.statement<{ tenant_id: string; blob_id: string }>(
+const expire = workspace.statement<Pick<PersonalExport, 'tenant_id'> & { blob_id: string }>(
   'personal_exports.expire',
   `DELETE FROM personal_exports WHERE expires_at <= now() RETURNING tenant_id, blob_id`,
   { reach: 'cell' },

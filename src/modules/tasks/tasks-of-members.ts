@@ -9,12 +9,12 @@ import { PersonalData, PersonalDataSource } from '../../platform/personal-data/p
 import { personalRows } from '../../platform/personal-data/personal-rows.js';
 import { type ContentTransfer, MemberContent, RegisteredContent } from '../tenants/index.js';
 import { TaskFoldersRepository } from './folders/task-folders.repository.js';
-import { TaskFolder, TaskMember } from './tasks.schema.js';
+import { TaskFolder, TaskMember, type Task } from './tasks.schema.js';
 
 const BATCH = 500;
 
 // The tasks that a member created and those in the folders of the member. The tree of the member is locked.
-const lock = workspace.statement<{ id: string }>(
+const lock = workspace.statement<Pick<Task, 'id'>>(
   'tasks.lock_owned',
   `SELECT id FROM tasks WHERE tenant_id = $1 AND id = ANY (ARRAY(
      SELECT task_id FROM task_members WHERE tenant_id = $1 AND user_id = $2 AND role = 'owner'
@@ -24,7 +24,7 @@ const lock = workspace.statement<{ id: string }>(
 );
 
 // Up to $5 tasks get another creator, with an entry of the history and an event. The history keeps its newest 500 entries.
-const move = workspace.statement<{ id: string }>(
+const move = workspace.statement<Pick<Task, 'id'>>(
   'tasks.transfer',
   `WITH owned AS MATERIALIZED (
      SELECT task_id FROM task_members WHERE tenant_id = $1 AND user_id = $2 AND role = 'owner' LIMIT $5),

@@ -8,8 +8,9 @@ import type {
   NotificationType,
 } from '../../platform/notifications/notification-type.js';
 import { TASK_FOLDER_SHARED, TaskEvents } from './tasks.events.js';
+import type { TaskFolder } from './tasks.schema.js';
 
-const titlesOfFolders = workspace.statement<{ id: string; title: string }>(
+const titlesOfFolders = workspace.statement<Pick<TaskFolder, 'id'> & { title: string }>(
   'task_folders.titles',
   `SELECT folder.id, folder.name AS title
      FROM task_folder_members member

@@ -4,7 +4,7 @@ import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TaskErrors } from './tasks.dto.js';
-import type { Task } from './tasks.schema.js';
+import type { Task, TaskMember } from './tasks.schema.js';
 
 interface LinkedTask extends Pick<Task, 'id' | 'title' | 'created_at' | 'linked_notes'> {
   users: string[];
@@ -75,10 +75,13 @@ const firstKey = (folder: string) => `
    WHERE tenant_id = $1 AND user_id = $2 AND folder_id ${folder} AND role IS NOT NULL AND NOT trashed
    ORDER BY position LIMIT 1`;
 
-const firstUnfiled = workspace.statement<{ position: string }>('tasks.first_unfiled', firstKey('IS NULL'));
-const firstFiled = workspace.statement<{ position: string }>('tasks.first_filed', firstKey('= $3'));
+const firstUnfiled = workspace.statement<Pick<TaskMember, 'position'>>(
+  'tasks.first_unfiled',
+  firstKey('IS NULL'),
+);
+const firstFiled = workspace.statement<Pick<TaskMember, 'position'>>('tasks.first_filed', firstKey('= $3'));
 
-const folderOf = workspace.statement<{ folder_id: string | null }>(
+const folderOf = workspace.statement<Pick<TaskMember, 'folder_id'>>(
   'tasks.folder_of',
   `SELECT folder_id FROM task_members WHERE tenant_id = $1 AND user_id = $2 AND task_id = $3 AND role IS NOT NULL`,
 );

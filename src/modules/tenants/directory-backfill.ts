@@ -3,15 +3,11 @@ import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { foldWords } from './tenants.repository.js';
+import type { TenantMember } from './tenants.schema.js';
 
 const BATCH = 500;
 
-const unfolded = workspace.statement<{
-  tenant_id: string;
-  user_id: string;
-  display_name: string;
-  email: string;
-}>(
+const unfolded = workspace.statement<Pick<TenantMember, 'tenant_id' | 'user_id' | 'display_name' | 'email'>>(
   'tenants.unfolded_members',
   `SELECT tenant_id, user_id, display_name, email FROM tenant_members WHERE folded IS NULL LIMIT $1`,
   { reach: 'cell' },

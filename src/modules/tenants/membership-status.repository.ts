@@ -27,7 +27,7 @@ export interface EndedMembers {
   user_ids: string[];
 }
 
-const setMemberStatus = workspace.statement<{ tenant_id: string }>(
+const setMemberStatus = workspace.statement<Pick<TenantMember, 'tenant_id'>>(
   'tenants.set_member_status',
   `UPDATE tenant_members
       SET status = $3, ended_separately = ($3 = 'deactivated'),
@@ -36,7 +36,7 @@ const setMemberStatus = workspace.statement<{ tenant_id: string }>(
     WHERE tenant_id = $1 AND user_id = $2 AND ($3 <> 'active' OR erased_at IS NULL) RETURNING tenant_id`,
 );
 
-const endAll = workspace.statement<{ tenant_id: string }>(
+const endAll = workspace.statement<Pick<TenantMember, 'tenant_id'>>(
   'tenants.end_memberships',
   `UPDATE tenant_members SET status = 'deactivated', ended_separately = false, deactivated_at = now(), changed_at = now()
     WHERE user_id = $1 AND status = 'active' RETURNING tenant_id`,
@@ -44,7 +44,7 @@ const endAll = workspace.statement<{ tenant_id: string }>(
 );
 
 // Sorted by the lock order of changes of several workspaces.
-const endedWithAccount = workspace.statement<{ tenant_id: string }>(
+const endedWithAccount = workspace.statement<Pick<TenantMember, 'tenant_id'>>(
   'tenants.ended_with_account',
   `SELECT tenant_id FROM tenant_members
     WHERE user_id = $1 AND status = 'deactivated' AND NOT ended_separately AND erased_at IS NULL ORDER BY tenant_id`,
@@ -68,21 +68,21 @@ const endedMemberships = workspace.statement<EndedMembership>(
   { reach: 'account' },
 );
 
-const beginErasure = workspace.statement<{ email: string }>(
+const beginErasure = workspace.statement<Pick<TenantMember, 'email'>>(
   'tenants.begin_erasure',
   `UPDATE tenant_members SET erased_at = coalesce(erased_at, now())
     WHERE tenant_id = $1 AND user_id = $2 AND status = 'deactivated' RETURNING email`,
 );
 
 // Restarts the membership like a new one, with the grace time of the policy for a second factor.
-const restoreErased = workspace.statement<{ user_id: string }>(
+const restoreErased = workspace.statement<Pick<TenantMember, 'user_id'>>(
   'tenants.restore_erased_members',
   `UPDATE tenant_members
       SET status = 'active', role = 'member', created_at = now(), ended_separately = false, deactivated_at = NULL, erased_at = NULL
     WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[]) AND erased_at IS NOT NULL RETURNING user_id`,
 );
 
-const hasUnerased = workspace.statement<{ user_id: string }>(
+const hasUnerased = workspace.statement<Pick<TenantMember, 'user_id'>>(
   'tenants.has_unerased_membership',
   `SELECT user_id FROM tenant_members WHERE user_id = $1 AND erased_at IS NULL LIMIT 1`,
   { reach: 'account' },

@@ -6,7 +6,7 @@ import { Db } from '../../platform/database/db.js';
 import { rowsOf } from '../../platform/database/rows.js';
 import { directory, workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
-import { TenantMember } from './tenants.schema.js';
+import { TenantMember, type Tenant } from './tenants.schema.js';
 
 /** Separators of words in names and addresses. */
 const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/gu;
@@ -70,7 +70,7 @@ const named = directory.statement<Omit<Workspace, 'role'>>(
 );
 
 // Across workspaces: by the index on user_id.
-const anyTenantOf = workspace.statement<{ tenant_id: string; created_at: Date }>(
+const anyTenantOf = workspace.statement<Pick<TenantMember, 'tenant_id' | 'created_at'>>(
   'tenants.any_tenant_of',
   `SELECT tenant_id, created_at FROM tenant_members WHERE user_id = $1 AND status = 'active' ORDER BY created_at, tenant_id LIMIT 1`,
   { reach: 'account' },
@@ -90,22 +90,22 @@ const inactive = workspace.statement<{ ids: string[] | null }>(
   `SELECT inactive_members($1, $2, $3) AS ids`,
 );
 
-const profile = workspace.statement<{ email: string; display_name: string }>(
+const profile = workspace.statement<Pick<TenantMember, 'email' | 'display_name'>>(
   'tenants.profile',
   `SELECT email, display_name FROM tenant_members WHERE tenant_id = $1 AND user_id = $2 AND status = 'active'`,
 );
 
-const idBySlug = directory.statement<{ id: string }>(
+const idBySlug = directory.statement<Pick<Tenant, 'id'>>(
   'tenants.id_by_slug',
   `SELECT id FROM tenants WHERE slug = $1`,
 );
 
-const idOfName = directory.statement<{ id: string }>(
+const idOfName = directory.statement<Pick<Tenant, 'id'>>(
   'tenants.id_of_name',
   `SELECT id FROM tenants WHERE slug = $1 OR id::text = $1`,
 );
 
-const upsert = directory.statement<{ id: string }>(
+const upsert = directory.statement<Pick<Tenant, 'id'>>(
   'tenants.upsert',
   `INSERT INTO tenants AS tenant (id, slug, name) VALUES ($1, $2, coalesce($3, $2))
    ON CONFLICT (slug) DO UPDATE SET name = coalesce($3, tenant.name) RETURNING id`,
@@ -113,7 +113,7 @@ const upsert = directory.statement<{ id: string }>(
 
 const setSlug = directory.statement<never>('tenants.set_slug', `UPDATE tenants SET slug = $2 WHERE id = $1`);
 
-const upsertMembers = workspace.statement<{ user_id: string }>(
+const upsertMembers = workspace.statement<Pick<TenantMember, 'user_id'>>(
   'tenants.upsert_members',
   `WITH given AS (
      SELECT * FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[])
@@ -136,21 +136,21 @@ const upsertMembers = workspace.statement<{ user_id: string }>(
    SELECT written.user_id FROM written JOIN before ON before.user_id = written.user_id WHERE written.role <> before.role`,
 );
 
-const setRoles = workspace.statement<{ user_id: string }>(
+const setRoles = workspace.statement<Pick<TenantMember, 'user_id'>>(
   'tenants.set_roles',
   `UPDATE tenant_members member SET role = given.role FROM unnest($2::uuid[], $3::text[]) AS given (user_id, role)
     WHERE member.tenant_id = $1 AND member.user_id = given.user_id AND member.role <> given.role RETURNING member.user_id`,
 );
 
 /** Across workspaces, by the index on user_id. */
-const withOtherEmail = workspace.statement<{ tenant_id: string }>(
+const withOtherEmail = workspace.statement<Pick<TenantMember, 'tenant_id'>>(
   'tenants.with_other_email',
   `SELECT tenant_id FROM tenant_members
     WHERE user_id = $1 AND email <> $2 AND erased_at IS NULL`,
   { reach: 'account' },
 );
 
-const hasMembership = workspace.statement<{ user_id: string }>(
+const hasMembership = workspace.statement<Pick<TenantMember, 'user_id'>>(
   'tenants.has_membership',
   `SELECT user_id FROM tenant_members WHERE user_id = $1 AND status = 'active' LIMIT 1`,
   { reach: 'account' },

@@ -16,12 +16,9 @@ const BATCH = 500;
 type Owner = Pick<Webhook, 'tenant_id' | 'id'>;
 type Sealed = Pick<Webhook, 'secret' | 'previous_secret' | 'previous_until'>;
 
-const outdated = workspace.statement<{
-  tenant_id: string;
-  id: string;
-  secret: string;
-  previous: string | null;
-}>(
+const outdated = workspace.statement<
+  Pick<Webhook, 'tenant_id' | 'id' | 'secret'> & { previous: string | null }
+>(
   'webhooks.outdated_secrets',
   `SELECT tenant_id, id, secret, previous_secret AS previous FROM webhooks WHERE NOT starts_with(secret, $1) LIMIT $2`,
   { reach: 'cell' },

@@ -12,7 +12,7 @@ const lock = workspace.statement<never>(
   `SELECT FROM webhooks WHERE tenant_id = $1 AND owner_id = $2 ORDER BY id FOR UPDATE`,
 );
 
-const transfer = workspace.statement<{ id: string }>(
+const transfer = workspace.statement<Pick<Webhook, 'id'>>(
   'webhooks.transfer',
   `WITH ended AS (
      DELETE FROM event_interests USING webhooks

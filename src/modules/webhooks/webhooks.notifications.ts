@@ -4,9 +4,10 @@ import { DomainNotifications } from '../../platform/notifications/notifications.
 import { type Catalogues, translator } from '../../platform/languages/languages.js';
 import type { MailedNotification, NotificationType } from '../../platform/notifications/notification-type.js';
 import type { MailContent } from '../../platform/system-mail/mail-template.js';
+import type { Webhook } from './webhooks.schema.js';
 
 // Its description, or the host of its address.
-const titles = workspace.statement<{ id: string; title: string }>(
+const titles = workspace.statement<Pick<Webhook, 'id'> & { title: string }>(
   'webhooks.titles',
   `SELECT webhook.id, CASE WHEN webhook.description = '' THEN split_part(webhook.url, '/', 3) ELSE webhook.description END AS title
      FROM webhooks webhook WHERE webhook.tenant_id = $1 AND webhook.owner_id = $2 AND webhook.id = ANY ($3::uuid[])`,

@@ -72,22 +72,22 @@ const list = directory.statement<StoredCell>(
   `SELECT name, sealed_url, schema, state, workspaces::float8 AS workspaces, added_at FROM cells ORDER BY added_at, name`,
 );
 
-const add = directory.statement<{ name: string }>(
+const add = directory.statement<Pick<CellRow, 'name'>>(
   'cells.add',
   `INSERT INTO cells (name, sealed_url, schema, state) VALUES ($1, $2, $3, 'open') ON CONFLICT DO NOTHING RETURNING name`,
 );
 
-const setState = directory.statement<{ name: string }>(
+const setState = directory.statement<Pick<CellRow, 'name'>>(
   'cells.set_state',
   `UPDATE cells SET state = $2 WHERE name = $1 RETURNING name`,
 );
 
-const lock = directory.statement<{ name: string; state: CellState }>(
+const lock = directory.statement<Pick<CellRow, 'name'> & { state: CellState }>(
   'cells.lock',
   `SELECT name, state FROM cells ORDER BY name FOR UPDATE`,
 );
 
-const remove = directory.statement<{ name: string }>(
+const remove = directory.statement<Pick<CellRow, 'name'>>(
   'cells.remove',
   `DELETE FROM cells WHERE name = $1 AND NOT EXISTS (SELECT FROM workspace_cells WHERE cell = $1)
      AND NOT EXISTS (SELECT FROM workspace_moves WHERE source = $1 OR target = $1) RETURNING name`,
@@ -98,20 +98,20 @@ const forgetAccounts = directory.statement<never>(
   `DELETE FROM account_cells WHERE cell = $1`,
 );
 
-const cellOf = directory.statement<{ cell: string; moving: boolean }>(
+const cellOf = directory.statement<Pick<WorkspaceCell, 'cell'> & { moving: boolean }>(
   'cells.of_workspace',
   `SELECT cell, EXISTS (SELECT FROM workspace_moves move WHERE move.tenant_id = $1 AND move.target <> placed.cell) AS moving
      FROM workspace_cells placed WHERE tenant_id = $1`,
   { pipelined: true },
 );
 
-const cellsOf = directory.statement<{ cell: string }>(
+const cellsOf = directory.statement<Pick<AccountCell, 'cell'>>(
   'cells.of_account',
   `SELECT cell FROM account_cells WHERE account_id = $1 ORDER BY cell`,
   { pipelined: true },
 );
 
-const place = directory.statement<{ cell: string }>(
+const place = directory.statement<Pick<WorkspaceCell, 'cell'>>(
   'cells.place',
   `WITH chosen AS (
      UPDATE cells SET workspaces = workspaces + 1
@@ -133,12 +133,12 @@ const addAccounts = directory.statement<never>(
    SELECT account_id, $2 FROM unnest($1::uuid[]) AS given (account_id) ORDER BY account_id ON CONFLICT DO NOTHING`,
 );
 
-const decide = directory.statement<{ id: string }>(
+const decide = directory.statement<Pick<CommitDecision, 'id'>>(
   'cells.decide',
   `INSERT INTO commit_decisions (id, committed) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING id`,
 );
 
-const decision = directory.statement<{ committed: boolean }>(
+const decision = directory.statement<Pick<CommitDecision, 'committed'>>(
   'cells.decision',
   `SELECT committed FROM commit_decisions WHERE id = $1`,
 );

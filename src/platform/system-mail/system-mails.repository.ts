@@ -38,7 +38,7 @@ export interface QueuedMail {
   is_expired: boolean;
 }
 
-const insert = workspace.statement<{ id: string }>(
+const insert = workspace.statement<Pick<SystemMailRow, 'id'>>(
   'system_mails.insert',
   `INSERT INTO system_mails (tenant_id, id, key, template, recipient, language, sealed, expires_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7, now() + make_interval(secs => $8))
@@ -57,7 +57,7 @@ const finish = workspace.statement<never>(
     WHERE tenant_id = $1 AND id = $2 AND state = 'queued'`,
 );
 
-const state = workspace.statement<{ state: SystemMailState; error: string | null }>(
+const state = workspace.statement<Pick<SystemMailRow, 'state' | 'error'>>(
   'system_mails.state',
   `SELECT state, error FROM system_mails WHERE tenant_id = $1 AND key = $2`,
 );

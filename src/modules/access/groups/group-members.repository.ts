@@ -4,6 +4,7 @@ import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { GroupMemberResponse } from '../access.dto.js';
+import type { RbacMember } from '../access.schema.js';
 
 /** Before the first user. */
 const FIRST = [NIL] as const;
@@ -42,7 +43,7 @@ const add = workspace.statement<GroupMemberResponse>(
      FROM added JOIN member_profiles member ON member.tenant_id = $1 AND member.user_id = added.user_id ORDER BY member.user_id`,
 );
 
-const remove = workspace.statement<{ user_id: string }>(
+const remove = workspace.statement<Pick<RbacMember, 'user_id'>>(
   'access.remove_member',
   `WITH removed AS (
      DELETE FROM rbac_members WHERE tenant_id = $1 AND group_id = $2 AND user_id = $3 RETURNING user_id),

@@ -5,7 +5,7 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
-import { RbacGroup } from '../access.schema.js';
+import { RbacGroup, type RbacGrant } from '../access.schema.js';
 import type { GroupResponse } from '../access.dto.js';
 import { GROUPS } from './groups.dto.js';
 
@@ -35,7 +35,7 @@ const read = workspace.statement<GroupRow>(
 );
 
 // No row: the limit is reached.
-const create = workspace.statement<{ id: string }>(
+const create = workspace.statement<Pick<RbacGroup, 'id'>>(
   'access.create_group',
   `WITH made AS (
      INSERT INTO rbac_groups (tenant_id, id, key, name, folded, description)
@@ -47,7 +47,7 @@ const create = workspace.statement<{ id: string }>(
    SELECT id FROM made`,
 );
 
-const grant = workspace.statement<{ permission: string }>(
+const grant = workspace.statement<Pick<RbacGrant, 'permission'>>(
   'access.grant',
   `WITH given AS (
      INSERT INTO rbac_grants (tenant_id, group_id, permission, granted_by)
@@ -58,7 +58,7 @@ const grant = workspace.statement<{ permission: string }>(
    SELECT permission FROM given`,
 );
 
-const revoke = workspace.statement<{ permission: string }>(
+const revoke = workspace.statement<Pick<RbacGrant, 'permission'>>(
   'access.revoke',
   `WITH taken AS (
      DELETE FROM rbac_grants WHERE tenant_id = $1 AND group_id = $2 AND permission = $3 RETURNING permission),

@@ -9,7 +9,7 @@ import { TenantInvitation } from '../access.schema.js';
 
 type InvitationState = TenantInvitation['state'];
 
-const list = workspace.statement<object>(
+const list = workspace.statement<Record<string, unknown>>(
   'access.list_invitations',
   `SELECT tenant_id, id, email, email_key, role, group_ids, message, language, state, token_hash, invited_by, accepted_by, sent,
           created_at, resent_at, expires_at, ended_at

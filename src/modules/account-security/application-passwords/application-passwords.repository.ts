@@ -92,7 +92,7 @@ const endLapsed = ending(
   'cell',
 );
 
-const bySelector = workspace.statement<{ id: string; hash: string; scopes: Scope[] }>(
+const bySelector = workspace.statement<Pick<ApplicationPassword, 'id' | 'hash'> & { scopes: Scope[] }>(
   'application_passwords.by_selector',
   `SELECT id, hash, scopes FROM application_passwords
     WHERE tenant_id = $1 AND user_id = $2 AND selector = ANY ($3::text[]) AND ${LIVE}`,

@@ -8,6 +8,7 @@ import { SessionsApi } from '../../identity/index.js';
 import { SECOND_FACTOR } from '../model/guess-limits.js';
 import { type SecurityActor, SecurityLog, SignInLog } from '../security-log.js';
 import { plainRecoveryCode, totpStep } from './codes.js';
+import type { SecondFactor, RecoveryCode } from '../account-security.schema.js';
 
 export interface FactorRow {
   state: 'pending' | 'active';
@@ -38,7 +39,7 @@ const methods = directory.statement<FactorMethods>(
           EXISTS (SELECT FROM recovery_codes WHERE account_id = $1) AS recovery`,
 );
 
-const begin = directory.statement<{ account_id: string }>(
+const begin = directory.statement<Pick<SecondFactor, 'account_id'>>(
   'second_factors.begin',
   `INSERT INTO second_factors AS factor (account_id, state, secret, expires_at)
    VALUES ($1, 'pending', $2, now() + make_interval(secs => $3))
@@ -48,13 +49,13 @@ const begin = directory.statement<{ account_id: string }>(
    RETURNING account_id`,
 );
 
-const activate = directory.statement<{ account_id: string }>(
+const activate = directory.statement<Pick<SecondFactor, 'account_id'>>(
   'second_factors.activate',
   `UPDATE second_factors SET state = 'active', last_step = $3, expires_at = NULL
     WHERE account_id = $1 AND state = 'pending' AND secret = $2 AND expires_at > now() RETURNING account_id`,
 );
 
-const takeStep = directory.statement<{ account_id: string }>(
+const takeStep = directory.statement<Pick<SecondFactor, 'account_id'>>(
   'second_factors.take_step',
   `UPDATE second_factors SET last_step = $3
     WHERE account_id = $1 AND state = 'active' AND secret = $2 AND last_step < $3 RETURNING account_id`,
@@ -75,7 +76,7 @@ const putCodes = directory.statement<never>(
    ON CONFLICT (account_id, n) DO UPDATE SET hash = excluded.hash, used_at = NULL`,
 );
 
-const useCode = directory.statement<{ n: number }>(
+const useCode = directory.statement<Pick<RecoveryCode, 'n'>>(
   'second_factors.use_code',
   `UPDATE recovery_codes SET used_at = now() WHERE account_id = $1 AND hash = ANY ($2::text[]) AND used_at IS NULL
    RETURNING n`,

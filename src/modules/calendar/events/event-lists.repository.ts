@@ -144,8 +144,7 @@ export class EventListRepository {
 
   /** The last 100 changes of an event, newest first. */
   async history(tenantId: string, eventId: string): Promise<EventChangeResponse[]> {
-    const rows = await this.db.query(history, [tenantId, eventId]);
-    return rows.map((row) => ({ ...row, created_at: (row.created_at as unknown as Date).toISOString() }));
+    return this.db.query(history, [tenantId, eventId]);
   }
 }
 

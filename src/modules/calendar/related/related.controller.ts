@@ -22,6 +22,7 @@ import { type EventJson, type EventLink, type EventRecord, recordOf } from '../m
 import { occurrencesIn, rangeOf } from '../model/event-series.js';
 import { formatInstant, instantOf, wallOf } from '../model/event-times.js';
 import { RelatedEnvelope, type RelatedItemsResponse, RelatedQueryFields } from './related.dto.js';
+import type { CalendarEntry } from '../calendar.schema.js';
 
 /** Maximum number of events that one query reads. */
 const MAX_EVENTS = 200;
@@ -85,7 +86,7 @@ const withAttendees = workspace.statement<PlacedJson>(
 );
 
 // Index calendar_entries_event. The calendar with the highest role of the caller.
-const placement = workspace.statement<{ calendar_id: string }>(
+const placement = workspace.statement<Pick<CalendarEntry, 'calendar_id'>>(
   'calendar.related_placement',
   `SELECT entry.calendar_id FROM calendar_entries entry
      JOIN calendar_access access

@@ -208,7 +208,7 @@ export class EventChangeResponse {
   /** Nominal start of the changed instance; empty for the whole event. @example "" */
   recurrence_key!: string;
   /** @example ["title"] */ fields!: string[];
-  @ApiProperty(DATE_TIME) created_at!: string;
+  @ApiProperty(DATE_TIME) created_at!: Date;
 }
 
 /** An event, or an instance of a series, as the caller sees it in a calendar. */

@@ -7,6 +7,7 @@ import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import { type EventJson, type EventRecord, type OwnedEntry, recordOf } from '../model/event-record.js';
 import type { FullSchedulingMessageResponse, SchedulingMessageResponse } from './scheduling.dto.js';
 import type { DeliveryStatus, SchedulingMessage } from './scheduling.entity.js';
+import type { CalendarEvent } from '../calendar.schema.js';
 
 /** A message to store. */
 export interface NewMessage extends Pick<
@@ -61,12 +62,9 @@ const lockUid = workspace.statement<never>(
 );
 
 // Index calendar_events_uid.
-const lockEvents = workspace.statement<{
-  id: string;
-  origin: string;
-  organizer_id: string | null;
-  origin_calendar_id: string;
-}>(
+const lockEvents = workspace.statement<
+  Pick<CalendarEvent, 'id' | 'origin' | 'organizer_id' | 'origin_calendar_id'>
+>(
   'scheduling.lock_events',
   `SELECT id, origin, organizer_id, origin_calendar_id FROM calendar_events
     WHERE tenant_id = $1 AND uid = $2 ORDER BY deleted_at IS NOT NULL, id FOR NO KEY UPDATE`,
@@ -91,7 +89,7 @@ const localeOf = workspace.statement<{ locale: string | null }>(
   `SELECT locale FROM member_locales WHERE tenant_id = $1 AND user_id = $2`,
 );
 
-const insert = workspace.statement<{ id: string }>(
+const insert = workspace.statement<Pick<SchedulingMessage, 'id'>>(
   'scheduling.insert',
   `INSERT INTO scheduling_messages (tenant_id, id, calendar_id, user_id, event_id, direction, method, uid, recurrence_key,
           sequence, dtstamp, sender, result, reason, parsed, ics, mail, dedupe_key, created_at)

@@ -75,7 +75,7 @@ const lockLimits = workspace.statement<never>(
 );
 
 // The time after the locks: the transaction may have waited for them.
-const limits = workspace.statement<{ scope: string; times: Date[]; now: Date }>(
+const limits = workspace.statement<Pick<GuestLimitRow, 'scope' | 'times'> & { now: Date }>(
   'guests.limits',
   `SELECT scope, times, clock_timestamp() AS now FROM guest_limits WHERE ${OF_LIMITS}`,
 );

@@ -5,12 +5,13 @@ import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import { ApprovalChanges } from './changes/approval-changes.js';
 import { IS_CONNECTED } from './model/visitor.js';
+import type { Guest } from './guests.schema.js';
 
 const BATCH = 500;
 const TIME_OUT_SECONDS = 30;
 
 /** Waiting guests after 10 minutes without a request, other guests after 15 minutes, viewers after 150 seconds. */
-const timeOut = workspace.statement<{ tenant_id: string; id: string; was_waiting: boolean }>(
+const timeOut = workspace.statement<Pick<Guest, 'tenant_id' | 'id'> & { was_waiting: boolean }>(
   'guests.time_out',
   `UPDATE guests stored
       SET updated_at = now(), state = CASE WHEN due.state = 'waiting' THEN 'expired' ELSE 'left' END::guest_state

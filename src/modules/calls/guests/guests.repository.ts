@@ -68,7 +68,7 @@ const countUse = workspace.statement<never>(
 );
 
 // The guest of a personal invite, or the one with the same verified address.
-const known = workspace.statement<{ id: string }>(
+const known = workspace.statement<Pick<Guest, 'id'>>(
   'guests.known',
   `SELECT id FROM guests WHERE tenant_id = $1 AND invite_id = $2 AND ($3 OR email = $4) ORDER BY id LIMIT 1 FOR UPDATE`,
 );

@@ -57,7 +57,7 @@ const shown = workspace.statement<RecordingRow>(
     WHERE recording.tenant_id = $1 AND recording.id = $2`,
 );
 
-const isVisible = workspace.statement<{ id: string }>(
+const isVisible = workspace.statement<Pick<Recording, 'id'>>(
   'recordings.is_visible',
   `SELECT recording.id FROM recordings recording
     WHERE recording.tenant_id = $1 AND recording.id = $4 AND ($3 OR ${VISIBLE})`,
@@ -71,7 +71,7 @@ const audience = workspace.statement<{ user_id: string }>(
 );
 
 // Index: recordings_of_call.
-const started = workspace.statement<{ id: string }>(
+const started = workspace.statement<Pick<Recording, 'id'>>(
   'recordings.started',
   `SELECT id FROM recordings WHERE tenant_id = $1 AND call_id = $2 AND (state <> 'failed' OR egress_id IS NOT NULL) LIMIT 1`,
 );
@@ -88,7 +88,7 @@ const open = workspace.statement<OpenRecording>(
 );
 
 // Index: recordings_expired. A trigger releases the files.
-const expire = workspace.statement<{ file: string }>(
+const expire = workspace.statement<Pick<Recording, 'file'>>(
   'recordings.expire',
   `DELETE FROM recordings WHERE (tenant_id, id) IN (
      SELECT tenant_id, id FROM recordings WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { MemberKey } from '../../../platform/context/request-context.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import type { ChatRole } from '../chat.schema.js';
+import type { ChatRole, ChatAttachment } from '../chat.schema.js';
 import type {
   ChangeFacts,
   MentionedMember,
@@ -18,7 +18,7 @@ export const ATTACHMENT = `json_build_object(
     'thumbnail_url', CASE WHEN file.thumbnail_id IS NOT NULL THEN '/apis/v1/chat/attachments/' || file.id || '/thumbnail' END)`;
 
 // In the order of the ids, so that messages with the same files do not wait for each other.
-const lockUnsent = workspace.statement<{ id: string; attachment: object }>(
+const lockUnsent = workspace.statement<Pick<ChatAttachment, 'id'> & { attachment: object }>(
   'chat_attachments.lock_unsent_files',
   `SELECT file.id, ${ATTACHMENT} AS attachment FROM chat_attachments file
     WHERE file.tenant_id = $1 AND file.owner_id = $2 AND file.room_id IS NULL AND file.id = ANY ($3::uuid[])

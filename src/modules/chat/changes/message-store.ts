@@ -12,6 +12,8 @@ export interface StoredMessage {
   mod_seq: number;
   /** JSON. */
   message: string;
+  /** The event that the write has appended; null if nothing wants it. */
+  event?: string | null;
 }
 
 /** SQL of the event for programs of others, about a row `written.message`. A guest is no user. */

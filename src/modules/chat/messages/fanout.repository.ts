@@ -53,7 +53,7 @@ const changes = workspace.statement<ChangeRow>(
   { pipelined: true },
 );
 
-const members = workspace.statement<{ user_id: string }>(
+const members = workspace.statement<Pick<ChatMember, 'user_id'>>(
   'chat_fanout.members',
   `SELECT user_id FROM chat_members WHERE tenant_id = $1 AND room_id = $2`,
 );

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
-import type { ChatRole } from '../chat.schema.js';
+import type { ChatRole, ChatMember } from '../chat.schema.js';
 
 export interface ListedMember {
   id: string;
@@ -26,7 +26,7 @@ const members = workspace.statement<ListedMember>(
     ORDER BY profile.display_name, member.user_id LIMIT $6`,
 );
 
-const add = workspace.statement<{ user_id: string }>(
+const add = workspace.statement<Pick<ChatMember, 'user_id'>>(
   'chat_rooms.add_members',
   `WITH added AS (
      INSERT INTO chat_members (tenant_id, room_id, user_id, role, last_read_seq)
@@ -40,7 +40,7 @@ const add = workspace.statement<{ user_id: string }>(
    SELECT user_id FROM added`,
 );
 
-const remove = workspace.statement<{ role: ChatRole }>(
+const remove = workspace.statement<Pick<ChatMember, 'role'>>(
   'chat_rooms.remove_member',
   `WITH removed AS (
      DELETE FROM chat_members WHERE tenant_id = $1 AND room_id = $2 AND user_id = $3 RETURNING role),
@@ -50,7 +50,7 @@ const remove = workspace.statement<{ role: ChatRole }>(
    SELECT role FROM removed`,
 );
 
-const setRole = workspace.statement<{ user_id: string }>(
+const setRole = workspace.statement<Pick<ChatMember, 'user_id'>>(
   'chat_rooms.set_role',
   `UPDATE chat_members SET role = $4 WHERE tenant_id = $1 AND room_id = $2 AND user_id = ANY ($3::uuid[]) AND role <> $4
    RETURNING user_id`,
@@ -63,7 +63,7 @@ const owners = workspace.statement<{ count: number }>(
     WHERE member.tenant_id = $1 AND member.room_id = $2 AND member.role = 'owner'`,
 );
 
-const full = workspace.statement<{ user_id: string }>(
+const full = workspace.statement<Pick<ChatMember, 'user_id'>>(
   'chat_rooms.users_in_many_rooms',
   `SELECT user_id FROM chat_members WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[])
     GROUP BY user_id HAVING count(*) >= $3`,

@@ -7,16 +7,16 @@ import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { RecipientsApi } from '../../mail/index.js';
-import { Addressbook, SuppressedAddress } from '../contacts.entity.js';
+import { Addressbook, SuppressedAddress, type ContactWord, type Contact } from '../contacts.entity.js';
 import type { AddressSource } from './extracted.dto.js';
 import { ReceivedRepository, type SeenAddress } from './received.repository.js';
 
-const suppressed = workspace.statement<{ address_key: string }>(
+const suppressed = workspace.statement<Pick<SuppressedAddress, 'address_key'>>(
   'contacts.suppressed',
   `SELECT address_key FROM suppressed_addresses WHERE tenant_id = $1 AND user_id = $2 AND address_key = ANY ($3)`,
 );
 
-const known = workspace.statement<{ word: string; contact_id: string; addressbook_id: string }>(
+const known = workspace.statement<Pick<ContactWord, 'word' | 'contact_id' | 'addressbook_id'>>(
   'contacts.known_addresses',
   `SELECT DISTINCT ON (listed.word) listed.word, listed.contact_id, listed.addressbook_id
      FROM addressbooks book
@@ -25,7 +25,7 @@ const known = workspace.statement<{ word: string; contact_id: string; addressboo
     ORDER BY listed.word, book.is_default DESC, book.kind = 'collected', listed.contact_id`,
 );
 
-const collected = workspace.statement<{ external_id: string }>(
+const collected = workspace.statement<Pick<Contact, 'external_id'>>(
   'contacts.collected_addresses',
   `SELECT contact.external_id
      FROM addressbooks book

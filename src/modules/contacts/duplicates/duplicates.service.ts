@@ -15,7 +15,7 @@ import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import { AddressbookAccess } from '../addressbook-access.js';
 import { CONTACT_COLUMNS } from '../contact-access.js';
-import { ContactMerge, type ContactSource } from '../contacts.entity.js';
+import { ContactMerge, type ContactSource, type ContactWord } from '../contacts.entity.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { ContactErrors, CONTACTS, fieldError } from '../contacts.resource.js';
 import { FormerContacts } from '../former-contacts.repository.js';
@@ -52,7 +52,7 @@ export interface Original {
 }
 
 // Words of one address book that several contacts have and that identify a person, or a group: name, telephone number, e-mail address. Primary key.
-const shared = workspace.statement<{ word: string; ids: string[] }>(
+const shared = workspace.statement<Pick<ContactWord, 'word'> & { ids: string[] }>(
   'contacts.shared_keys',
   `WITH keys AS (
      SELECT word, array_agg(contact_id) AS ids FROM contact_words

@@ -12,6 +12,7 @@ import {
 import { type AccessedRow, BOOK_ACCESS, CONTACT_COLUMNS } from '../contact-access.js';
 import { type BookRole, contactJson } from '../responses/contact.presenter.js';
 import { ContactResponse } from '../responses/contact.response.js';
+import type { Addressbook } from '../contacts.entity.js';
 
 // No row: the member does not see the address book; one without id: it has none of the contacts. Books of members only.
 const read = workspace.statement<AccessedRow & { role: BookRole }>(
@@ -23,7 +24,7 @@ const read = workspace.statement<AccessedRow & { role: BookRole }>(
     WHERE access.kind <> 'global'`,
 );
 
-const book = workspace.statement<{ id: string }>(
+const book = workspace.statement<Pick<Addressbook, 'id'>>(
   'contacts.filters_events',
   `SELECT access.id FROM ${BOOK_ACCESS} access WHERE access.kind <> 'global'`,
 );

@@ -32,7 +32,7 @@ export interface ImportItem extends Pick<
 }
 
 // Locks the address book before its contacts and in the mode of all other writes. Otherwise the foreign key would take a weaker lock first.
-const save = workspace.statement<{ id: string }>(
+const save = workspace.statement<Pick<ContactImport, 'id'>>(
   'contacts.save_import',
   `INSERT INTO contact_imports (tenant_id, user_id, id, addressbook_id, device_id, counts, errors)
    SELECT $1, $2, $3, book.id, $5, $6, $7 FROM addressbooks book WHERE book.tenant_id = $1 AND book.id = $4 FOR NO KEY UPDATE
@@ -56,7 +56,7 @@ const addItems = workspace.statement<never>(
    ON CONFLICT (tenant_id, import_id, contact_id) DO UPDATE
      SET revision = excluded.revision, source_hash = excluded.source_hash`,
 );
-const hashes = workspace.statement<{ contact_id: string; source_hash: string }>(
+const hashes = workspace.statement<Pick<ContactImportItem, 'contact_id'> & { source_hash: string }>(
   'contacts.imported_hashes',
   `SELECT DISTINCT ON (item.contact_id) item.contact_id, encode(item.source_hash, 'hex') AS source_hash
      FROM contact_import_items item

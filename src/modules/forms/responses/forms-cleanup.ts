@@ -3,6 +3,7 @@ import { Blobs } from '../../../platform/blobs/blobs.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
+import type { Form, FormResponseRow } from '../forms.schema.js';
 
 const BATCH = 100;
 /** Days between the deletion of a form and that of its rows. */
@@ -25,7 +26,7 @@ const expired = workspace.statement<FileRow>(
 );
 
 // Index forms_deleted.
-const due = workspace.statement<{ tenant_id: string; id: string }>(
+const due = workspace.statement<Pick<Form, 'tenant_id' | 'id'>>(
   'forms.due_for_purge',
   `SELECT tenant_id, id FROM forms WHERE deleted_at <= now() - make_interval(days => ${RETENTION_DAYS})
     ORDER BY deleted_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
@@ -38,7 +39,7 @@ const files = workspace.statement<FileRow>(
 );
 
 // Deletes a limited number of rows, so that the statement stays within its time limit.
-const responses = workspace.statement<{ id: string }>(
+const responses = workspace.statement<Pick<FormResponseRow, 'id'>>(
   'form_responses.purge',
   `DELETE FROM form_responses WHERE (tenant_id, form_id, id) IN (
      SELECT tenant_id, form_id, id FROM form_responses WHERE tenant_id = $1 AND form_id = $2 LIMIT 10000)

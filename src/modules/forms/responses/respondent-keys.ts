@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Keyring } from '../../../platform/secrets/keyring.js';
+import type { FormResponseRow } from '../forms.schema.js';
 
 const BATCH = 5_000;
 
-const respondents = workspace.statement<{ form_id: string; respondent_id: string }>(
+const respondents = workspace.statement<Pick<FormResponseRow, 'form_id'> & { respondent_id: string }>(
   'forms.respondents',
   `SELECT DISTINCT form_id, respondent_id FROM form_responses
     WHERE tenant_id = $1 AND respondent_id IS NOT NULL AND (form_id, respondent_id) > ($2::uuid, $3::uuid)

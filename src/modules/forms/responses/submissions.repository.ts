@@ -95,7 +95,7 @@ const files = workspace.statement<AnswerFile & { question_id: string }>(
 );
 
 // Index form_responses_client.
-const versionOf = workspace.statement<{ version: number }>(
+const versionOf = workspace.statement<Pick<FormResponseRow, 'version'>>(
   'form_responses.version_of',
   `SELECT version FROM form_responses WHERE tenant_id = $1 AND form_id = $2 AND client_response_id = $3`,
 );
@@ -191,7 +191,7 @@ export class SubmissionsRepository {
   }
 }
 
-const lock = workspace.statement<{ id: string }>(
+const lock = workspace.statement<Pick<FormUpload, 'id'>>(
   'form_uploads.lock',
   `SELECT id FROM form_uploads
     WHERE tenant_id = $1 AND form_id = $2 AND id = ANY ($3::uuid[]) AND user_id = $4 AND (response_id IS NULL OR response_id = $5)
@@ -199,7 +199,7 @@ const lock = workspace.statement<{ id: string }>(
 );
 
 // Index form_uploads_response.
-const remove = workspace.statement<{ tenant_id: string; blob_id: string }>(
+const remove = workspace.statement<Pick<FormUpload, 'tenant_id' | 'blob_id'>>(
   'form_uploads.delete_of_response',
   `DELETE FROM form_uploads WHERE tenant_id = $1 AND form_id = $2 AND response_id = $3 AND id <> ALL ($4::uuid[])
    RETURNING tenant_id, blob_id`,

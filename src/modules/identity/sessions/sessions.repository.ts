@@ -35,12 +35,12 @@ const liveIn = directory.statement<SessionRow>(
 );
 
 // Index: sessions_account.
-const liveOf = directory.statement<{ id: string; account_id: string }>(
+const liveOf = directory.statement<Pick<Session, 'id' | 'account_id'>>(
   'identity.live_sessions_of_accounts',
   `SELECT id, account_id FROM sessions WHERE account_id = ANY ($1::uuid[]) AND ${LIVE}`,
 );
 
-const revokeIn = directory.statement<{ id: string }>(
+const revokeIn = directory.statement<Pick<Session, 'id'>>(
   'identity.revoke_sessions_of_member',
   `UPDATE sessions SET revoked_at = now()
     WHERE account_id = $1 AND tenant_id = $2 AND ($3::uuid IS NULL OR id = $3) AND ${LIVE} RETURNING id`,
@@ -58,27 +58,27 @@ const signIn = directory.statement<{ seconds: number }>(
 );
 
 // Waits for a transaction that ends the session, and makes a later one wait.
-const lockLive = directory.statement<{ id: string }>(
+const lockLive = directory.statement<Pick<Session, 'id'>>(
   'identity.lock_live_session',
   `SELECT id FROM sessions WHERE id = $1 AND ${LIVE} FOR SHARE`,
 );
 
-const setAal2 = directory.statement<{ id: string }>(
+const setAal2 = directory.statement<Pick<Session, 'id'>>(
   'identity.raise_session',
   `UPDATE sessions SET aal2_at = now() WHERE id = $1 AND ${LIVE} RETURNING id`,
 );
 
-const revokeOne = directory.statement<{ id: string }>(
+const revokeOne = directory.statement<Pick<Session, 'id'>>(
   'identity.revoke_session',
   `UPDATE sessions SET revoked_at = now() WHERE id = $2 AND account_id = $1 AND ${LIVE} RETURNING id`,
 );
 
-const revokeOthers = directory.statement<{ id: string }>(
+const revokeOthers = directory.statement<Pick<Session, 'id'>>(
   'identity.revoke_other_sessions',
   `UPDATE sessions SET revoked_at = now() WHERE account_id = $1 AND id IS DISTINCT FROM $2 AND ${LIVE} RETURNING id`,
 );
 
-const revokePending = directory.statement<{ id: string }>(
+const revokePending = directory.statement<Pick<Session, 'id'>>(
   'identity.revoke_pending_sessions',
   `UPDATE sessions SET revoked_at = now() WHERE account_id = $1 AND aal2_at IS NULL AND ${LIVE} RETURNING id`,
 );

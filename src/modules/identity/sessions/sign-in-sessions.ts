@@ -6,6 +6,7 @@ import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { storedUserAgent } from '../identity.repository.js';
+import type { Session, AccessChange } from '../identity.schema.js';
 
 /** A session that may still obtain tokens. */
 interface LiveSession {
@@ -71,7 +72,7 @@ const activate = directory.statement<never>(
     WHERE id = $1 AND activated_at IS NULL AND revoked_at IS NULL AND expires_at > now()`,
 );
 
-const isUnused = directory.statement<{ id: string }>(
+const isUnused = directory.statement<Pick<Session, 'id'>>(
   'sign_in_sessions.is_unused',
   `SELECT id FROM sessions WHERE id = $1 AND account_id = $2 AND activated_at IS NULL AND revoked_at IS NULL`,
 );
@@ -113,7 +114,7 @@ const end = directory.statement<never>(
    INSERT INTO access_changes (id, account_id, tenant_id, session_id) SELECT $2, account_id, tenant_id, $1 FROM ended`,
 );
 
-const endOfClient = directory.statement<{ id: string }>(
+const endOfClient = directory.statement<Pick<AccessChange, 'id'>>(
   'sign_in_sessions.end_of_client',
   `WITH ended AS (
      UPDATE sessions SET revoked_at = now() WHERE client_id = $1 AND revoked_at IS NULL AND expires_at > now()
@@ -123,7 +124,7 @@ const endOfClient = directory.statement<{ id: string }>(
 );
 
 // There is no index by workspace, since issuers are rarely removed.
-const endOfIssuer = directory.statement<{ id: string }>(
+const endOfIssuer = directory.statement<Pick<AccessChange, 'id'>>(
   'sign_in_sessions.end_of_issuer',
   `WITH ended AS (
      UPDATE sessions SET revoked_at = now()

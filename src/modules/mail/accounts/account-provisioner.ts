@@ -9,6 +9,7 @@ import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { MEMBERS_PROVISIONED } from '../../tenants/index.js';
 import { MailErrors } from '../mail.response.js';
 import { MailAccounts } from './mail-accounts.js';
+import type { MailPendingAccount } from '../mail.schema.js';
 
 /** The job retries failures and handles members that an earlier version added. An event starts it for new members. */
 const INTERVAL_SECONDS = 60;
@@ -25,7 +26,7 @@ const enqueue = workspace.statement<never>(
       SELECT FROM mail_accounts AS account WHERE account.tenant_id = $1 AND account.user_id = member.user_id)
    ON CONFLICT DO NOTHING`,
 );
-const due = workspace.statement<{ tenant_id: string; user_id: string }>(
+const due = workspace.statement<Pick<MailPendingAccount, 'tenant_id' | 'user_id'>>(
   'mail.pending_due',
   `SELECT tenant_id, user_id FROM mail_pending_accounts WHERE retry_at <= now() ORDER BY retry_at LIMIT ${BATCH}`,
   { reach: 'cell' },

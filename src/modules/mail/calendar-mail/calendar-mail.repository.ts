@@ -14,7 +14,7 @@ export interface ScanRow extends WalkRow {
 }
 
 // Index mail_accounts_mail_user. An account may be linked to users of several workspaces.
-const owners = workspace.statement<{ tenant_id: string; user_id: string }>(
+const owners = workspace.statement<Pick<MailAccount, 'tenant_id' | 'user_id'>>(
   'mail.calendar_owners',
   `SELECT tenant_id, user_id FROM mail_accounts WHERE mail_user_id = $1`,
   { reach: 'all' },

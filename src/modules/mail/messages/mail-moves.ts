@@ -18,6 +18,7 @@ import {
   movesOf,
   splitFlags,
 } from './bulk.js';
+import type { MailMove } from '../mail.schema.js';
 
 // A message that returns to its original mailbox loses its record. A move within a mailbox keeps the origin.
 const record = workspace.statement<never>(
@@ -39,7 +40,7 @@ const remove = workspace.statement<never>(
   `DELETE FROM mail_moves WHERE tenant_id = $1 AND user_id = $2 AND mailbox = $3 AND message_id = ANY ($4::bigint[])`,
 );
 
-const origins = workspace.statement<{ message_id: string; origin: string }>(
+const origins = workspace.statement<Pick<MailMove, 'message_id' | 'origin'>>(
   'mail.moves_origins',
   `SELECT message_id, origin FROM mail_moves
     WHERE tenant_id = $1 AND user_id = $2 AND mailbox = $3 AND message_id = ANY ($4::bigint[])`,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { MemberKey } from '../../../platform/context/request-context.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import type { NoteMember } from '../notes.schema.js';
 
 // Each note gets its own feed number of the user, whose counter the caller has locked. $5 NULL: all notes.
 const move = workspace.statement<{ are_empty: boolean }>(
@@ -21,14 +22,14 @@ const move = workspace.statement<{ are_empty: boolean }>(
    SELECT coalesce(total.count < $5, true) AS are_empty FROM total`,
 );
 
-const owned = workspace.statement<{ note_id: string }>(
+const owned = workspace.statement<Pick<NoteMember, 'note_id'>>(
   'notes.owned_in_folders',
   `SELECT note_id FROM note_members
     WHERE tenant_id = $1 AND user_id = $2 AND role = 'owner' AND NOT trashed AND folder_id = ANY ($3::uuid[])
     ORDER BY note_id LIMIT $4`,
 );
 
-const folders = workspace.statement<{ note_id: string; folder_id: string }>(
+const folders = workspace.statement<Pick<NoteMember, 'note_id'> & { folder_id: string }>(
   'notes.folders',
   `SELECT note_id, folder_id FROM note_members
     WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3::uuid[]) AND folder_id IS NOT NULL`,

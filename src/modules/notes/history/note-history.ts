@@ -4,6 +4,7 @@ import { workspace } from '../../../platform/database/statement.js';
 import { ItemFailures } from '../../../platform/jobs/sweep.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { packBodies } from './revision-pack.js';
+import type { NoteRevision } from '../notes.schema.js';
 
 /** Number of newest bodies of a note that are not packed, because most reads of the history need them. */
 const KEPT = 20;
@@ -51,7 +52,7 @@ const lockNote = workspace.statement<DueNote>(
   'SELECT tenant_id, id AS note_id FROM notes WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE',
 );
 
-const clear = workspace.statement<{ revision: number }>(
+const clear = workspace.statement<Pick<NoteRevision, 'revision'>>(
   'note_history.clear',
   `UPDATE note_revisions SET content = NULL, enc = 1
     WHERE tenant_id = $1 AND note_id = $2 AND revision = ANY($3) AND content IS NOT NULL RETURNING revision`,

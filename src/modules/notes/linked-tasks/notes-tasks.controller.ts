@@ -26,9 +26,10 @@ import { changeLinks, type LinkChange, MAX_LINKS, type NoteRow, rejectTask } fro
 import { noteWithTask } from '../note.presenter.js';
 import { NoteErrors, NoteTaskEnvelope } from '../notes.dto.js';
 import { NotesRepository } from '../notes.repository.js';
+import type { Note } from '../notes.schema.js';
 
 // Index note_members_pkey, note by note.
-const titles = workspace.statement<{ id: string; title: string }>(
+const titles = workspace.statement<Pick<Note, 'id' | 'title'>>(
   'notes.titles',
   `SELECT note.id, note.title FROM unnest($3::uuid[]) AS wanted (id)
      JOIN note_members member ON member.tenant_id = $1 AND member.note_id = wanted.id AND member.user_id = $2
@@ -36,7 +37,7 @@ const titles = workspace.statement<{ id: string; title: string }>(
      JOIN notes note ON note.tenant_id = $1 AND note.id = wanted.id`,
 );
 
-const linkable = workspace.statement<{ id: string }>(
+const linkable = workspace.statement<Pick<Note, 'id'>>(
   'notes.linkable',
   `SELECT note.id FROM unnest($3::uuid[]) AS wanted (id)
      JOIN note_members member ON member.tenant_id = $1 AND member.note_id = wanted.id AND member.user_id = $2

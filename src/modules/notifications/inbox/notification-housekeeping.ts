@@ -5,6 +5,7 @@ import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { deletion, type Sweep, sweep } from '../../../platform/jobs/sweep.js';
 import { Announcements } from './announcements.js';
 import { NotificationSockets } from '../notification-sockets.js';
+import type { NotificationEntity } from '../notifications.schema.js';
 
 const BATCH = 500;
 const KEPT_DAYS = 180;
@@ -14,7 +15,7 @@ const LATE_DAYS = 7;
 const CAUSE_DAYS = 30;
 
 // Each row is updated by one process only. It gets a new number, so that it is at the top of the list.
-const wake = workspace.statement<{ tenant_id: string; user_id: string; id: string; type: string }>(
+const wake = workspace.statement<Pick<NotificationEntity, 'tenant_id' | 'user_id' | 'id' | 'type'>>(
   'notifications.wake',
   `WITH due AS MATERIALIZED (
      SELECT tenant_id, user_id, id FROM notifications WHERE state = 'snoozed' AND snooze_until <= now()

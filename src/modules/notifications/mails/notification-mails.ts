@@ -22,7 +22,7 @@ import { NOTIFICATION_TEXTS } from '../notification-texts.js';
 import { NotificationPresenter } from '../notification.presenter.js';
 import type { NotificationResponse } from '../notifications.dto.js';
 import { type NotificationRow, NotificationsRepository } from '../notifications.repository.js';
-import type { NotificationState } from '../notifications.schema.js';
+import type { NotificationState, NotificationEntity } from '../notifications.schema.js';
 import { afterQuiet, DELAY_SECONDS } from './email-time.js';
 import { UnsubscribeLinks } from './unsubscribe.controller.js';
 
@@ -193,7 +193,7 @@ interface DueRow {
   state: NotificationState;
 }
 
-const dueUsers = workspace.statement<{ tenant_id: string; user_id: string }>(
+const dueUsers = workspace.statement<Pick<NotificationEntity, 'tenant_id' | 'user_id'>>(
   'notifications.due_users',
   `SELECT DISTINCT tenant_id, user_id FROM (
      SELECT tenant_id, user_id FROM notifications WHERE email_due_at <= now() ORDER BY email_due_at LIMIT ${USERS}) AS due`,

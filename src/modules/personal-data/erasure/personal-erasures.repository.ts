@@ -20,7 +20,7 @@ export interface ClaimedErasure extends DataOwner {
 export type ErasureRow = Pick<PersonalErasure, 'tenant_id' | 'state' | 'due_at'>;
 
 // A repeated request may set an earlier time. It does not postpone an erasure, and a running one keeps its lease.
-const schedule = workspace.statement<{ user_id: string }>(
+const schedule = workspace.statement<Pick<PersonalErasure, 'user_id'>>(
   'personal_erasures.schedule',
   `INSERT INTO personal_erasures AS erasure (tenant_id, user_id, state, due_at)
    SELECT $1, user_id, 'pending', $3 FROM unnest($2::uuid[]) AS given (user_id) ORDER BY user_id
@@ -30,7 +30,7 @@ const schedule = workspace.statement<{ user_id: string }>(
 );
 
 // Index: personal_erasures_due.
-const claim = workspace.statement<{ tenant_id: string; user_id: string; attempts: number; steps: string[] }>(
+const claim = workspace.statement<Pick<PersonalErasure, 'tenant_id' | 'user_id' | 'attempts' | 'steps'>>(
   'personal_erasures.claim',
   `UPDATE personal_erasures
       SET state = 'running', lease_id = $1, due_at = now() + make_interval(secs => $2), attempts = attempts + 1

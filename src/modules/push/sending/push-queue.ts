@@ -124,7 +124,7 @@ const add = workspace.statement<{ added: number }>(
    SELECT count(*)::int AS added FROM added`,
 );
 
-const shown = workspace.statement<{ notification_id: string }>(
+const shown = workspace.statement<Pick<PushDelivery, 'notification_id'>>(
   'push.shown',
   `SELECT DISTINCT notification_id FROM push_deliveries
     WHERE tenant_id = $1 AND user_id = $2 AND state = 'sent' AND kind = 'shown'

@@ -7,6 +7,7 @@ import {
   REQUIRED_PREFERENCES,
 } from '../../../platform/notifications/notification-type.js';
 import { PREFERENCES, type PUSH_CONTENTS, type Stored, viewOf } from './preferences.js';
+import type { Preferences } from '../settings.schema.js';
 
 /** What push messages contain. */
 export type PushContent = (typeof PUSH_CONTENTS)[number];
@@ -104,7 +105,7 @@ export interface WorkingHours {
   days: string[];
 }
 
-const readHours = workspace.statement<{ user_id: string; stored: Stored }>(
+const readHours = workspace.statement<Pick<Preferences, 'user_id'> & { stored: Stored }>(
   'settings.working_hours',
   `SELECT user_id, data AS stored FROM preferences
     WHERE tenant_id = $1 AND kind = 'general' AND user_id = ANY ($2::uuid[])`,

@@ -3,6 +3,7 @@ import { Db } from '../../../platform/database/db.js';
 import { directory } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { boundedPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
+import type { OidcClient } from '../sign-in.schema.js';
 
 export const CLIENT_KINDS = ['public', 'confidential', 'device', 'service'] as const;
 
@@ -74,7 +75,7 @@ const countOwned = directory.statement<{ count: number }>(
 
 const lockOwned = directory.lock('oidc_clients.lock_owned', 'oidc clients of');
 
-const setSecret = directory.statement<{ id: string }>(
+const setSecret = directory.statement<Pick<OidcClient, 'id'>>(
   'oidc_clients.set_secret',
   `UPDATE oidc_clients SET secret_hash = $3 WHERE owner_tenant_id = $1 AND id = $2 RETURNING id`,
 );
@@ -89,14 +90,14 @@ const list = directory.statement<ClientRow & { tenant: string | null }>(
   `SELECT ${CLIENT}, (SELECT slug FROM tenant_names tenant WHERE tenant.id = tenant_id) AS tenant FROM oidc_clients ORDER BY id`,
 );
 
-const create = directory.statement<{ id: string }>(
+const create = directory.statement<Pick<OidcClient, 'id'>>(
   'oidc_clients.create',
   `INSERT INTO oidc_clients (id, kind, name, first_party, secret_hash, redirect_uris, logout_uris, account_id, tenant_id,
                              owner_tenant_id, created_by, scopes)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING RETURNING id`,
 );
 
-const remove = directory.statement<{ account_id: string | null }>(
+const remove = directory.statement<Pick<OidcClient, 'account_id'>>(
   'oidc_clients.remove',
   `DELETE FROM oidc_clients WHERE id = $1 RETURNING account_id`,
 );

@@ -55,7 +55,7 @@ const findByUserCode = directory.statement<RecordRow>(
   `SELECT ${FOUND} FROM oidc_records WHERE model = $1 AND user_code_hash = $2`,
 );
 
-const consume = directory.statement<{ id_hash: Buffer }>(
+const consume = directory.statement<Pick<OidcRecord, 'id_hash'>>(
   'oidc_records.consume',
   `UPDATE oidc_records SET consumed_at = now(), consumed_by = $3 WHERE model = $1 AND id_hash = $2 AND consumed_at IS NULL RETURNING id_hash`,
 );
@@ -75,7 +75,7 @@ const destroyFamily = directory.statement<never>(
   `DELETE FROM oidc_records WHERE grant_id = $1`,
 );
 
-const grants = directory.statement<{ payload: string }>(
+const grants = directory.statement<Pick<OidcRecord, 'payload'>>(
   'oidc_records.grants',
   `SELECT payload FROM oidc_records WHERE model = 'Grant' AND grant_id = ANY ($1::uuid[])`,
 );

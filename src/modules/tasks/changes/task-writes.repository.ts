@@ -10,7 +10,7 @@ import type { TaskPatch } from '../model/rules/task-merge.js';
 import { DONE, positionAfter, type TaskEvent, type TaskRow, timestampText } from '../model/rules/task-row.js';
 import type { NewTaskFacts, TaskFacts } from '../model/rules/task-rules.js';
 import type { StoredTask } from '../tasks.repository.js';
-import type { TaskRole } from '../tasks.schema.js';
+import type { TaskRole, Task, TaskMember } from '../tasks.schema.js';
 
 const roleOf = workspace.statement<{ role: TaskRole }>(
   'task_folders.role',
@@ -104,7 +104,7 @@ const lock = workspace.statement<Pick<TaskRow, 'folder_id' | 'uid' | 'status' | 
   `SELECT folder_id, uid, status, next_task_id FROM tasks WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
 );
 
-const folderOf = workspace.statement<{ folder_id: string | null }>(
+const folderOf = workspace.statement<Pick<Task, 'folder_id'>>(
   'tasks.filed_in',
   `SELECT folder_id FROM tasks WHERE tenant_id = $1 AND id = $2`,
 );
@@ -117,10 +117,10 @@ const LAST_UNFILED = `
   SELECT position FROM task_members
    WHERE tenant_id = $1 AND user_id = $2 AND folder_id IS NULL AND role IS NOT NULL AND NOT trashed
    ORDER BY folder_id DESC, position DESC LIMIT 1`;
-const lastUnfiled = workspace.statement<{ position: string }>('tasks.last_unfiled', LAST_UNFILED, {
+const lastUnfiled = workspace.statement<Pick<TaskMember, 'position'>>('tasks.last_unfiled', LAST_UNFILED, {
   pipelined: true,
 });
-const lastFiled = workspace.statement<{ position: string }>(
+const lastFiled = workspace.statement<Pick<TaskMember, 'position'>>(
   'tasks.last_filed',
   `SELECT position FROM task_members
     WHERE tenant_id = $1 AND user_id = $2 AND folder_id = $3 AND role IS NOT NULL AND NOT trashed

@@ -9,7 +9,7 @@ import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { Tree } from '../../../platform/resources/folders.js';
 import type { FeedOwner } from '../../../platform/sync/feed-source.js';
 import { MemberFeed } from '../../../platform/sync/member-feed.js';
-import { TaskFolder, TaskFolderMember, type TaskRole } from '../tasks.schema.js';
+import { TaskFolder, TaskFolderMember, type TaskRole, type Task } from '../tasks.schema.js';
 import { TASK_FOLDERS, type TaskFolderResponse } from './task-folders.dto.js';
 
 export interface TaskFolderRow {
@@ -58,7 +58,7 @@ const lockTree = workspace.statement<never>(
   `SELECT pg_advisory_xact_lock(task_tree_key($1, $2))`,
 );
 
-const lockTasks = workspace.statement<{ id: string }>(
+const lockTasks = workspace.statement<Pick<Task, 'id'>>(
   'task_folders.lock_tasks',
   `SELECT id FROM tasks WHERE tenant_id = $1 AND folder_id = ANY ($2) ORDER BY id LIMIT $3 FOR UPDATE`,
 );
@@ -86,7 +86,7 @@ const audience = workspace.statement<{ user_id: string }>(
     UNION SELECT user_id FROM task_folder_members WHERE tenant_id = $1 AND folder_id = ANY ($2) AND role IS NOT NULL`,
 );
 
-const ownTasks = workspace.statement<{ id: string; linked: boolean }>(
+const ownTasks = workspace.statement<Pick<Task, 'id'> & { linked: boolean }>(
   'task_folders.own_tasks',
   `SELECT id, linked_notes <> '{}' AS linked FROM tasks
     WHERE tenant_id = $1 AND creator_id = $2 AND id = ANY ($3) AND deleted_at IS NULL`,

@@ -16,14 +16,14 @@ import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { keyFor } from '../../../platform/resources/folders.js';
 import { TaskInputs } from '../task-inputs.js';
 import { TaskErrors } from '../tasks.dto.js';
-import { Subtask } from '../tasks.schema.js';
+import { Subtask, type TaskMember } from '../tasks.schema.js';
 import { assertWritable, keyOf, type PartWritten, TaskPartWrites } from './task-part-writes.js';
 import { CreateSubtask, DeletedPartEnvelope, SubtaskEnvelope, UpdateSubtask } from './task-parts.dto.js';
 
 /** An input whose assignee was looked up: an id. */
 type Resolved = Omit<UpdateSubtask, 'assignee'> & { assigneeId?: string | null };
 
-const canSee = workspace.statement<{ user_id: string }>(
+const canSee = workspace.statement<Pick<TaskMember, 'user_id'>>(
   'subtasks.can_see',
   `SELECT member.user_id FROM task_members member
      JOIN member_profiles profile ON profile.tenant_id = member.tenant_id AND profile.user_id = member.user_id

@@ -17,7 +17,7 @@ import {
 } from '../responses/task.presenter.js';
 import { TaskErrors } from '../tasks.dto.js';
 import { TasksRepository } from '../tasks.repository.js';
-import type { TaskRole } from '../tasks.schema.js';
+import type { TaskRole, TaskMember } from '../tasks.schema.js';
 import type { TaskActivityResponse } from './task-parts.dto.js';
 
 /** The rules of the parts of tasks: functions of the task and the role of the caller, which return an error or null. */
@@ -78,7 +78,7 @@ const open = workspace.statement<OpenTask>(
     WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.task_id = $3 AND member.role IS NOT NULL`,
 );
 // The users whom a comment concerns: the creator, the assignees and earlier commenters who still see the task, without its author.
-const commentRecipients = workspace.statement<{ user_id: string }>(
+const commentRecipients = workspace.statement<Pick<TaskMember, 'user_id'>>(
   'task_parts.comment_recipients',
   `SELECT member.user_id FROM task_members member
     WHERE member.tenant_id = $1 AND member.task_id = $3 AND member.role IS NOT NULL AND member.user_id <> $2

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { TaskRole } from '../tasks.schema.js';
+import type { TaskRole, TaskFolderMember, Task } from '../tasks.schema.js';
 import type { TaskResourceRow } from '../model/todo-values.js';
 
 /** A task of a list without its content. */
@@ -59,7 +59,7 @@ const usedIds = workspace.statement<UsedFolderId>(
     WHERE folder.tenant_id = $1 AND folder.id = ANY ($3::uuid[])`,
 );
 
-const orders = workspace.statement<{ folder_id: string; calendar_order: number }>(
+const orders = workspace.statement<Pick<TaskFolderMember, 'folder_id'> & { calendar_order: number }>(
   'task_resources.orders',
   `SELECT folder_id, calendar_order FROM task_folder_members WHERE tenant_id = $1 AND user_id = $2 AND calendar_order IS NOT NULL`,
   { pipelined: true },
@@ -97,7 +97,7 @@ const read = workspace.statement<TaskResourceRow>(
     ORDER BY member.task_id`,
 );
 
-const known = workspace.statement<{ id: string }>(
+const known = workspace.statement<Pick<Task, 'id'>>(
   'task_resources.known',
   `SELECT id FROM tasks WHERE tenant_id = $1 AND id = ANY ($2::uuid[])`,
 );

@@ -4,7 +4,7 @@ import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { TxHooks } from '../../../platform/events/tx-hooks.js';
 import { ReferenceTitles, titlesBy } from '../../../platform/references/reference-titles.js';
-import type { StoredReference } from '../tasks.schema.js';
+import type { StoredReference, Task } from '../tasks.schema.js';
 import { LINKED_TASKS_CHANGED } from '../tasks.events.js';
 import type { TaskChange, TaskRow } from '../model/rules/task-row.js';
 import { TasksRepository } from '../tasks.repository.js';
@@ -15,7 +15,7 @@ interface TaskText {
   refs: string | null;
 }
 
-const titlesOfTasks = workspace.statement<{ id: string; title: string }>(
+const titlesOfTasks = workspace.statement<Pick<Task, 'id' | 'title'>>(
   'tasks.titles',
   `SELECT task.id, task.title FROM unnest($3::uuid[]) AS wanted (id)
      JOIN task_members member ON member.tenant_id = $1 AND member.task_id = wanted.id AND member.user_id = $2

@@ -23,7 +23,7 @@ const lockDomain = directory.statement<never>(
 
 const lockDomains = directory.lock('tenants.lock_domains', 'tenant domains of');
 
-const verifiedBy = directory.statement<{ tenant_id: string }>(
+const verifiedBy = directory.statement<Pick<TenantDomain, 'tenant_id'>>(
   'tenants.domain_verified_by',
   `SELECT tenant_id FROM tenant_domains WHERE domain = ANY ($1::text[]) AND verified_at IS NOT NULL ORDER BY verified_at LIMIT 1`,
 );

@@ -80,7 +80,7 @@ const readLogo = directory.statement<LogoRow>(
      FROM tenant_logos WHERE tenant_id = $1`,
 );
 
-const unencoded = directory.statement<{ tenant_id: string; version: string; bytes: Buffer }>(
+const unencoded = directory.statement<Pick<TenantLogo, 'tenant_id' | 'version' | 'bytes'>>(
   'tenants.unencoded_logos',
   `SELECT tenant_id, version, bytes FROM tenant_logos WHERE NOT is_encoded ORDER BY tenant_id LIMIT $1`,
 );

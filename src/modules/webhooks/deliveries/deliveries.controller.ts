@@ -37,7 +37,7 @@ const forget: Sweep = workspace.statement(
 );
 
 // Index webhook_deliveries_list. Their places are those of their events, before all later ones.
-const again = workspace.statement<{ id: string }>(
+const again = workspace.statement<Pick<WebhookDelivery, 'id'>>(
   'webhooks.redeliver_since',
   `UPDATE webhook_deliveries SET state = 'pending', attempts = 0, due_at = occurred_at
     WHERE tenant_id = $1 AND webhook_id = $2 AND id IN (

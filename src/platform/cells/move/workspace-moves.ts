@@ -13,7 +13,7 @@ import type { Tx } from '../../database/tx.js';
 import { PeriodicJobs } from '../../jobs/periodic-jobs.js';
 import { CellError } from '../cell-administration.js';
 import { Cells, REFRESH_MS } from '../cells.js';
-import { CellsRepository, type WorkspaceMoveRow } from '../cells.repository.js';
+import { CellsRepository, type WorkspaceMoveRow, type WorkspaceCell } from '../cells.repository.js';
 import { UnfinishedCommits } from '../unfinished-commits.js';
 import { allowWrites, type MovedTable, movedTables, stopWrites, workspaceTableNames } from './moved-table.js';
 import { catchUp, clearAll, compare, copyAll } from './workspace-copy.js';
@@ -23,7 +23,7 @@ export type Move = Omit<WorkspaceMoveRow, 'alive_at'>;
 /** Time without a renewal after which a move is abandoned. */
 const ABANDONED_SECONDS = 60;
 
-const begin = directory.statement<{ tenant_id: string }>(
+const begin = directory.statement<Pick<WorkspaceMoveRow, 'tenant_id'>>(
   'moves.begin',
   `INSERT INTO workspace_moves (tenant_id, source, target, state) VALUES ($1, $2, $3, 'copying')
    ON CONFLICT DO NOTHING RETURNING tenant_id`,
@@ -42,12 +42,12 @@ const takeOver = directory.statement<Move>(
 
 const end = directory.statement<never>('moves.end', `DELETE FROM workspace_moves WHERE tenant_id = $1`);
 
-const switched = directory.statement<{ tenant_id: string }>(
+const switched = directory.statement<Pick<WorkspaceMoveRow, 'tenant_id'>>(
   'moves.switched',
   `UPDATE workspace_moves SET state = 'switched' WHERE tenant_id = $1 AND state = 'copying' RETURNING tenant_id`,
 );
 
-const place = directory.statement<{ tenant_id: string }>(
+const place = directory.statement<Pick<WorkspaceCell, 'tenant_id'>>(
   'moves.place',
   `INSERT INTO workspace_cells AS placed (tenant_id, cell) VALUES ($1, $2)
    ON CONFLICT (tenant_id) DO UPDATE SET cell = excluded.cell WHERE placed.cell <> excluded.cell RETURNING tenant_id`,

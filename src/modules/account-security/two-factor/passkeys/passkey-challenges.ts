@@ -19,7 +19,7 @@ const put = directory.statement<never>(
    ON CONFLICT (purpose, subject) DO UPDATE SET challenge = excluded.challenge, expires_at = excluded.expires_at`,
 );
 
-const take = directory.statement<{ challenge: Buffer; isValid: boolean }>(
+const take = directory.statement<Pick<PasskeyChallenge, 'challenge'> & { isValid: boolean }>(
   'passkey_challenges.take',
   `DELETE FROM passkey_challenges WHERE purpose = $1 AND subject = $2
    RETURNING challenge, expires_at > now() AS "isValid"`,

@@ -4,6 +4,7 @@ import { directory } from '../../../../platform/database/statement.js';
 import type { Tx } from '../../../../platform/database/tx.js';
 import type { PasskeyResponse } from './passkey.dto.js';
 import type { NewCredential, StoredCredential } from './webauthn.js';
+import type { Passkey } from '../../account-security.schema.js';
 
 export interface StoredPasskey extends StoredCredential {
   id: string;
@@ -46,7 +47,7 @@ const remove = directory.statement<PasskeyResponse>(
 );
 
 // Only one of several concurrent assertions with the same counter succeeds.
-const use = directory.statement<{ id: string }>(
+const use = directory.statement<Pick<Passkey, 'id'>>(
   'passkeys.use',
   `UPDATE passkeys SET counter = $2, synced = $3, last_used_at = now()
     WHERE id = $1 AND (counter < $2 OR (counter = 0 AND $2 = 0)) RETURNING id`,

@@ -4,7 +4,7 @@ import { parameterOf } from '../../../../lib/icalendar/index.js';
 import { addressOfUri } from '../../../../lib/itip/index.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Tx } from '../../../../platform/database/tx.js';
-import type { PlacedReminder } from '../../calendar.schema.js';
+import type { PlacedReminder, CalendarEvent } from '../../calendar.schema.js';
 import { withoutCall } from '../../changes/event-calls.js';
 import { pattern, resetResponses, sameTimes } from '../../changes/event-change.js';
 import type { EventChange, EventMessage } from '../../changes/event-write.js';
@@ -26,7 +26,7 @@ export interface DeletedEvent {
 }
 
 // Index calendar_events_uid.
-const lock = workspace.statement<{ id: string }>(
+const lock = workspace.statement<Pick<CalendarEvent, 'id'>>(
   'calendar.lock_deleted_event',
   `SELECT id FROM calendar_events
     WHERE tenant_id = $1 AND origin_calendar_id = $2 AND uid = $3 AND origin <> 'external' AND deleted_at IS NOT NULL

@@ -43,7 +43,7 @@ const forSockets = workspace.statement<{ approval: ApprovalResponse; reviewers: 
     WHERE view.tenant_id = $1 AND view.id = $2`,
 );
 
-const reviewers = workspace.statement<{ user_id: string; call_id: string | null; room_id: string | null }>(
+const reviewers = workspace.statement<Pick<Guest, 'call_id' | 'room_id'> & { user_id: string }>(
   'approvals.reviewers',
   `SELECT reviewer AS user_id, guest.call_id, guest.room_id
      FROM guests guest CROSS JOIN LATERAL guest_reviewers($1, $2) AS reviewer

@@ -53,7 +53,8 @@ const targetCall = workspace.statement<InviteTarget>(
 const targetRoom = workspace.statement<InviteTarget>(
   'invites.target_room',
   `SELECT NULL AS call_id, room.id AS room_id, coalesce(room.name, '') AS title, NULL AS call_kind, NULL AS call_state,
-          room.type AS room_type, room.archived_at IS NOT NULL AS room_archived, role.role >= 'moderator' AS moderates, NULL AS lobby, NULL AS otp, NULL AS guest_chat
+          room.type AS room_type, room.archived_at IS NOT NULL AS room_archived, role.role >= 'moderator' AS moderates, NULL::boolean AS lobby,
+          NULL::boolean AS otp, NULL::boolean AS guest_chat
      FROM chat_room_refs room
      JOIN chat_room_roles role ON role.tenant_id = $1 AND role.room_id = room.id AND role.user_id = $2
     WHERE room.tenant_id = $1 AND room.id = $3`,
