@@ -18,7 +18,7 @@ import {
   UpdateTaskFolder,
 } from '../../tasks/index.js';
 import { DavNames } from '../dav-names.js';
-import { DavError, notFound } from '../model/body.js';
+import { DavError, isMissing, notFound } from '../model/body.js';
 import {
   type Collection,
   collectionProperties,
@@ -221,11 +221,11 @@ export class TaskCollections implements Collections {
     const known = await this.knownId(ctx, id, name);
     try {
       return await write(known).catch(async (error: unknown) => {
-        // Another request may have created the task under this name.
-        const created =
-          known === null && error instanceof TaskUidConflict ? await this.knownId(ctx, id, name) : null;
-        if (created === null) throw error;
-        return write(created);
+        // Another request may have created the task under this name, or removed it.
+        const isOvertaken = known === null ? error instanceof TaskUidConflict : isMissing(error);
+        const next = isOvertaken ? await this.knownId(ctx, id, name) : known;
+        if ((next === null) === (known === null)) throw error;
+        return write(next);
       });
     } catch (error) {
       throw error instanceof TaskUidConflict
