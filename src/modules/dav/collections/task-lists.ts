@@ -171,10 +171,10 @@ export class TaskCollections implements Collections {
     ctx: RequestContext,
     { id }: Collection,
     names: readonly string[],
-    { zones }: ContentOptions,
+    options: ContentOptions,
   ): AsyncGenerator<Member[]> {
     const own = await this.names.resolve(ctx.tenantId, id, names);
-    for await (const page of this.tasks.ofIds(ctx, id, [...own.keys()].filter(isTaskId), zones))
+    for await (const page of this.tasks.ofIds(ctx, id, [...own.keys()].filter(isTaskId), options))
       yield page.map(({ id: taskId, etag, text }) => ({ name: own.get(taskId) as string, etag, text }));
   }
 
@@ -182,11 +182,11 @@ export class TaskCollections implements Collections {
     ctx: RequestContext,
     { id }: Collection,
     report: XmlElement,
-    { zones }: ContentOptions,
+    options: ContentOptions,
   ): AsyncGenerator<Member[]> {
     const { hasMembers, range, rest } = calendarFilterOf(childOf(report, caldav('filter')), 'VTODO');
     if (!hasMembers) return;
-    for await (const page of this.tasks.occurring(ctx, id, range, zones)) {
+    for await (const page of this.tasks.occurring(ctx, id, range, options)) {
       const found = rest ? page.filter(({ text }) => matchesComponents(rest, text, 'VTODO')) : page;
       yield this.named(ctx, id, found);
     }
