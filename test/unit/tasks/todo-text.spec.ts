@@ -1,9 +1,4 @@
-import {
-  component,
-  formatComponent,
-  parseCalendars,
-  type Component,
-} from '../../../src/lib/icalendar/index.js';
+import { formatComponent, parseCalendars, type Component } from '../../../src/lib/icalendar/index.js';
 import {
   changedInput,
   createdInput,

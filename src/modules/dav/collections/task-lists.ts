@@ -223,9 +223,9 @@ export class TaskCollections implements Collections {
       return await write(known).catch(async (error: unknown) => {
         // Another request may have created the task under this name, or removed it.
         const isOvertaken = known === null ? error instanceof TaskUidConflict : isMissing(error);
-        const next = isOvertaken ? await this.knownId(ctx, id, name) : known;
-        if ((next === null) === (known === null)) throw error;
-        return write(next);
+        const changed = isOvertaken ? await this.knownId(ctx, id, name) : known;
+        if ((changed === null) === (known === null)) throw error;
+        return write(changed);
       });
     } catch (error) {
       throw error instanceof TaskUidConflict
