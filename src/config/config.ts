@@ -14,7 +14,14 @@ import {
 import 'reflect-metadata';
 import { MailSettings, parseSender } from './mail-settings.js';
 import { entries, OneOf, Origins, Proxies, Text, ToBoolean, Url, Whole } from './setting.decorators.js';
-import { asksForStandby, type BlobStoreSettings, parseBlobStoreUrl } from './store-urls.js';
+import {
+  asksForStandby,
+  type BlobStoreSettings,
+  isValidDatabaseUrl,
+  listedUrls,
+  parseBlobStoreUrl,
+  singleHostUrls,
+} from './store-urls.js';
 
 /** Invalid settings, one line for each. The process exits with code 78 (EX_CONFIG of sysexits.h). */
 export class ConfigError extends Error {
@@ -40,6 +47,7 @@ export function lineOf({ property, constraints = {}, value }: ValidationError): 
 /** The settings that depend on other settings. `Config` has all of them. */
 interface DependentSettings {
   DATABASE_URL?: string;
+  DATABASE_REPLICA_URLS?: string;
   PUBLIC_URL?: string;
   OIDC_ISSUER?: string;
   OIDC_AUDIENCE?: string;
@@ -92,6 +100,7 @@ export function crossChecks(config: DependentSettings): string[] {
   }
   if (asksForStandby(config.DATABASE_URL ?? ''))
     lines.push('DATABASE_URL target_session_attrs must be read-write or primary, or absent');
+  lines.push(...checkReplicas(config));
   const livekit = [config.LIVEKIT_URL, config.LIVEKIT_API_KEY, config.LIVEKIT_API_SECRET].filter(
     Boolean,
   ).length;
@@ -99,6 +108,20 @@ export function crossChecks(config: DependentSettings): string[] {
     lines.push('LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET must be set together');
   }
   return lines;
+}
+
+function checkReplicas({ DATABASE_URL, DATABASE_REPLICA_URLS }: DependentSettings): string[] {
+  const urls = listedUrls(DATABASE_REPLICA_URLS);
+  if (urls.length === 0) return [];
+  if (DATABASE_URL === undefined)
+    return ['DATABASE_REPLICA_URLS needs DATABASE_URL: the embedded database has no replicas'];
+  if (!urls.every((url) => /^postgres(?:ql)?:\/\/\S+$/.test(url) && isValidDatabaseUrl(url)))
+    return [
+      'DATABASE_REPLICA_URLS must be a comma-separated list of URLs beginning with postgres:// or postgresql://',
+    ];
+  if (urls.some((url) => singleHostUrls(url).length > 1))
+    return ['DATABASE_REPLICA_URLS must name one host in each URL: each replica has a URL of its own'];
+  return [];
 }
 
 /** Whether a URL is valid by itself. The validation of the setting reports any other one. */
@@ -152,6 +175,9 @@ export class Config extends MailSettings {
 
   /** PostgreSQL to use instead of the embedded one. */
   @Url('postgres', 'postgresql') DATABASE_URL?: string;
+
+  /** Standbys of the database that serve reads, comma-separated. Default: none. */
+  @Text() DATABASE_REPLICA_URLS?: string;
 
   /** Connections per process for requests and jobs. */
   @Whole(1, 1000) DATABASE_POOL_MAX = 10;
@@ -295,6 +321,11 @@ export class Config extends MailSettings {
   /** True when this process runs its own PostgreSQL under DATA_DIR. */
   get embeddedDatabase(): boolean {
     return this.DATABASE_URL === undefined;
+  }
+
+  /** Addresses of the standbys that serve reads. */
+  get replicaUrls(): string[] {
+    return listedUrls(this.DATABASE_REPLICA_URLS);
   }
 
   get demo(): boolean {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { Transform } from 'class-transformer';
 import { IsIn, IsInt, IsNumber, IsOptional, IsString, Matches, Max, Min, ValidateBy } from 'class-validator';
-import { singleHostUrls } from './store-urls.js';
+import { isValidDatabaseUrl } from './store-urls.js';
 
 const TRUE = new Set(['true', '1', 'yes', 'on']);
 const FALSE = new Set(['false', '0', 'no', 'off']);
@@ -46,7 +46,7 @@ export const Share = (): PropertyDecorator => {
 /** An optional URL with one of the schemes. */
 export const Url = (...schemes: string[]): PropertyDecorator => {
   const begins = new RegExp(`^(?:${schemes.join('|')})://\\S+$`);
-  const validate = (value: string): boolean => !begins.test(value) || isParsable(value);
+  const validate = (value: string): boolean => !begins.test(value) || isValidDatabaseUrl(value);
   return (target, key) => {
     IsOptional()(target, key);
     Matches(begins, {
@@ -61,19 +61,6 @@ export const Url = (...schemes: string[]): PropertyDecorator => {
     )(target, key);
   };
 };
-
-/** Whether the libraries that receive the URL can parse it. A URL of PostgreSQL may lack the host, or have several. */
-function isParsable(text: string): boolean {
-  try {
-    for (const url of singleHostUrls(text)) {
-      const { username, password } = new URL(url.replace('@/', '@localhost/'));
-      for (const part of [username, password]) decodeURIComponent(part);
-    }
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Optional text. */
 export const Text = (): PropertyDecorator => (target, key) => {

@@ -100,6 +100,26 @@ export function singleHostUrls(url: string): string[] {
     .map((host) => `${before}${hasPort(host) ? host : `${host}:${DEFAULT_PORT}`}${after}`);
 }
 
+/** Whether the libraries that receive the connection string can parse it. It may lack the host, or have several. */
+export function isValidDatabaseUrl(text: string): boolean {
+  try {
+    for (const url of singleHostUrls(text)) {
+      const { username, password } = new URL(url.replace('@/', '@localhost/'));
+      for (const part of [username, password]) decodeURIComponent(part);
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The connection strings of a list with commas, each of which may have several hosts. */
+export const listedUrls = (list = ''): string[] =>
+  list
+    .split(/,\s*(?=postgres(?:ql)?:\/\/)/)
+    .map((url) => url.trim())
+    .filter(Boolean);
+
 /** Whether the connection string asks for a server that the service cannot use, such as `target_session_attrs=standby`. */
 export function asksForStandby(url: string): boolean {
   const [first = ''] = singleHostUrls(url);

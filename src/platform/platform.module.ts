@@ -90,7 +90,15 @@ export class DatabaseModule {
             return createDataSource(config, url, schema, { shares, poolSize: sumOf(shares) }).initialize();
           },
         },
-        Db,
+        {
+          provide: Db,
+          inject: [DataSource, Config],
+          useFactory: (dataSource: DataSource, { replicaUrls }: Config) => {
+            const db = new Db(dataSource);
+            if (replicaUrls.length > 0) db.main.useReplicas(replicaUrls);
+            return db;
+          },
+        },
         { provide: Schema, useValue: schema },
       ],
       exports: [Db, Schema],
@@ -144,7 +152,7 @@ export class ObservabilityModule {}
 @Module({
   controllers: [SyncStateController],
   providers: [SyncCursors, HeadChanges, HeadWatch, FeedService, FeedRetention, SyncState],
-  exports: [SyncState, SyncCursors, FeedService, FeedRetention, HeadWatch],
+  exports: [SyncState, SyncCursors, FeedService, FeedRetention, HeadChanges, HeadWatch],
 })
 export class SyncModule {}
 

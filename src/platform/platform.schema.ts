@@ -140,6 +140,7 @@ export const platformSchema: SchemaPart = {
     'sync_heads',
     'lock_heads',
     'advance_head',
+    'advance_head_quietly',
     'row_quota',
     'row_quota_exceeded',
     'items_need_count',
@@ -194,6 +195,7 @@ export const platformSchema: SchemaPart = {
     OutboxOrder1798808000000: '0017-outbox-order',
     EventInterests1798808000002: '0016-event-interests',
     UsersOfInterests1798813000000: '0018-users-of-interests',
+    ReportedHeads1798814000056: '0019-reported-heads',
   }),
   sql: [
     ...sqlFiles('either', import.meta.url, 'values'),

@@ -1,6 +1,7 @@
 // The suites of the browser, with one count at the end. Arguments name suites, e.g. `npm run test:browser -- forms`.
 import { chat } from './chat/chat.mjs';
 import { client } from './client/client.mjs';
+import { guide } from './client/guide.mjs';
 import { company } from './company/company.mjs';
 import { issuer } from './company/issuer.mjs';
 import { example } from './example.mjs';
@@ -11,7 +12,7 @@ import { runSuites } from './support/steps.mjs';
 import { push } from './push.mjs';
 import { page } from './swagger-ui.mjs';
 
-const SUITES = { page, mail, mails, forms, chat, client, example, push, company, issuer };
+const SUITES = { page, mail, mails, forms, chat, client, guide, example, push, company, issuer };
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SUITES);
 
 process.exitCode = await runSuites(chosen.map((name) => SUITES[name]));

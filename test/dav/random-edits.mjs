@@ -8,7 +8,7 @@ const EDITS_OF_A_ROUND = 25;
 const SEED = Number(process.env.DAV_SEED ?? 7);
 
 /** Numbers between 0 and 1 that follow from a seed (mulberry32). */
-function numbers(seed) {
+export function numbers(seed) {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

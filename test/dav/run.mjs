@@ -5,5 +5,7 @@ import { run } from '../../bin/lib/run.mjs';
 
 await launch(async () => {
   await prepare(TO_DEVELOP);
-  return run(projectNode(), [path.join(ROOT, 'test', 'dav', 'main.mjs')], { cwd: ROOT });
+  return run(projectNode(), [path.join(ROOT, 'test', 'dav', 'main.mjs'), ...process.argv.slice(2)], {
+    cwd: ROOT,
+  });
 });

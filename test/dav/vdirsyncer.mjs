@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 
 const SECONDS = 300;
 
@@ -52,6 +53,11 @@ ${remote}`;
 
   async sync() {
     this.run('sync');
+  }
+
+  /** The same, beside other work of this process. */
+  async syncLater() {
+    await promisify(execFile)('vdirsyncer', ['-c', this.config, 'sync'], { timeout: SECONDS * 1000 });
   }
 
   /** Fails when a synchronisation transfers anything. */

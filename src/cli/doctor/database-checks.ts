@@ -10,6 +10,7 @@ import { needsMigration } from '../../platform/database/schema/migrate.js';
 import { GID_PREFIX } from '../../platform/database/spanning-tx.js';
 import { failureLine } from '../../runtime/failure-line.js';
 import { Area, type Finding, reasonOf } from './finding.js';
+import { checkReplicas } from './replica-checks.js';
 import { checkCellWork, checkWork } from './work-checks.js';
 
 const zones = new Area('time zones');
@@ -166,8 +167,9 @@ export async function checkDatabase(config: Config, url: string): Promise<Findin
       await checkZones(client),
     ];
     if (await isStandby(client)) return server;
+    const replicas = await checkReplicas(config, client);
     const schema = await checkSchema(config, url);
-    const findings = [...server, ...schema, ...(await checkIndexes(client))];
+    const findings = [...server, ...replicas, ...schema, ...(await checkIndexes(client))];
     // The tables of an older version may lack columns that the other checks read.
     if (schema.some(({ status }) => status === 'error')) return findings;
     findings.push(await checkPrivileges(client), ...(await checkWork(config, client)));

@@ -92,12 +92,15 @@ function isRicher(name: string, value: string): boolean {
   if (name === 'N') {
     const parts = splitEscaped(value, ';');
     return (
-      parts.slice(NAME_PARTS.length).some(Boolean) || parts.some((part) => splitEscaped(part, ',').length > 1)
+      parts.slice(NAME_PARTS.length).some(hasText) || parts.some((part) => splitEscaped(part, ',').length > 1)
     );
   }
-  if (name === 'ADR') return splitEscaped(value, ';').slice(ADDRESS_PARTS.length).some(Boolean);
+  if (name === 'ADR') return splitEscaped(value, ';').slice(ADDRESS_PARTS.length).some(hasText);
   return name === 'IMPP' && /^[a-z][a-z0-9+.-]*:/i.test(value) && !isMessenger(value);
 }
+
+/** A part of blanks is lost when it is written again. */
+const hasText = (part: string): boolean => cleanText(unescapeText(part)) !== null;
 
 /** The value of a field or of one of its entries as a key. */
 export const keyOf = (field: keyof CardFields | 'photo', ...value: unknown[]): string =>

@@ -186,6 +186,10 @@ export const SINGLE_PROPERTIES: ReadonlySet<string> = new Set(['FN', 'N', 'ORG',
 /** Properties of fields with one value that a card may have several times, with a preference for each. */
 export const PREFERABLE: ReadonlySet<string> = new Set(['FN', 'ORG', 'TITLE', 'TZ', 'LANG', 'PHOTO']);
 
+/** Properties of which a card of version 3.0 has one value here; further values are written with a prefix. */
+export const WRITTEN_ONCE: ReadonlySet<string> = new Set(['FN', 'N', 'BDAY', 'ANNIVERSARY']);
+export const ALTERNATIVE = 'X-WORKSPACE-';
+
 interface Preferred {
   name: string;
   params: ReadonlyMap<string, readonly string[]>;

@@ -68,6 +68,7 @@ const readPlacements = workspace.statement<PlacementRow>(
                      SELECT coalesce(json_object_agg(key, value), '{}') FROM jsonb_each(patch) WHERE key IN (${BUSY_FIELDS}))))
               FROM event_overrides WHERE tenant_id = $1 AND event_id = placed.event_id) END AS overrides
      FROM placed`,
+  { onReplica: true },
 );
 
 const readZones = workspace.statement<{ user_id: string; time_zone: string }>(

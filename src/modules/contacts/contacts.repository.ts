@@ -64,6 +64,7 @@ function listStatement(sort: ContactSort, hasWords: boolean): Statement<ListedRo
          SELECT ${CONTACT_COLUMNS.replace('contact.id, ', '')} FROM contacts contact
           WHERE page.fits AND contact.tenant_id = $1 AND contact.id = page.id OFFSET 0) shown ON true
       ORDER BY ${order('page')}`,
+    { onReplica: true },
   );
 }
 

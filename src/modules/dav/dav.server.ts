@@ -17,6 +17,7 @@ import { Scheduling } from './methods/scheduling.js';
 import {
   DavError,
   forbidden,
+  isMissing,
   MAX_RESOURCE,
   notFound,
   readBody,
@@ -109,7 +110,7 @@ export class DavServer implements OnModuleInit {
   private async serve(request: DavRequest, response: Response, target: Target | null): Promise<void> {
     const caller = await this.authenticator.authenticate(request);
     if (request.method === 'OPTIONS') return send(response, 200, { Allow: METHODS.join(', ') });
-    if (target === null) throw notFound();
+    if (target === null) throw CREATING.has(request.method) ? withoutParent() : notFound();
     const space = 'space' in target ? target.space : 'calendars';
     const needsSpace = !['root', 'principals', 'principal'].includes(target.kind);
     if (needsSpace && !caller.spaces.has(space)) throw forbidden();
@@ -197,19 +198,27 @@ export class DavServer implements OnModuleInit {
   }
 
   private async put(job: Job): Promise<void> {
-    const { ctx, request, response, target } = job;
+    const { request, response, target } = job;
     if (target.kind !== 'member')
       throw new DavError(405, null, 'Only events, tasks and contacts have content.');
     // A part of a resource must not replace it (RFC 9110, 14.5).
     if (request.headers['content-range'] !== undefined)
       throw new DavError(400, null, 'Content-Range is not supported.');
+    const isNew = await this.putMember(job, target).catch((error: unknown) => {
+      throw isMissing(error) ? withoutParent() : error;
+    });
+    // Without an ETag: the stored text differs from that of the request (RFC 4791, 5.3.4).
+    send(response, isNew ? 201 : 204);
+  }
+
+  /** @returns whether the member is new @throws an error of a missing resource for the collection only */
+  private async putMember(job: Job, target: Extract<Target, { kind: 'member' }>): Promise<boolean> {
+    const { ctx, request } = job;
     const { collections, collection } = await this.containing(ctx, target);
     if (!collection.isWritable) throw forbidden();
     const body = await readBody(request, MAX_RESOURCE);
     const check = preconditionsOf(request, await this.states.of(job, request));
-    const isNew = await collections.put(ctx, collection, target.name, body, check);
-    // Without an ETag: the stored text differs from that of the request (RFC 4791, 5.3.4).
-    send(response, isNew ? 201 : 204);
+    return collections.put(ctx, collection, target.name, body, check);
   }
 
   private async delete(job: Job): Promise<void> {
@@ -228,8 +237,13 @@ export class DavServer implements OnModuleInit {
 
   private async make(job: Job): Promise<void> {
     const { ctx, request, response, target } = job;
+    const body = await readXmlBody(request).catch((error: unknown) => {
+      // Programs send XML under other types, too.
+      throw error instanceof DavError && error.status === 400 && !isXml(request)
+        ? new DavError(415, null, 'The body of a new collection is XML.')
+        : error;
+    });
     if (target.kind !== 'collection') throw forbidden();
-    const body = await readXmlBody(request);
     assertIf(request, null, await this.states.of(job, request));
     const collections = this.collections[target.space];
     await this.writes.create(ctx, collections, target.segment, request.method, body);
@@ -261,6 +275,13 @@ export class DavServer implements OnModuleInit {
     return { collections, collection: await collections.open(ctx, segment) };
   }
 }
+
+const CREATING: ReadonlySet<string> = new Set(['PUT', 'MKCOL', 'MKCALENDAR']);
+
+const withoutParent = (): DavError => new DavError(409, null, 'The containing collection does not exist.');
+
+const isXml = ({ headers }: Request): boolean =>
+  /^(?:application|text)\/xml\b/i.test(headers['content-type'] ?? 'application/xml');
 
 const COMMON = { DAV: DAV_CLASSES };
 

@@ -44,6 +44,7 @@ function searchFor(words: number): Statement<DirectoryRow> {
         ORDER BY score DESC, folded, id LIMIT $5)
      SELECT kind, id, name, email, score FROM (SELECT * FROM matching UNION ALL SELECT * FROM resembling) found
       ORDER BY score DESC, folded, id LIMIT $5`,
+    { onReplica: true },
   );
 }
 

@@ -96,6 +96,7 @@ const list = workspace.statement<ListedForm>(
     columns: 'sized.id, sized.role, sized.fits, shown.*',
     shown: { columns: CONTENT, from: `forms form ${OWNER} WHERE form.tenant_id = $1 AND form.id = sized.id` },
   }),
+  { onReplica: true },
 );
 
 const draft = workspace.statement<Pick<Form, 'draft'>>(

@@ -94,6 +94,7 @@ const listRevisions = workspace.statement<RevisionRow & { fits: boolean }>(
       WHERE listed.fits AND entry.tenant_id = $1 AND entry.note_id = $3 AND entry.revision = listed.revision OFFSET 0) shown ON true
     WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.note_id = $3 AND member.role IS NOT NULL
     ORDER BY listed.revision DESC`,
+  { onReplica: true },
 );
 
 // The bodies of old revisions are packed: the row then has the pack, the place of the body in it (from 1), and the JSON

@@ -80,6 +80,7 @@ const page = workspace.statement<ListedNotification>(
       from: 'notifications item WHERE item.tenant_id = $1 AND item.user_id = $2 AND item.id = sized.id',
     },
   }),
+  { onReplica: true },
 );
 
 const byIds = workspace.statement<NotificationRow>(

@@ -101,7 +101,7 @@ export class AuditReader {
       ...given.map(([name]) => filter[name]),
     ];
     const where = given.map(([, column], n) => ` AND ${column} = $${n + 6}`).join('');
-    const statement = PAGES.of(where, () => pageText(where));
+    const statement = PAGES.of(where, () => pageText(where), { onReplica: true });
     return this.db.query(statement, values);
   }
 

@@ -6,6 +6,7 @@ import { tracedStatement } from '../telemetry/tracer.js';
 import { ConcurrencyLimiter, QueueFullError } from '../workers/concurrency-limiter.js';
 import {
   type FairPool,
+  type FairPoolConfig,
   holdConnection,
   queueOf,
   sharesOfCell,
@@ -19,6 +20,7 @@ import {
   isResponseTimeout,
   leavesConnection,
 } from './database-errors.js';
+import { Replicas } from './replicas/replicas.js';
 import { runOn } from './run-on.js';
 import type { Statement } from './statement.js';
 import { OpenTx, type Reader, type Tx } from './tx.js';
@@ -44,6 +46,8 @@ export class Database {
   readonly pool: FairPool;
   /** Round trips made so far for requests and jobs of this process. */
   trips = 0;
+  /** Standbys that serve reads. Undefined: the primary serves all. */
+  replicas: Replicas | undefined;
   private readonly pipelines: ReadPipelines;
   private readonly reads: ConcurrencyLimiter;
   private reconnectedAt = -Infinity;
@@ -71,6 +75,21 @@ export class Database {
       pipelines,
     );
     this.reads = new ConcurrencyLimiter(this.maxReads, this.maxWaiting('requests'), connectionTimeoutMillis);
+  }
+
+  /** From now on, reads of lists may run on these standbys of the database. @param urls not empty */
+  useReplicas(urls: readonly string[]): void {
+    const { max = 1, session = {} } = this.pool.options as FairPoolConfig;
+    this.replicas = new Replicas({
+      urls,
+      session,
+      max,
+      onPrimary: (statement) => {
+        this.trips += 1;
+        return this.pipelines.query(statement, []);
+      },
+    });
+    this.replicas.start();
   }
 
   /** Numbers of open, idle and allowed connections of the pool, and of work that waits for one. */
@@ -104,6 +123,7 @@ export class Database {
 
   /** Runs one statement on any connection. @throws DatabaseBusyError */
   async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    if (statement.onReplica && this.replicas) return this.queryReplica(this.replicas, statement, values);
     this.rejectWhenOverloaded();
     return tracedStatement(statement, () => this.run(statement, values));
   }
@@ -145,6 +165,7 @@ export class Database {
 
   async close(): Promise<void> {
     clearTimeout(this.replacement);
+    await this.replicas?.close();
     await this.pipelines.close();
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
@@ -182,6 +203,19 @@ export class Database {
     return statement.pipelined && this.pipelines.size > 0 && isFree
       ? this.pipelined(statement, values)
       : this.pooled(statement, values);
+  }
+
+  private queryReplica<Row>(
+    replicas: Replicas,
+    statement: Statement<Row>,
+    values: readonly unknown[],
+  ): Promise<Row[]> {
+    return tracedStatement(statement, async () => {
+      const rows = await replicas.read(statement, values);
+      if (rows) return rows;
+      this.rejectWhenOverloaded();
+      return this.run(statement, values);
+    });
   }
 
   private async pooled<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {

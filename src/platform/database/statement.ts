@@ -11,6 +11,8 @@ export interface Statement<Row> {
   readonly pipelined: boolean;
   /** Long values of type `text` are bytes outside of the heap, for pages of JSON: strings survive collections while a page is incomplete. */
   readonly longTextsAsBytes: boolean;
+  /** Reads a list, a search, a window or an export: may run on a read replica, where it sees what it would see on the primary. */
+  readonly onReplica: boolean;
   /** Never set: carries the row type. */
   readonly row?: Row;
 }
@@ -42,6 +44,7 @@ export class Home {
    * @throws RangeError for a name that is too long, or that another text has
    * @param options.reach of a statement of a workspace; default: `tenant`
    * @param options.pipelined for reads of a few rows by key: it delays the statements of other callers while it runs
+   * @param options.onReplica for reads that cost more than the question whether a replica has the writes before them
    * @param options.longTextsAsBytes for pages of JSON; the caller frees the bytes (`freeBytes`), or `JsonReply.listOf` does
    */
   statement<Row>(
@@ -51,7 +54,8 @@ export class Home {
       pipelined = false,
       reach = 'tenant',
       longTextsAsBytes = false,
-    }: { pipelined?: boolean; reach?: Reach; longTextsAsBytes?: boolean } = {},
+      onReplica = false,
+    }: { pipelined?: boolean; reach?: Reach; longTextsAsBytes?: boolean; onReplica?: boolean } = {},
   ): Statement<Row> {
     if (name.length > MAX_NAME) throw new RangeError(`statement name longer than ${MAX_NAME}: ${name}`);
     const made: Statement<Row> = Object.freeze({
@@ -61,6 +65,7 @@ export class Home {
       reach,
       pipelined,
       longTextsAsBytes,
+      onReplica,
     });
     // PostgreSQL would run the first text, or reject the second one, once a connection has prepared both.
     if (name !== '' && (declared.get(name)?.text ?? text) !== text)
@@ -110,7 +115,11 @@ export class StatementVariants<Row> {
   ) {}
 
   /** @param variant the same for the same text @param options of `Home.statement` */
-  of(variant: string, text: () => string, options?: { longTextsAsBytes?: boolean }): Statement<Row> {
+  of(
+    variant: string,
+    text: () => string,
+    options?: { longTextsAsBytes?: boolean; onReplica?: boolean },
+  ): Statement<Row> {
     const found = this.prepared.get(variant);
     if (found) return found;
     const { size } = this.prepared;

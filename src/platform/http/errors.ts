@@ -67,7 +67,7 @@ export function defineError(status: number, code: string, message: string, docs?
   return kind;
 }
 
-/** The errors of all routes. `<domain>.dto.ts` has the errors of a domain. */
+/** The errors of all routes. `<domain>.errors.ts` has the errors of a domain. */
 export const Errors = {
   invalidJson: defineError(400, 'invalid_json', 'The body is not valid JSON.'),
   badRequest: defineError(400, 'bad_request', 'The request is malformed.'),

@@ -4,6 +4,8 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { Config } from '../../config/config.js';
 import { USES } from '../current-work/current-work.js';
 import { Db } from '../database/db.js';
+import { REPLICA_STATES } from '../database/replicas/replica.js';
+import type { Replicas } from '../database/replicas/replicas.js';
 import type { RequestEnd } from './access-log.js';
 
 /** Metrics as data, which one process can send to another. */
@@ -137,6 +139,7 @@ export class Metrics implements MetricsReader {
 }
 
 function watchDatabase(metrics: Metrics, db: Db): void {
+  if (db.main.replicas) watchReplicas(metrics, db.main.replicas);
   metrics.registry.registerMetric(
     new Counter({
       name: 'database_round_trips_total',
@@ -162,6 +165,45 @@ function watchDatabase(metrics: Metrics, db: Db): void {
             for (const [state, value] of Object.entries(poolState.uses[use]))
               this.set({ cell, use, state }, value);
         }
+      },
+    }),
+  );
+}
+
+function watchReplicas({ registry }: Metrics, replicas: Replicas): void {
+  registry.registerMetric(
+    new Counter({
+      name: 'database_replica_reads_total',
+      help: 'Reads that may run on a replica: those that did, and those of the primary by the reason: the replica is behind, failed or busy, or none is usable.',
+      labelNames: ['outcome'],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [outcome, count] of Object.entries(replicas.reads)) this.inc({ outcome }, count);
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: 'database_replica_state',
+      help: '1 for the state of a replica: usable, behind (has not replayed the writes before a read), lost or refused.',
+      labelNames: ['replica', 'state'],
+      registers: [],
+      collect() {
+        for (const replica of replicas.all)
+          for (const state of REPLICA_STATES)
+            this.set({ replica: replica.name, state }, state === replica.state ? 1 : 0);
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: 'database_replica_behind_bytes',
+      help: 'Bytes of WAL that a replica had not replayed when it was asked last.',
+      labelNames: ['replica'],
+      registers: [],
+      collect() {
+        for (const { name: replica, behindBytes } of replicas.all) this.set({ replica }, behindBytes);
       },
     }),
   );

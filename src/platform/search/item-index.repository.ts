@@ -135,13 +135,13 @@ export class ItemIndexRepository {
 }
 
 function statementsOf(tables: SearchTables): Statements {
-  const { name, items, index, members, item, audience, readers, body, bodyJoin, bodyBytes, event } = tables;
+  const { name, items, index, members, item, audience, readers, body, bodyBytes, event } = tables;
   const rules = SEARCH_RULES + (tables.bodyRules ?? 0);
   const stale = (now: string) =>
     `(indexed.${item} IS NULL OR indexed.revision <> item.revision OR indexed.audience <> ${now} OR indexed.rules <> ${rules})`;
   const columns = `item.id, item.title, item.labels, coalesce(${body}, '') AS body, item.revision, ${audience} AS audience, ${readers} AS readers,
          item.created_at::text AS created, indexed.xmin::text AS replaces, clock_timestamp() AS "readAt"`;
-  const joins = `LEFT JOIN ${index} indexed ON indexed.tenant_id = item.tenant_id AND indexed.${item} = item.id ${bodyJoin}`;
+  const joins = `LEFT JOIN ${index} indexed ON indexed.tenant_id = item.tenant_id AND indexed.${item} = item.id`;
   return {
     // The event of a revision needs no work if that revision or a later one is indexed: later ones have events of their own.
     stale: workspace.statement(

@@ -79,7 +79,7 @@ export class ItemSearchRepository<Row extends SearchRow> {
     private readonly db: Db,
     private readonly tables: SearchTables,
   ) {
-    const { name, items, members, item, body, bodyJoin, bodyBytes } = tables;
+    const { name, items, members, item, body, bodyBytes } = tables;
     this.bodiesOf = workspace.statement(
       `${name}.search_bodies`,
       `WITH wanted AS MATERIALIZED (
@@ -88,7 +88,8 @@ export class ItemSearchRepository<Row extends SearchRow> {
            JOIN ${items} item ON item.tenant_id = $1 AND item.id = wanted.id
            JOIN ${members} member ON member.tenant_id = $1 AND member.${item} = item.id AND member.user_id = $2 AND member.role IS NOT NULL)
        SELECT wanted.id, CASE WHEN wanted.place = 1 OR wanted.bytes <= $4 THEN ${body} ELSE left(${body}, ${FIRST_PART}) END AS content
-         FROM wanted JOIN ${items} item ON item.tenant_id = $1 AND item.id = wanted.id ${bodyJoin}`,
+         FROM wanted JOIN ${items} item ON item.tenant_id = $1 AND item.id = wanted.id`,
+      { onReplica: true },
     );
   }
 
@@ -128,7 +129,9 @@ export class ItemSearchRepository<Row extends SearchRow> {
     let found = STATEMENTS.get(key);
     if (!found) {
       const text = searchText(this.tables, state, filter, position);
-      found = workspace.statement<SearchRow>(`${this.tables.name}.search.${STATEMENTS.size}`, text);
+      found = workspace.statement<SearchRow>(`${this.tables.name}.search.${STATEMENTS.size}`, text, {
+        onReplica: true,
+      });
       STATEMENTS.set(key, found);
     }
     return found as Statement<Row>;

@@ -19,9 +19,8 @@ export interface SearchTables {
   /** SQL over an `item`: keys of its readers (`text[]`), and a `uuid` that identifies these keys. */
   readonly readers: string;
   readonly audience: string;
-  /** SQL over an `item` and the row of `bodyJoin`: its body (HTML), and the bytes of the body without reading it. */
+  /** SQL over an `item`: its body (HTML), and the bytes of the body without reading it. */
   readonly body: string;
-  readonly bodyJoin: string;
   readonly bodyBytes: string;
   /** Raised with a change of `body`: all items are indexed again, also those that the previous release indexes meanwhile. Default: 0. */
   readonly bodyRules?: number;

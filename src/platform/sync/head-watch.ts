@@ -36,7 +36,10 @@ export class HeadChanges implements OnModuleInit, OnModuleDestroy {
   ) {}
 
   onModuleInit(): void {
-    this.notices.on(TOPIC, (detail) => this.collect(detail));
+    this.notices.on(TOPIC, (detail) => {
+      const [tenant = '', user = '', head = ''] = detail.split(' ');
+      this.report(tenant, user, Number(head));
+    });
   }
 
   onModuleDestroy(): void {
@@ -50,10 +53,10 @@ export class HeadChanges implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  private collect(detail: string): void {
-    const [tenant = '', user = '', head = ''] = detail.split(' ');
+  /** Reports a counter that a committed write has returned, in place of a notice. */
+  report(tenant: string, user: string, head: number): void {
     const heads = this.collected.get(tenant) ?? new Map<string, number>();
-    heads.set(user, Math.max(heads.get(user) ?? 0, Number(head)));
+    heads.set(user, Math.max(heads.get(user) ?? 0, head));
     this.collected.set(tenant, heads);
     this.timer ??= setTimeout(() => this.send(), COLLECT_MS).unref();
   }

@@ -112,6 +112,15 @@ export class ConcurrencyLimiter {
     return this.begin(this.usagesOf(ownerOfWork()));
   }
 
+  /** A slot if one is free and the caller may have it. The caller releases it. */
+  takeShare(): Lease | undefined {
+    if (this.closed || this.running >= this.limit) return undefined;
+    const usages = this.usagesOf(ownerOfWork());
+    if (this.mayRun(usages)) return this.begin(usages);
+    this.forget(usages);
+    return undefined;
+  }
+
   /** Changes the limits. Tasks beyond them continue. */
   resize(limit: number, queue: number): void {
     this.limit = limit;

@@ -9,6 +9,8 @@ import { Config } from '../../../dist/config/config.js';
 import { EmbeddedDatabase } from '../../../dist/platform/database/embedded/embedded-database.js';
 import { migrateDatabase } from '../../../dist/app.prepare.js';
 import { databaseCpu, Load, startScript, startServer, WITHOUT_MAILBOXES } from '../support/processes.mjs';
+import { Baseline } from '../support/baseline.mjs';
+import { COUNTED, OperationProfiles } from '../support/operation-profile.mjs';
 import { startParse } from './peer/parse.mjs';
 import { fixed, median, percent } from '../support/report.mjs';
 import { seed } from './seed.mjs';
@@ -25,7 +27,10 @@ const { values } = parseArgs({
     // Keeps the seeded database there for the next run.
     data: { type: 'string' },
     tenants: { type: 'string', default: '100' },
+    // Writes the profile of each operation there.
     profile: { type: 'string' },
+    // Stores the ratios of this run in minimal/baseline.json.
+    record: { type: 'boolean', default: false },
   },
 });
 
@@ -36,6 +41,12 @@ const PEER_BARS = { read: 3, list: 2.5, poll: 3, update: 4, create: 3 };
 const TOKEN_KEY = 'bench';
 const POOL = '10';
 const WARM_UP_MS = 1_000;
+
+/** Of the processor time of the server, with PostgreSQL, to that of the better mode. */
+const baseline = new Baseline(
+  new URL('minimal/baseline.json', import.meta.url),
+  `${values.content} bytes, ${values.connections} connections`,
+);
 
 const temporary = mkdtempSync(path.join(tmpdir(), 'workspace-minimal-'));
 const dataDir = path.resolve(values.data ?? path.join(temporary, 'data'));
@@ -65,11 +76,11 @@ async function bench() {
   await admin.query('VACUUM (ANALYZE)');
   await admin.query('CHECKPOINT');
 
-  const profiling = values.profile ? ['--cpu-prof', `--cpu-prof-dir=${path.resolve(values.profile)}`] : [];
-  const server = await startServer(url, POOL, profiling, WITHOUT_MAILBOXES);
+  const profiles = values.profile && (await OperationProfiles.prepare(values.profile, admin));
+  const server = await startServer(url, POOL, profiles?.nodeOptions, WITHOUT_MAILBOXES);
   cleanUp.push(() => server.stop());
   const targets = [
-    { name: 'server', operations: 'minimal', listener: server, load: loadOf('server', callers) },
+    { name: 'server', operations: 'minimal', listener: server, profiles, load: loadOf('server', callers) },
   ];
   for (const mode of ['objects', 'json']) {
     const settings = { DATABASE_URL: url, DATABASE_POOL_MAX: POOL, MODE: mode, TOKEN_KEY };
@@ -93,16 +104,21 @@ async function bench() {
     `notes of ${bytes} bytes, ${values.connections} connections, ${values.rounds} rounds\n\n`,
   );
   process.stdout.write(
-    '| operation | server req/s | minimal (objects, json) | share | bar | CPU us | minimal | with PostgreSQL | minimal | p99/p50 | Parse req/s | times | bar |\n',
+    '| operation | server req/s | minimal (objects, json) | share | bar | CPU us | minimal | with PostgreSQL | minimal | p99/p50 | Parse req/s, us | times | bar | of the baseline |\n',
   );
-  process.stdout.write(`|${' --- |'.repeat(13)}\n`);
+  process.stdout.write(`|${' --- |'.repeat(14)}\n`);
   for (const operation of values.only.split(',')) await compare(operation, targets, { admin, url });
 }
 
 async function database() {
   const say = (text) => process.stderr.write(`${text}\n`);
   const log = { info: () => undefined, warn: say, error: say };
-  const opened = await EmbeddedDatabase.open({ dataDir, role: 'server', log });
+  const opened = await EmbeddedDatabase.open({
+    dataDir,
+    role: 'server',
+    log,
+    settings: values.profile ? COUNTED : {},
+  });
   cleanUp.push(() => opened.close());
   await migrateDatabase(Config.parse({ DATABASE_URL: opened.url, LOG_LEVEL: 'warn' }), opened.url);
   return opened.url;
@@ -148,16 +164,22 @@ async function compare(operation, targets, database) {
     fixed(best.total * 1e6),
     fixed(server.p99 / server.p50, 1),
     ...(peer ? peerCells(operation, server.rate / peer.rate, peer) : ['-', '-', '-']),
+    baseline.compared(operation, server.total / best.total),
   ];
+  if (values.record) baseline.record(operation, server.total / best.total);
   process.stdout.write(`| ${cells.join(' | ')} |\n`);
 }
 
-function peerCells(operation, times, { rate }) {
+function peerCells(operation, times, { rate, total }) {
   const bar = PEER_BARS[operation];
-  return [fixed(rate), fixed(times, 1), `${bar} ${times >= bar ? 'met' : 'MISSED'}`];
+  return [
+    `${fixed(rate)}, ${fixed(total * 1e6)}`,
+    fixed(times, 1),
+    `${bar} ${times >= bar ? 'met' : 'MISSED'}`,
+  ];
 }
 
-async function measure(operation, { name, operations, listener, load }, targets, { admin, url }) {
+async function measure(operation, { name, operations, listener, load, profiles }, targets, { admin, url }) {
   const others = targets.filter((target) => target.listener !== listener);
   for (const other of others) other.listener.pause();
   await admin.query('DELETE FROM outbox');
@@ -172,9 +194,11 @@ async function measure(operation, { name, operations, listener, load }, targets,
     port: listener.port,
   };
   const result = await load.run(order, (moment) => {
+    if (moment === 'measuring') profiles?.start();
     cpu[moment] = listener.cpu;
     sessions[moment] = databaseCpu(url);
   });
+  await profiles?.stop(operation, result.requests);
   for (const other of others) other.listener.resume();
   if (Object.keys(result.unexpected).length > 0)
     throw new Error(`${name}, ${operation}: unexpected statuses ${JSON.stringify(result.unexpected)}`);

@@ -11,6 +11,7 @@ import { Connection } from '../support/connection.mjs';
 import { markdown } from '../support/markdown.mjs';
 import { comparable, OPERATIONS } from './operations/operations.mjs';
 import { Load, startFloor, startServer, WITHOUT_MAILBOXES } from '../support/processes.mjs';
+import { COUNTED, OperationProfiles } from '../support/operation-profile.mjs';
 import { bars, heading, line, row } from '../support/report.mjs';
 import { seed } from './seed.mjs';
 import { setUp, tripsPerRequest } from './trips.mjs';
@@ -26,7 +27,7 @@ const HELP = `npm run bench -- [options]
   --pool N          connections to the database, of the server and of the floor (10)
   --data DIR        keep the seeded database there, and use it again
   --server-only     leave the floor out, e.g. to profile
-  --profile DIR     write a CPU profile of the server there
+  --profile DIR     write a CPU profile of the server and the statements of PostgreSQL there, for each operation
   --node OPTIONS    of the server's process, e.g. '--node=--max-semi-space-size=8'
 `;
 
@@ -87,6 +88,7 @@ async function bench(dataDir, temporary, onEnd, signal) {
     dataDir,
     role: 'server',
     log: { info: () => undefined, warn: say, error: say },
+    settings: values.profile ? COUNTED : {},
   });
   onEnd(() => database.close());
   signal.throwIfAborted();
@@ -102,8 +104,8 @@ async function bench(dataDir, temporary, onEnd, signal) {
   const admin = new pg.Client(database.url);
   await admin.connect();
   onEnd(() => admin.end());
-  const profiling = values.profile ? ['--cpu-prof', `--cpu-prof-dir=${path.resolve(values.profile)}`] : [];
-  const nodeOptions = [...values.node.split(' ').filter(Boolean), ...profiling];
+  const profiles = values.profile && (await OperationProfiles.prepare(values.profile, admin));
+  const nodeOptions = [...values.node.split(' ').filter(Boolean), ...(profiles?.nodeOptions ?? [])];
   const server = await startServer(database.url, options.pool, nodeOptions, WITHOUT_MAILBOXES);
   onEnd(() => server.stop());
   const floor = values['server-only'] ? undefined : await startFloor(database.url, options.pool);
@@ -113,7 +115,7 @@ async function bench(dataDir, temporary, onEnd, signal) {
   await load.run({ type: 'greet', port: server.port });
   if (floor) await compare(server, floor, comparable(callers[0]));
 
-  const run = { server, floor, load, admin, signal };
+  const run = { server, floor, load, admin, signal, profiles };
   const results = [];
   process.stdout.write(`${heading()}\n`);
   for (const operation of options.operations) {
@@ -163,16 +165,20 @@ async function measure(run, order, trips) {
   return { operation, connections, server, floor: sum(legs.floor) };
 }
 
-async function leg({ server, floor, load, admin, signal }, target, order) {
+async function leg({ server, floor, load, admin, signal, profiles }, target, order) {
   signal.throwIfAborted();
   const measured = target === 'server' ? server : floor;
   if (target === 'floor') server.pause();
   await forgetEvents(admin);
   const cpu = {};
   if (target === 'server') server.forgetPeak();
-  const result = await load.run({ ...order, port: measured.port }, (moment) => (cpu[moment] = measured.cpu));
+  const result = await load.run({ ...order, port: measured.port }, (moment) => {
+    if (target === 'server' && moment === 'measuring') profiles?.start();
+    cpu[moment] = measured.cpu;
+  });
   const memory = measured.peakMemory;
   if (target === 'floor') server.resume();
+  else await profiles?.stop(`${order.operation}-${order.connections}`, result.requests);
   return { ...result, cpu: cpu.measured - cpu.measuring, memory };
 }
 

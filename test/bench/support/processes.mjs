@@ -36,7 +36,10 @@ export function cpuOf(pid) {
   return fields ? (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND : Number.NaN;
 }
 
-/** Seconds of processor time of the open connections of a database so far. */
+/** By database: the seconds of each connection when it was last seen. Some end between two measurements. */
+const connections = new Map();
+
+/** Seconds of processor time of the connections of a database so far. */
 export async function databaseCpu(databaseUrl) {
   const client = new pg.Client(databaseUrl);
   await client.connect();
@@ -44,7 +47,10 @@ export async function databaseCpu(databaseUrl) {
     `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
   );
   await client.end();
-  return rows.reduce((sum, { pid }) => sum + cpuOf(pid), 0);
+  const seen = connections.get(databaseUrl) ?? new Map();
+  connections.set(databaseUrl, seen);
+  for (const { pid } of rows) seen.set(pid, cpuOf(pid) || (seen.get(pid) ?? 0));
+  return seen.values().reduce((sum, seconds) => sum + seconds, 0);
 }
 
 /** Runs one statement on a connection of its own. @returns its rows */

@@ -15,13 +15,23 @@ const SOURCE = `
   globalThis.library = { ...calls, ...signIn, ...sockets, ...sync, ...indexedDb };
 `;
 
-/** Serves the page at every path. @returns the server */
-export async function serveApplication() {
-  const bundle = await bundleOf(SOURCE);
+/**
+ * Serves a page at every path, and its program at `script`.
+ * @param {{ page?: string, script?: string, source?: () => Promise<string> | string }} application
+ *   `source` is called at the first request: its program may need the address of the page
+ * @returns the server
+ */
+export async function serveApplication({ page = PAGE, script = '/bundle.js', source = () => SOURCE } = {}) {
+  let bundle;
+  const respond = async (request, response) => {
+    const isScript = request.url === script;
+    bundle ??= Promise.resolve(source()).then(bundleOf);
+    const body = isScript ? await bundle : page;
+    response.writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html' });
+    response.end(body);
+  };
   const server = createServer((request, response) => {
-    const isBundle = request.url === '/bundle.js';
-    response.writeHead(200, { 'content-type': isBundle ? 'text/javascript' : 'text/html' });
-    response.end(isBundle ? bundle : PAGE);
+    respond(request, response).catch((error) => response.destroy(error));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -30,7 +40,7 @@ export async function serveApplication() {
 
 async function bundleOf(contents) {
   const { outputFiles } = await build({
-    stdin: { contents, resolveDir: path.resolve(import.meta.dirname) },
+    stdin: { contents, loader: 'ts', resolveDir: path.resolve(import.meta.dirname) },
     bundle: true,
     write: false,
     format: 'esm',

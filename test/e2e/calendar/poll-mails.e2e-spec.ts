@@ -132,6 +132,28 @@ describe('polls by mail', () => {
     expect(json.status).toBe(415);
   });
 
+  test('a cancelled poll mails the participants from outside who voted, once', async () => {
+    const yan = 'yan@far.example';
+    const poll = await create('No longer needed', { participants: [ZOE, yan, bob.email] });
+    await mailOf('No longer needed');
+    const { raw } = await until('the mail to Zoe', async () =>
+      world.received.find(({ to, raw: text }) => to.includes(ZOE) && text.includes('No longer needed')),
+    );
+    const link = linkIn((await simpleParser(raw)).text as string);
+    await send(link, { [`option_${poll.options[0].id}`]: 'yes' });
+    for (let at = 0; at < 2; at += 1)
+      expect((await ann.api.post(`/calendar/polls/${poll.id}/cancel`)).status).toBe(200);
+    const mail = await mailOf('cancelled the poll “No longer needed”');
+    expect([(mail.to as any).text, mail.replyTo?.value[0]?.address]).toEqual([ZOE, ann.email]);
+    expect(mail.text).toContain('Your choice of times is not needed any more.');
+    await create('After it');
+    await mailOf('After it');
+    const subjects = await Promise.all(
+      world.received.map(async ({ raw: text }) => (await simpleParser(text)).subject),
+    );
+    expect(subjects.filter((subject) => subject?.includes('cancelled the poll'))).toHaveLength(1);
+  });
+
   test('send_updates none sends no mail', async () => {
     await create('Silent', { send_updates: 'none' });
     await create('Loud');

@@ -249,6 +249,27 @@ describe('WebDAV', () => {
     expect(text).toContain(`<key>CardDAVPrincipalURL</key><string>${DAV}/principals/${alice.id}/</string>`);
     expect((await fetch(`${app.base}${DAV}/profile`)).status).toBe(401);
   });
+
+  test('what is created below a missing collection is a conflict (RFC 4918, 9.3.1, 9.7.1)', async () => {
+    const home = client.home('calendars');
+    const sent = async (method: string, path: string) =>
+      (await client.send(method, path, 'x', { 'content-type': 'text/calendar' })).status;
+    expect(await sent('PUT', `${home}missing/one.ics`)).toBe(409);
+    expect(await sent('PUT', `${client.home('addressbooks')}missing/one.vcf`)).toBe(409);
+    expect(await sent('PUT', `${home}missing/deeper/one.ics`)).toBe(409);
+    const { status: made } = await client.send('MKCOL', `${home}missing/deeper/deepest/`);
+    expect(made).toBe(409);
+    expect(await sent('DELETE', `${home}missing/one.ics`)).toBe(404);
+  });
+
+  test('a MKCOL whose body is no XML is of an unsupported type (RFC 4918, 9.3.1)', async () => {
+    const path = `${client.home('calendars')}typed/`;
+    const make = async (type: string) =>
+      (await client.send('MKCOL', path, 'afafafaf', { 'content-type': type })).status;
+    expect(await make('xyz-foo/bar-512')).toBe(415);
+    expect(await make('application/xml')).toBe(400);
+    expect(await make('text/xml; charset=utf-8')).toBe(400);
+  });
 });
 
 const hrefsOfProperty = (text: string, name: string): string[] =>

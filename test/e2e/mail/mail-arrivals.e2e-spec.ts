@@ -6,7 +6,7 @@ import { ok } from '../../support/domains/forms.ts';
 import { WebhookTest } from '../../support/domains/webhooks.ts';
 import { MailProxy } from '../../support/mail/mail-proxy.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
-import { verify, WebhookReceiver } from '../../support/network/webhook-receiver.ts';
+import { answer, verify, WebhookReceiver } from '../../support/network/webhook-receiver.ts';
 import { until } from '../../support/until.ts';
 
 const TYPES = ['mail.received'];
@@ -151,6 +151,23 @@ describe('webhooks of received mail', () => {
     proxy.fails = () => false;
     await search();
     expect(subjects(hook.path).at(-1)).toBe('Late');
+  });
+
+  test('are not sent to a member who has left, also none that waited', async () => {
+    const [owner, leaver] = await app.tenant('left-mail', 'owner', 'leaver');
+    ok(await leaver.api.get(BOXES));
+    const hook = await at.hook(leaver, TYPES);
+    await receive(leaver, 'Seen');
+    await search();
+    at.receiver.on(hook.path, answer(503));
+    await receive(leaver, 'Waiting');
+    await search();
+    expect(at.receiver.of(hook.path)).toHaveLength(2);
+    ok(await owner.api.post(`/tenant/members/${leaver.id}/deactivate`));
+    at.receiver.on(hook.path, answer(204));
+    await search();
+    await at.retry();
+    expect(at.receiver.of(hook.path)).toHaveLength(2);
   });
 
   test('are only for own webhooks of their user; without one nothing is searched', async () => {

@@ -3,7 +3,8 @@ import { TestApp, type TestUser } from '../../support/app.ts';
 import { until } from '../../support/until.ts';
 import { Db } from '../../../src/platform/database/db.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
-import { HeadWatch } from '../../../src/platform/sync/head-watch.js';
+import { Bus } from '../../../src/platform/bus/bus.js';
+import { HeadChanges, HeadWatch } from '../../../src/platform/sync/head-watch.js';
 import { FeedRetention } from '../../../src/platform/sync/feed-retention.js';
 
 describe('GET /sync/state', () => {
@@ -196,5 +197,32 @@ describe('GET /sync/state', () => {
   test.each(['head=x', 'head=-1', 'head=1.5', 'wait=26', 'wait=x'])('%s is 422', async (query) => {
     const { status, body } = await alice.api.get(`/sync/state?${query}`);
     expect([status, body.error]).toEqual([422, 'validation_failed']);
+  });
+
+  test('each write of a note reports the heads of all its members to the processes', async () => {
+    const [erin, frank] = await app.tenant('reports', 'erin', 'frank');
+    await app.get<Bus>(Bus).listen();
+    const reported = new Map<string, number>();
+    app.get<HeadChanges>(HeadChanges).onChange((_, user, head) => reported.set(user, head));
+    const reports = async (...users: TestUser[]): Promise<void> => {
+      for (const user of users) {
+        const { head } = await state(user);
+        await until(`a report of ${head}`, () => reported.get(user.id) === head);
+      }
+    };
+    const { note } = (await erin.api.post('/notes', { title: 'alone' })).body;
+    await reports(erin);
+    const path = `/notes/${note.id}`;
+    await erin.api.patch(path, { title: 'still alone', base_revision: 1 });
+    await reports(erin);
+    const key = { 'Idempotency-Key': 'reported' };
+    await erin.api.patch(path, { title: 'in a transaction', base_revision: 2 }, { headers: key });
+    await reports(erin);
+    await erin.api.put(`${path}/invited`, { invited: [{ email: frank.email, role: 'editor' }] });
+    await reports(erin, frank);
+    const { body } = await frank.api.get(path);
+    const write = { content: '<p>shared</p>', base_revision: body.note.revision };
+    expect((await frank.api.patch(path, write)).status).toBe(200);
+    await reports(erin, frank);
   });
 });

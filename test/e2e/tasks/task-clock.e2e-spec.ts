@@ -99,6 +99,49 @@ describe('tasks and time', () => {
       ]);
     });
 
+    describe('and opened again', () => {
+      const repeated = async (fields: object = {}) => {
+        const task = await make({ date: '2026-01-05', recurrence: 'FREQ=DAILY', ...fields });
+        await alice.api.post(`/tasks/${task.id}/subtasks`, { title: 'Step', date: '2026-01-05' });
+        return { id: task.id, next: (await complete(task.id)).next_task_id };
+      };
+      const isTrashed = async (id: string) => Boolean((await read(id)).deleted_at);
+
+      test.each([{ done: false }, { status: 'in_progress' }])(
+        'takes the next task away, which %j makes needless; the next completion makes it again',
+        async (patch) => {
+          const { note } = (await alice.api.post('/notes', { title: 'n' })).body;
+          const { id, next } = await repeated({ references: [{ type: 'note', id: note.id }] });
+          const reopened = await complete(id, patch);
+          expect([reopened.next_task_id, await isTrashed(next)]).toEqual([null, true]);
+          expect(await events(next, 'task.deleted')).toHaveLength(1);
+          const { next_task_id: again } = await complete(id);
+          expect(again).not.toBe(next);
+          expect(await read(again)).toMatchObject({ date: '2026-01-06', subtasks: [{ title: 'Step' }] });
+        },
+      );
+
+      test.each<[string, (next: string) => Promise<unknown>]>([
+        ['edited', (next) => alice.api.patch(`/tasks/${next}`, { title: 'Mine' })],
+        ['completed', (next) => complete(next)],
+        ['commented on', (next) => alice.api.post(`/tasks/${next}/comments`, { body: 'c' })],
+        ['given a step', (next) => alice.api.post(`/tasks/${next}/subtasks`, { title: 's' })],
+        [
+          'a step of which is done',
+          async (next) => {
+            const [step] = (await read(next)).subtasks;
+            await alice.api.put(`/tasks/${next}/subtasks/${step.id}`, { ...step, done: true });
+          },
+        ],
+      ])('keeps a next task that was %s', async (_, touch) => {
+        const { id, next } = await repeated();
+        await touch(next);
+        expect((await complete(id, { done: false })).next_task_id).toBe(next);
+        expect(await isTrashed(next)).toBe(false);
+        expect((await complete(id)).next_task_id).toBe(next);
+      });
+    });
+
     test('its steps have dates that clients can send back', async () => {
       const { id } = await make({ date: '2026-01-05', recurrence: 'FREQ=WEEKLY' });
       await alice.api.post(`/tasks/${id}/subtasks`, { title: 'at any time', date: '9999-12-31' });
@@ -110,14 +153,15 @@ describe('tasks and time', () => {
     });
 
     test('once, however often it is completed', async () => {
-      const { id } = await make({ date: '2026-01-05', recurrence: 'FREQ=DAILY' });
+      const { id } = await make({ date: '2026-01-05', title: 'Once', recurrence: 'FREQ=DAILY' });
       const { next_task_id } = await complete(id);
       expect((await complete(id)).next_task_id).toBe(next_task_id);
       await complete(id, { done: false });
-      expect((await complete(id)).next_task_id).toBe(next_task_id);
+      await complete(id);
       expect(
         await app.sql(
-          `SELECT count(*)::int AS n FROM tasks WHERE recurrence IS NOT NULL AND title = 'Task' AND date = '2026-01-06'`,
+          `SELECT count(*)::int AS n FROM tasks
+            WHERE recurrence IS NOT NULL AND title = 'Once' AND date = '2026-01-06' AND deleted_at IS NULL`,
         ),
       ).toEqual([{ n: 1 }]);
     });

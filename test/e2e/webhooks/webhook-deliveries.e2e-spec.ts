@@ -255,17 +255,13 @@ describe('deliveries of webhooks', () => {
     expect(delivery).toMatchObject({ state: 'pending', attempts: 2, status_code: 302, error: null });
   });
 
-  test('410 deactivates the webhook at once, with a notification and a mail', async () => {
-    const hook = await at.hook(alice, ['task.created'], { description: 'Old partner' });
-    at.receiver.on(hook.path, answer(410));
-    await at.task(alice, 'Gone');
-    await at.deliver();
-    const { webhook } = ok(await alice.api.get(`/webhooks/${hook.id}`));
-    expect(webhook).toMatchObject({ active: false, disabled_reason: 'gone', revision: 2 });
+  /** Fails unless the owner gets one notification and one mail about the deactivation. */
+  async function expectTold(id: string, description: string): Promise<void> {
     await at.deliver();
     const { notifications } = ok(await alice.api.get('/notifications?type=webhook.disabled'));
-    expect(notifications).toMatchObject([
-      { title: expect.stringContaining('“Old partner”'), subject: { kind: 'webhook', id: hook.id } },
+    const about = notifications.filter(({ subject }: any) => subject.id === id);
+    expect(about).toMatchObject([
+      { title: expect.stringContaining(`“${description}”`), subject: { kind: 'webhook', id } },
     ]);
     await app.sql(
       'UPDATE notifications SET email_due_at = now() - make_interval(secs => 1) WHERE email_due_at IS NOT NULL',
@@ -273,9 +269,19 @@ describe('deliveries of webhooks', () => {
     await app.inCells(() => app.get(NotificationMails).run());
     await at.deliver();
     const mails = relay.received.filter(
-      ({ to, raw }) => to.includes(alice.email) && raw.includes('Old partner'),
+      ({ to, raw }) => to.includes(alice.email) && raw.includes(description),
     );
     expect(mails).toHaveLength(1);
+  }
+
+  test('410 deactivates the webhook at once, with a notification and a mail', async () => {
+    const hook = await at.hook(alice, ['task.created'], { description: 'Old partner' });
+    at.receiver.on(hook.path, answer(410));
+    await at.task(alice, 'Gone');
+    await at.deliver();
+    const { webhook } = ok(await alice.api.get(`/webhooks/${hook.id}`));
+    expect(webhook).toMatchObject({ active: false, disabled_reason: 'gone', revision: 2 });
+    await expectTold(hook.id, 'Old partner');
     await at.task(alice, 'Unseen');
     await at.deliver();
     expect(at.receiver.of(hook.path)).toHaveLength(1);
@@ -286,18 +292,22 @@ describe('deliveries of webhooks', () => {
     expect(at.receiver.of(hook.path).map(({ body }) => body.data['task'].title)).toEqual(['Gone', 'Gone']);
   });
 
-  test('failures for three days deactivate the webhook', async () => {
-    const hook = await at.hook(alice, ['task.created']);
+  test('failures for three days deactivate the webhook, with a notification and a mail', async () => {
+    const hook = await at.hook(alice, ['task.created'], { description: 'Silent partner' });
     at.receiver.on(hook.path, answer(500));
     await at.task(alice, 'Lost');
     await at.deliver();
-    await app.sql(
-      `UPDATE webhook_queues SET failing_since = now() - interval '72 hours' WHERE webhook_id = $1`,
-      [hook.id],
-    );
-    await at.retry();
-    const { webhook } = ok(await alice.api.get(`/webhooks/${hook.id}`));
-    expect(webhook).toMatchObject({ active: false, disabled_reason: 'failing' });
+    const failFor = async (hours: number): Promise<any> => {
+      await app.sql(
+        `UPDATE webhook_queues SET failing_since = now() - make_interval(hours => $2) WHERE webhook_id = $1`,
+        [hook.id, hours],
+      );
+      await at.retry();
+      return ok(await alice.api.get(`/webhooks/${hook.id}`)).webhook;
+    };
+    expect(await failFor(70)).toMatchObject({ active: true, disabled_reason: null });
+    expect(await failFor(72)).toMatchObject({ active: false, disabled_reason: 'failing' });
+    await expectTold(hook.id, 'Silent partner');
   });
 
   test('after a rotation both secrets verify; after the overlap only the new one', async () => {

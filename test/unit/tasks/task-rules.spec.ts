@@ -39,6 +39,7 @@ function task(patch: object = {}, change: Partial<TaskRow> = {}): TaskRow {
 const facts = (change: Partial<TaskFacts> = {}): TaskFacts => ({
   now,
   folderRole: null,
+  untouchedNext: null,
   endPosition: 'hEnd',
   inactive: [],
   task: task(),

@@ -85,6 +85,13 @@ describe('any input', () => {
         numRuns: runs(1000),
         examples: [
           // A control character inside a nested card.
+          // A second birthday, which is no date.
+          [
+            Buffer.from(
+              'BEGIN:VCARD\r\nBDAY;X-APPLE-OMIT-YEAR=1604:1604-02-29\n\tx\r\nBDAY:1604-02-29\r\nEND:VCARD',
+            ),
+            1,
+          ],
           [Buffer.from('BEGIN:VCARD\r\nAGENT:BEGIN:VCARD\n\0BEGIN:VCARD\r\nEND:VCARD\r\n\r\nEND:VCARD'), 1],
         ],
       },

@@ -65,6 +65,27 @@ describe.each(CARD_VERSIONS)('vCard %s', (version) => {
     expect(readCard(text).urls[0]?.value).toBe('https://example.com END:VCARD BEGIN:VCARD NOTE:x');
   });
 
+  it('keeps further names and birthdays', () => {
+    const texts = [
+      ['FN:Maria', 'FN;LANGUAGE=jp:マリア'],
+      ['N;ALTID=1;LANGUAGE=jp:山田;太郎;;;', 'N;ALTID=1;LANGUAGE=en:Yamada;Taro;;;'],
+      ['BDAY;ALTID=1:19850412', 'BDAY;ALTID=1;VALUE=text:about 1985'],
+    ];
+    for (const lines of texts) {
+      const given = ['BEGIN:VCARD', 'VERSION:4.0', ...lines, 'END:VCARD', ''].join('\r\n');
+      // The first reading adds the FN that a card has to have.
+      const card = readCard(writeCard(readCard(given), { version: '4.0' }));
+      expect(card.custom.length).toBeGreaterThan(0);
+      const text = writeCard(card, { version });
+      expect(comparable(readCard(text))).toEqual(comparable(card));
+      const [name] = lines[0]!.split(/[;:]/);
+      const written = text
+        .split('\r\n')
+        .filter((line) => line.startsWith(name!) && /^[;:]/.test(line.slice(name!.length)));
+      expect(written).toHaveLength(version === '4.0' ? 2 : 1);
+    }
+  });
+
   it('reads a text that is folded before BEGIN:VCARD', async () => {
     for (let length = 60; length < 80; length += 1) {
       const card = newCard({ full_name: 'Maria', notes: `${'x'.repeat(length)}BEGIN:VCARD` });

@@ -2,7 +2,7 @@ import { type Card, type CardProperty, VcardError } from '../card.js';
 import { companionOf, companionsIn } from '../companions.js';
 import { Draft } from './draft.js';
 import { HANDLERS } from './handlers.js';
-import { preferredFirst } from '../values.js';
+import { ALTERNATIVE, preferredFirst, WRITTEN_ONCE } from '../values.js';
 import { parseCard, type Property } from './properties.js';
 import { CardSplitter, type RawCard, READ_LIMITS, type ReadLimits, utf8 } from './split.js';
 
@@ -85,12 +85,18 @@ function cardOf(bytes: Buffer): Card {
     if (HANDLERS.get(property.name)?.(draft, property)) {
       const companion = companionOf(property, draft.isShared(property.group), draft.isOld);
       if (companion) companions.push(companion);
-    } else draft.keep(property);
+    } else draft.keep(asAlternative(property));
   }
   if (properties.length === 0) throw new VcardError('empty_card', 'The card has no content.');
   const card = draft.finish();
   if (companions.length > 0) card.custom.push(...companionsIn(card, companions));
   return card;
+}
+
+/** A further value that version 3.0 has no place for, under its name. */
+function asAlternative(property: Property): Property {
+  const name = property.name.startsWith(ALTERNATIVE) ? property.name.slice(ALTERNATIVE.length) : '';
+  return WRITTEN_ONCE.has(name) ? { ...property, name } : property;
 }
 
 function hasValue({ value, binary, nested }: Property): boolean {

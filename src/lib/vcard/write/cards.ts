@@ -10,6 +10,7 @@ import { Companions, entryKeys, keyOf } from '../companions.js';
 import { CardWriter, escapeUri, groupOf, joinParts, oneLine, validParams } from './lines.js';
 import { writeContactData, writeDate, writeRelated } from './entries.js';
 import {
+  ALTERNATIVE,
   base64,
   cleanText,
   escapeText,
@@ -19,6 +20,7 @@ import {
   MEDIA_FAMILY,
   parseDataUri,
   shortType,
+  WRITTEN_ONCE,
 } from '../values.js';
 
 export const CARD_VERSIONS = ['3.0', '4.0'] as const;
@@ -58,7 +60,11 @@ export function writeCard(card: Card, options: WriteOptions): string {
   writePlaceAndLanguage(writer, card);
   if (card.photo) writePhoto(writer, card.photo);
   const once = onceWritten(card, version);
-  for (const property of companions.rest) if (!once.has(property.name)) writeCustom(writer, property);
+  for (const property of companions.rest) {
+    if (!once.has(property.name)) writeCustom(writer, property);
+    else if (WRITTEN_ONCE.has(property.name))
+      writeCustom(writer, { ...property, name: `${ALTERNATIVE}${property.name}` });
+  }
   if (options.revised) writer.add('REV', formatTimestamp(options.revised, version));
   writer.add('END', 'VCARD');
   return writer.text();

@@ -12,6 +12,7 @@ const list = workspace.statement<TenantMemberResponse>(
   `SELECT ${MEMBER} FROM member_profiles
     WHERE tenant_id = $1 AND user_id > $2 AND ($3::text IS NULL OR status = $3) AND ($4::boolean IS NULL OR is_service = $4)
     ORDER BY user_id LIMIT $5`,
+  { onReplica: true },
 );
 
 const read = workspace.statement<TenantMemberResponse>(

@@ -78,6 +78,7 @@ const history = workspace.statement<EventChangeResponse>(
   'calendar.history',
   `SELECT revision, actor_id, action, recurrence_key, fields, created_at FROM event_history
     WHERE tenant_id = $1 AND event_id = $2 ORDER BY revision DESC LIMIT 100`,
+  { onReplica: true },
 );
 
 export interface ListFilters {
@@ -221,6 +222,7 @@ const readWindow = workspace.statement<WindowRow>(
          FROM calendar_events event
         WHERE NOT entry.is_whole AND entry.is_read AND event.tenant_id = $1 AND event.id = entry.event_id OFFSET 0) part ON true
     WHERE calendar.tenant_id = $1 AND calendar.id = $2`,
+  { onReplica: true },
 );
 
 // $2, $3: the events and keys of the instances of a page, in its order. Reads the overrides of these instances only.
@@ -244,6 +246,7 @@ const readContent = workspace.statement<EventJson & { fitting: number }>(
                   FROM event_overrides WHERE tenant_id = $1 AND event_id = record.id AND recurrence_key = ANY ($3)) AS overrides
          FROM event_records record WHERE record.tenant_id = $1 AND record.id = page.id OFFSET 0) shown ON true
     WHERE page.fits`,
+  { onReplica: true },
 );
 
 export interface WindowQuery {

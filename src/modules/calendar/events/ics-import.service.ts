@@ -22,6 +22,7 @@ import type { CalendarContext } from '../model/event-record.js';
 import type { ReadEvent } from '../model/vevent-reader.js';
 import { createdEvent, differing, fileEvent, replaced, withInstances } from './imported-event.js';
 import { type FileEvent, IcsFile, MAX_FILE_BYTES, splitRanges, TooManyEventsError } from './ics-file.js';
+import { importedStamp, isOlder } from './import-version.js';
 import type { ReadWarning } from '../model/vevent-time-parts.js';
 import type { EventBatchEnvelope } from './events.dto.js';
 import type { OperationErrorResponse } from '../responses/event.response.js';
@@ -47,11 +48,13 @@ interface Imported {
   status: 200 | 201;
   eventId: string;
   change: EventChange | null;
+  /** Of the comparison with the stored event. */
+  warnings?: ReadWarning[];
 }
 
 /**
- * Imports of iCalendar files into a calendar. An event is found by its UID, so a repeated import changes nothing. No message is
- * sent, and no other calendar changes.
+ * Imports of iCalendar files into a calendar. An event is found by its UID, and replaced unless it was changed here later, so a repeated
+ * import changes nothing. No message is sent, and no other calendar changes.
  */
 @Injectable()
 export class IcsImport {
@@ -182,11 +185,12 @@ export class IcsImport {
     if (next instanceof ApiError) return next;
     const fields = differing(record, next);
     if (fields.length === 0) return { status: 200, eventId, change: null };
+    if (isOlder(event, record)) return { status: 200, eventId, change: null, warnings: [OLDER_THAN_STORED] };
     if (!permissionsOf(record, calendar, ctx.userId).edit) return CalendarErrors.notOrganizer.with();
     const sequence = Math.max(next.sequence, record.sequence + 1);
     const change: EventChange = {
       before: record,
-      record: { ...next, sequence, dtstamp: now },
+      record: { ...next, sequence, dtstamp: importedStamp(event, record, now) },
       entries,
       action: 'updated',
       fields,
@@ -222,6 +226,11 @@ async function opened(open: () => Promise<AsyncIterable<Uint8Array>>, zone: stri
   }
 }
 
+const OLDER_THAN_STORED: ReadWarning = {
+  code: 'older_version',
+  message: 'The event was changed here later than in the file, and stays as it is.',
+};
+
 const inOrder = (results: ImportResult[]): ImportResult[] => results.toSorted((a, b) => a.index - b.index);
 
 const replacedResult = ({ index, uid }: FileEvent): ImportResult => ({
@@ -252,7 +261,13 @@ function resultOf(
         status: result.kind.status,
         error: result.body as unknown as OperationErrorResponse,
       }
-    : { ...common, event_id: result.eventId, status: result.status, error: null };
+    : {
+        ...common,
+        event_id: result.eventId,
+        status: result.status,
+        error: null,
+        warnings: [...warnings, ...(result.warnings ?? [])],
+      };
 }
 
 /** Series that change from one instance on, as two series each. An event with an error is left to the batch, which reports it. */

@@ -40,6 +40,13 @@ export function differing(before: EventRecord, after: EventRecord): string[] {
  * @throws ApiError 422 `no_instances`
  */
 export function replaced(record: EventRecord, read: ReadEvent): EventRecord {
+  const next = merged(record, read);
+  assertInstances(next);
+  return next;
+}
+
+/** As `replaced`, also for an event without instances. */
+export function merged(record: EventRecord, read: ReadEvent): EventRecord {
   const exported = asExported(record);
   const same = (a: unknown, b: unknown): boolean => isDeepStrictEqual(a, b);
   const next = { ...record, sequence: Math.max(record.sequence, read.sequence) };
@@ -59,7 +66,6 @@ export function replaced(record: EventRecord, read: ReadEvent): EventRecord {
   if (!same(read.recurrence, exported.recurrence)) Object.assign(next, read.recurrence);
   if (!same(patchesOf(read.overrides), patchesOf(exported.overrides))) next.overrides = read.overrides;
   next.proposals_allowed = read.proposals_allowed;
-  assertInstances(next);
   return next;
 }
 

@@ -61,6 +61,7 @@ const readPage = workspace.statement<
        SELECT shown.event, shown.participants, shown.overrides FROM event_records shown
         WHERE sized.fits AND shown.tenant_id = $1 AND shown.id = sized.event_id OFFSET 0) record ON true
     ORDER BY sized.event_id`,
+  { onReplica: true },
 );
 
 const readZones = workspace.statement<{ zone: string; first_year: number }>(

@@ -134,11 +134,17 @@ export const recordIn = (
 export const hasInstancesIn = (record: EventRecord, calendar: { id: string; owner_id: string }): boolean =>
   hasInstances(recordIn(record, calendar));
 
-/** The event without removals of instances by one participant, whose responses stay. */
-export const withoutRemovals = (record: EventRecord, userId: string): EventRecord => ({
+/** The event without removals of instances by one participant, whose responses stay. @param keys of these instances; by default of all */
+export const withoutRemovals = (
+  record: EventRecord,
+  userId: string,
+  keys?: ReadonlySet<string>,
+): EventRecord => ({
   ...record,
   participants: record.participants.map((row) =>
-    row.user_id === userId && row.removed ? { ...row, removed: false } : row,
+    row.user_id === userId && row.removed && (keys?.has(row.recurrence_key) ?? true)
+      ? { ...row, removed: false }
+      : row,
   ),
 });
 

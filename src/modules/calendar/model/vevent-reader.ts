@@ -270,10 +270,10 @@ export function versionOf(event: Component): Pick<OverrideRow, 'sequence' | 'dts
   };
 }
 
-/** Some clients write DTSTAMP without a zone: it is read as UTC. */
-function stampOf(event: Component): string | null {
+/** RFC 3339; null without a usable value. Some clients write DTSTAMP without a zone: it is read as UTC. */
+export function stampOf(event: Component, name: 'DTSTAMP' | 'LAST-MODIFIED' = 'DTSTAMP'): string | null {
   const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z?$/.exec(
-    propertyOf(event, 'DTSTAMP')?.value.trim() ?? '',
+    propertyOf(event, name)?.value.trim() ?? '',
   );
   if (!match) return null;
   const [year, month, day, hour, minute, second] = match.slice(1).map(Number);

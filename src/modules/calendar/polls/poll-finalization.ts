@@ -9,6 +9,7 @@ import { eventResponse, viewerOf } from '../responses/event.presenter.js';
 import type { CalendarEventResponse } from '../responses/event.response.js';
 import { EventOperations } from '../changes/event-operations.js';
 import { EventsRepository } from '../events.repository.js';
+import { PollMails } from './outside/poll-mails.js';
 import { PollHolds, timesOfOption } from './poll-holds.js';
 import type { OptionRow, PollRecord } from './poll-record.js';
 import { type FinalizedPollEnvelope, type FinalizePoll, type PollEnvelope, PollErrors } from './polls.dto.js';
@@ -24,6 +25,7 @@ export class PollFinalization {
     private readonly events: EventsRepository,
     private readonly holds: PollHolds,
     private readonly operations: EventOperations,
+    private readonly mails: PollMails,
     private readonly db: Db,
   ) {}
 
@@ -53,7 +55,7 @@ export class PollFinalization {
     return { poll: await this.service.present(ctx, record), event };
   }
 
-  /** A repeated request changes nothing. @throws ApiError 404; 403; 409 `already_finalized` */
+  /** Participants outside of the workspace who have voted get a mail. A repeated request changes nothing. @throws ApiError 404; 403; 409 `already_finalized` */
   async cancel(ctx: RequestContext, id: string): Promise<PollEnvelope> {
     const record = await this.db.tx(async (tx) => {
       const poll = await this.lockOwn(tx, ctx, id);
@@ -61,6 +63,7 @@ export class PollFinalization {
       if (poll.cancelled_at !== null) return poll;
       await this.holds.release(tx, ctx, poll.options);
       await this.polls.cancel(tx, ctx.tenantId, id);
+      await this.mails.cancel(tx, ctx.tenantId, poll);
       return this.service.found(tx, ctx, id);
     });
     return { poll: await this.service.present(ctx, record) };

@@ -80,7 +80,8 @@ export class PollsController {
   @Endpoint('POST :id/cancel', {
     id: 'cancelPoll',
     summary: 'Cancel a poll',
-    description: 'Ends the poll without an event, and deletes its tentative events. Only for the owner.',
+    description:
+      'Ends the poll without an event, and deletes its tentative events. Participants outside of the workspace who have voted get a mail. Only for the owner.',
     status: 200,
     response: [PollEnvelope, 'The cancelled poll.'],
     errors: [PollErrors.pollNotFound, Errors.forbidden, PollErrors.alreadyFinalized],

@@ -114,7 +114,6 @@ export const EVENT_SEARCH: SearchTables = {
   audience: `md5(array_to_string(${CALENDARS}, ','))::uuid`,
   // The engine reads HTML.
   body: `replace(replace(concat_ws(E'\\n', item.location, item.description, ${INSTANCES}), '&', '&amp;'), '<', '&lt;')`,
-  bodyJoin: '',
   bodyBytes: `(${textBytes('item.location', 'item.description')} + ${INSTANCES_BYTES})`,
   // 1: with the texts of instances.
   bodyRules: 1,

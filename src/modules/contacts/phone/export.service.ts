@@ -36,6 +36,7 @@ const page = workspace.statement<ContactRow & { seq: string }>(
         ORDER BY contact.seq LIMIT $7) listed
       WINDOW page_order AS (ORDER BY listed.seq ROWS UNBOUNDED PRECEDING)) contact
     WHERE contact.fits ORDER BY contact.seq`,
+  { onReplica: true },
 );
 
 /** Contacts and bytes of one page in memory. */

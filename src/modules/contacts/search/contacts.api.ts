@@ -31,6 +31,7 @@ const search = workspace.statement<FoundRow>(
       AND NOT EXISTS (SELECT FROM unnest($5::text[]) AS prefix
                        WHERE NOT EXISTS (SELECT FROM unnest(contact.words) AS word WHERE starts_with(word, prefix)))
     ORDER BY contact.sort_key, contact.id LIMIT $6`,
+  { onReplica: true },
 );
 
 const memberPhotos = workspace.statement<{ user_id: string; external_id: string; photo_id: string }>(

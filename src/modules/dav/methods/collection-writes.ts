@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type XmlAttribute, type XmlElement, XML_NAMESPACE } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { ApiError } from '../../../platform/http/errors.js';
 import {
   type Collection,
   type Collections,
@@ -9,7 +8,7 @@ import {
   isLive,
   type PropertyChanges,
 } from '../model/collection.js';
-import { DavError } from '../model/body.js';
+import { DavError, isMissing } from '../model/body.js';
 import { assertRoot, childOf, childrenOf, HEAD, propertyResults, TAIL } from '../model/multistatus.js';
 import { caldav, carddav, dav, nameOf, type XmlName } from '../model/xml-names.js';
 import { DavPropertyStore } from '../dav-properties.js';
@@ -123,9 +122,7 @@ async function exists(ctx: RequestContext, collections: Collections, segment: st
     await collections.find(ctx, segment);
     return true;
   } catch (error) {
-    const status =
-      error instanceof DavError ? error.status : error instanceof ApiError ? error.kind.status : 0;
-    if (status === 404) return false;
+    if (isMissing(error)) return false;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { readXml, type XmlElement, XmlError } from '../../../lib/xml/index.js';
 import { ClientDisconnectedError } from '../../../platform/http/abort-signal.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { ApiError, Errors } from '../../../platform/http/errors.js';
 import { DECLARATIONS, element, XML_HEAD, type XmlName } from './xml-names.js';
 
 /** An error of WebDAV with the condition that the RFCs name for it (RFC 4918, section 16). */
@@ -29,6 +29,12 @@ export class DavError extends Error {
 export const notFound = (): DavError => new DavError(404, null, 'No such resource.');
 export const forbidden = (condition: XmlName | null = null): DavError =>
   new DavError(403, condition, 'The request is not allowed.');
+
+/** Whether a resource does not exist, or the caller does not see it. */
+export function isMissing(error: unknown): boolean {
+  const status = error instanceof DavError ? error.status : error instanceof ApiError ? error.kind.status : 0;
+  return status === 404;
+}
 
 /** Bytes of an XML body: a multiget of 5,000 members has half of it. */
 export const MAX_XML = 1024 * 1024;

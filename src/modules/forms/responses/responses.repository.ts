@@ -62,11 +62,13 @@ const list = workspace.statement<ListedResponse>(
      LEFT JOIN LATERAL (
        ${SELECT} WHERE sized.fits AND response.tenant_id = $1 AND response.form_id = $2 AND response.id = sized.id OFFSET 0) shown ON true
     ORDER BY sized.submitted_at DESC, sized.id DESC`,
+  { onReplica: true },
 );
 
 const count = workspace.statement<{ count: number }>(
   'form_responses.count',
   `SELECT count(*)::int AS count FROM (SELECT FROM form_responses response WHERE ${FILTER} LIMIT $10) found`,
+  { onReplica: true },
 );
 
 const find = workspace.statement<ResponseRow>(

@@ -8,6 +8,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { ApiError } from '../../../platform/http/errors.js';
 import { throwQuotaError } from '../../../platform/quotas/row-quota.js';
+import { HeadChanges } from '../../../platform/sync/head-watch.js';
 import { allocate } from '../../../platform/sync/sync-heads.js';
 import { TenantsApi } from '../../tenants/index.js';
 import {
@@ -44,14 +45,18 @@ interface StoredEdit {
   note: string | null;
 }
 
-const store = workspace.statement<{ outcome: 'stored' | 'outdated' | 'exists' } & StoredEdit>(
+const store = workspace.statement<
+  { outcome: 'stored' | 'outdated' | 'exists'; head: number | null } & StoredEdit
+>(
   'notes.store_edit',
-  `SELECT outcome, revision, note FROM note_store($1, $2, $3, $4, $5)`,
+  `SELECT outcome, revision, note, head::float8 AS head FROM note_store($1, $2, $3, $4, $5)`,
 );
 
 /** Stores the fields of notes. */
 @Injectable()
 export class NoteEditsRepository {
+  constructor(private readonly heads: HeadChanges) {}
+
   /**
    * @returns `outdated`: an assumption is wrong, or the folder is not one of the caller; `exists`: a note has or had the id
    * @throws ApiError 409 `quota_exceeded`
@@ -72,7 +77,8 @@ export class NoteEditsRepository {
     };
     const values = [tenantId, userId, id, JSON.stringify(write), content ?? null];
     const rows = await tx.query(store, values).catch(throwQuotaError);
-    const [{ outcome, ...stored }] = rows as [(typeof rows)[0]];
+    const [{ outcome, head, ...stored }] = rows as [(typeof rows)[0]];
+    if (head !== null) tx.afterCommit(() => this.heads.report(tenantId, userId, head));
     return outcome === 'stored' ? stored : outcome;
   }
 }

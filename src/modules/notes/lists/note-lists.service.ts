@@ -95,7 +95,7 @@ export class NoteListRepository {
     }
     const longTextsAsBytes = include === 'content';
     const text = () => pageText(query, key, filters);
-    return this.db.query(STATEMENTS.of(variant, text, { longTextsAsBytes }), values);
+    return this.db.query(STATEMENTS.of(variant, text, { longTextsAsBytes, onReplica: true }), values);
   }
 }
 

@@ -33,9 +33,8 @@ export const NOTE_SEARCH: SearchTables = {
   item: 'note_id',
   readers: 'item.member_ids::text[]',
   audience: 'note_audience(item.member_ids)',
-  body: 'revision.content',
-  bodyJoin:
-    'JOIN note_revisions revision ON revision.tenant_id = item.tenant_id AND revision.note_id = item.id AND revision.revision = item.body_rev',
+  // A look-up by the whole key: from a join the planner may read all revisions of the note.
+  body: '(SELECT content FROM note_revisions WHERE tenant_id = item.tenant_id AND note_id = item.id AND revision = item.body_rev)',
   bodyBytes: 'item.content_bytes',
   hitBytes: NOTE_SUMMARY_BYTES,
   event: `event.type LIKE 'note.%'`,

@@ -7,7 +7,7 @@ import { isUuid } from '../../../platform/http/id.pipe.js';
 import { throwQuotaError } from '../../../platform/quotas/row-quota.js';
 import { TenantsApi } from '../../tenants/index.js';
 import type { TaskPatch } from '../model/rules/task-merge.js';
-import { positionAfter, type TaskEvent, type TaskRow, timestampText } from '../model/rules/task-row.js';
+import { DONE, positionAfter, type TaskEvent, type TaskRow, timestampText } from '../model/rules/task-row.js';
 import type { NewTaskFacts, TaskFacts } from '../model/rules/task-rules.js';
 import type { StoredTask } from '../tasks.repository.js';
 import type { TaskRole, Task, TaskMember } from '../tasks.schema.js';
@@ -99,9 +99,9 @@ const store = workspace.statement<{ outcome: 'stored' | 'outdated' | 'exists' } 
   `SELECT outcome, revision, task AS json, refs FROM task_store($1, $2, $3, $4)`,
 );
 
-const lock = workspace.statement<Pick<TaskRow, 'folder_id' | 'uid'>>(
+const lock = workspace.statement<Pick<TaskRow, 'folder_id' | 'uid' | 'status' | 'next_task_id'>>(
   'tasks.lock',
-  `SELECT folder_id, uid FROM tasks WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
+  `SELECT folder_id, uid, status, next_task_id FROM tasks WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
 );
 
 const folderOf = workspace.statement<Pick<Task, 'folder_id'>>(
@@ -170,6 +170,15 @@ const audience = workspace.statement<{ user_id: string }>(
   `SELECT found.user_id FROM task_audience(jsonb_populate_record(NULL::tasks, $2 || jsonb_build_object('tenant_id', $1::uuid))) found`,
 );
 
+// Nobody has written the next occurrence since it was made, nor its steps, comments and files.
+const isUntouched = workspace.statement<{ is_untouched: boolean }>(
+  'tasks.is_untouched',
+  `SELECT deleted_at IS NULL AND activity_count = 1 AND revision = 1 AND comments_count = 0 AND attachments = '[]'
+          AND NOT EXISTS (SELECT FROM subtasks step
+                           WHERE step.tenant_id = $1 AND step.task_id = $2 AND step.updated_at <> task.created_at) AS is_untouched
+     FROM tasks task WHERE task.tenant_id = $1 AND task.id = $2`,
+);
+
 // Subtasks of the next occurrence are as many days after its date as they were before. least() would ignore a missing date.
 const copySubtasks = workspace.statement<never>(
   'tasks.copy_subtasks',
@@ -223,6 +232,7 @@ export class TaskWritesRepository {
     return {
       now,
       task,
+      untouchedNext: await this.untouchedNext(reader, ctx, task, patch),
       role: member_role,
       seenFolder: seen_folder,
       endPosition: positionAfter(last, now),
@@ -233,6 +243,29 @@ export class TaskWritesRepository {
         : [],
       read: { version, seq: seq ?? undefined },
     };
+  }
+
+  private async untouchedNext(
+    reader: Reader,
+    ctx: RequestContext,
+    task: TaskRow,
+    patch: TaskPatch,
+  ): Promise<TaskRow | null> {
+    const next = withdrawable(task, patch);
+    if (next === null) return null;
+    const [state] = await reader.query(isUntouched, [ctx.tenantId, next]);
+    if (!state?.is_untouched) return null;
+    const [row] = await reader.query(facts, [ctx.tenantId, ctx.userId, next]);
+    if (!row) return null;
+    const {
+      version: _version,
+      member_role: _role,
+      seen_folder: _folder,
+      seq: _seq,
+      now: _now,
+      ...found
+    } = row;
+    return found.subtasks_count === task.subtasks_count ? found : null;
   }
 
   private async lastPosition(
@@ -247,12 +280,12 @@ export class TaskWritesRepository {
     return rows[0]?.position ?? null;
   }
 
-  /** Locks a task until the end of the transaction. @returns its folder and UID; undefined for an unknown task */
+  /** Locks a task until the end of the transaction. @returns undefined for an unknown task */
   async lock(
     tx: Tx,
     { tenantId }: RequestContext,
     id: string,
-  ): Promise<Pick<TaskRow, 'folder_id' | 'uid'> | undefined> {
+  ): Promise<Pick<TaskRow, 'folder_id' | 'uid' | 'status' | 'next_task_id'> | undefined> {
     return (await tx.query(lock, [tenantId, id]))[0];
   }
 
@@ -303,6 +336,12 @@ export class TaskWritesRepository {
     await tx.query(copySubtasks, [tenantId, from.id, to.id, to.date, from.date, to.created_at]);
   }
 }
+
+/** The next occurrence of a done task that a request opens again. */
+export const withdrawable = (
+  { status, next_task_id: next }: Pick<TaskRow, 'status' | 'next_task_id'>,
+  patch: TaskPatch,
+): string | null => (status === DONE && (patch.reopen || (patch.status ?? DONE) !== DONE) ? next : null);
 
 /** @param row of a new task: missing columns are null */
 const columnsOf = (row: Partial<TaskRow>, isNew: boolean) =>

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
+import { Config } from '../../../config/config.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import { Db } from '../../../platform/database/db.js';
@@ -17,6 +18,7 @@ import {
   trashTask,
   type UpdateCommand,
   updateTask,
+  withdrawTask,
 } from '../model/rules/task-rules.js';
 import { TaskLinks } from '../responses/task-references.js';
 import { TaskErrors } from '../tasks.dto.js';
@@ -26,6 +28,7 @@ import {
   TaskUids,
   TaskWritesRepository,
   type TaskWritten,
+  withdrawable,
 } from './task-writes.repository.js';
 
 /** A request to write one task. */
@@ -52,6 +55,7 @@ export class TaskWrites {
     private readonly links: TaskLinks,
     private readonly outbox: Outbox,
     private readonly db: Db,
+    private readonly config: Config,
   ) {}
 
   /**
@@ -64,7 +68,8 @@ export class TaskWrites {
     const { decision, read } = decided;
     if (typeof decision === 'string') return this.unwritten(this.db, ctx, command.id, decision);
     if (decision instanceof ApiError) throw decision;
-    if (decision.links === null && decision.next === null && !joinsList(command, decided.old)) {
+    const isAlone = decision.links === null && decision.next === null && !decision.withdrawn;
+    if (isAlone && !joinsList(command, decided.old)) {
       const stored = await this.db.single(async (tx) => {
         this.outbox.notice(tx);
         return this.store(tx, ctx, command, decided.old, decision, read);
@@ -81,8 +86,9 @@ export class TaskWrites {
     const { decision, old } = await this.decide(tx, ctx, command);
     if (typeof decision === 'string') return this.unwritten(tx, ctx, command.id, decision);
     if (decision instanceof ApiError) throw decision;
-    const { task, links, next } = decision;
-    if (links || next) {
+    const { task, links, next, withdrawn } = decision;
+    if (withdrawn) await this.withdraw(tx, ctx, command, task, withdrawn, links);
+    else if (links || next) {
       const users = await this.rows.concerned(tx, ctx, task, old === null);
       if (links) await this.links.update(tx, ctx, task, links, users, next?.task);
       if (next) await this.storeNext(tx, ctx, command, task, next, users);
@@ -106,6 +112,8 @@ export class TaskWrites {
     if (folder !== null) await this.rows.shareTree(tx, ctx, folder);
     if (command.kind === 'create') return;
     const task = await this.rows.lock(tx, ctx, command.id);
+    const next = task && command.kind === 'update' ? withdrawable(task, command.patch) : null;
+    if (next !== null) await this.rows.lock(tx, ctx, next);
     const filedIn = task?.folder_id ?? null;
     if (command.kind === 'update' && given === undefined && filedIn !== folder)
       throw new ConcurrentChangeError('the task was moved while its tree was locked');
@@ -159,6 +167,36 @@ export class TaskWrites {
     const stored = await this.rows.store(tx, ctx, next.id, change);
     if (typeof stored === 'string') throw new Error(`the next occurrence was not stored: ${stored}`);
     await this.rows.copySubtasks(tx, ctx, task, next);
+  }
+
+  /** Moves the next occurrence of a task that is open again to the trash. */
+  private async withdraw(
+    tx: Tx,
+    ctx: RequestContext,
+    { device }: TaskCommand,
+    task: TaskRow,
+    next: TaskRow,
+    links: TaskChange['links'],
+  ): Promise<void> {
+    const users = [
+      ...new Set([
+        ...(await this.rows.concerned(tx, ctx, task, false)),
+        ...(await this.rows.concerned(tx, ctx, next, false)),
+      ]),
+    ];
+    const trashed = withdrawTask(next, {
+      userId: ctx.userId,
+      now: task.updated_at,
+      keepDays: this.config.TRASH_RETENTION_DAYS,
+    });
+    if (links) await this.links.update(tx, ctx, task, links, users);
+    if (trashed.links) await this.links.update(tx, ctx, next, trashed.links, users);
+    await lockHeads(tx, ctx.tenantId, users);
+    const { activity, events } = trashed;
+    const row = changedColumns(next, trashed.task);
+    const change = { row, revision: next.revision, activity, events, device };
+    const stored = await this.rows.store(tx, ctx, next.id, change);
+    if (typeof stored === 'string') throw new ConcurrentChangeError('the next occurrence has changed');
   }
 
   private async unwritten(

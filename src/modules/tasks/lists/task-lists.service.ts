@@ -86,7 +86,9 @@ export class TaskListRepository {
       where += ` AND (${key.sql}, ${key.id}) ${compare} (${valueParameter}::${key.type}, ${idParameter}::uuid)`;
     }
     const variant = `${key.sql} ${direction}${where}`;
-    const statement = STATEMENTS.of(variant, () => pageText(query.sort, direction, where));
+    const statement = STATEMENTS.of(variant, () => pageText(query.sort, direction, where), {
+      onReplica: true,
+    });
     return this.db.query(statement, values);
   }
 }

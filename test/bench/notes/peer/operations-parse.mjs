@@ -21,7 +21,7 @@ const createNote = (caller, n) =>
     'POST',
     `${CLASSES}/Note`,
     caller,
-    `{"title":"Minutes","labels":["planning","2026"],"deleted":false,"content":${contentOf(n)},${access(caller)}}`,
+    `{"owner":"${caller.id}","title":"Minutes","labels":["planning","2026"],"deleted":false,"content":${contentOf(n)},${access(caller)}}`,
   );
 
 export const PARSE = {
@@ -38,12 +38,11 @@ export const PARSE = {
     expects: 200,
     prepare:
       ({ callers }) =>
-      () =>
-        head(
-          'GET',
-          query('Note', { where: '{"deleted":false}', order: '-updatedAt', limit: '50' }),
-          pick(callers),
-        ),
+      () => {
+        const caller = pick(callers);
+        const where = JSON.stringify({ owner: caller.id, deleted: false });
+        return head('GET', query('Note', { where, order: '-updatedAt', limit: '50' }), caller);
+      },
   },
   'parse-poll': {
     expects: 200,

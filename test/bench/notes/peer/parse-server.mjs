@@ -45,6 +45,7 @@ const server = new ParseServer({
   schema: {
     definitions: [
       classOf('Note', {
+        owner: text,
         title: text,
         content: text,
         labels: { type: 'Array' },

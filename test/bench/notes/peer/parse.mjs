@@ -39,6 +39,8 @@ export async function startParse(url, poolSize, callers) {
   const host = new URL(url).searchParams.get('host');
   const source = new pg.Client(url);
   await source.connect();
+  // Kept data may have the database of an earlier run.
+  await source.query(`DROP DATABASE IF EXISTS ${DATABASE}`);
   await source.query(`CREATE DATABASE ${DATABASE}`);
   const settings = {
     DATABASE_HOST: host,
@@ -52,6 +54,9 @@ export async function startParse(url, poolSize, callers) {
   try {
     const own = await copyUsers(target, callers);
     await copyNotes(source, target);
+    // Those that a team adds for its lists and its changes: Parse creates none for them.
+    await target.query(`CREATE INDEX ON "Note" (owner, "updatedAt" DESC)`);
+    await target.query(`CREATE INDEX ON "Change" ("createdAt")`);
     await target.query('VACUUM (ANALYZE)');
     await target.query('CHECKPOINT');
     return { listener, callers: own };
@@ -106,8 +111,8 @@ async function copyNotes(source, target) {
     const given = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[], $6::timestamptz[])
       AS given (id, owner, title, content, revision, at)`;
     await target.query(
-      `INSERT INTO "Note" ("objectId", "createdAt", "updatedAt", title, content, labels, revision, deleted, _rperm, _wperm)
-       SELECT id, at, at, title, content, '[]', revision, false, ARRAY[owner], ARRAY[owner] FROM ${given}`,
+      `INSERT INTO "Note" ("objectId", "createdAt", "updatedAt", owner, title, content, labels, revision, deleted, _rperm, _wperm)
+       SELECT id, at, at, owner, title, content, '[]', revision, false, ARRAY[owner], ARRAY[owner] FROM ${given}`,
       values,
     );
     await target.query(

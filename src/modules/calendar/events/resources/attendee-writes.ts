@@ -3,20 +3,20 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import type { Tx } from '../../../../platform/database/tx.js';
 import { CalendarErrors } from '../../calendar.errors.js';
-import { withResponse } from '../../changes/event-change.js';
+import { withoutDates, withResponse } from '../../changes/event-change.js';
 import { entryIn } from '../../changes/event-operations.js';
 import { replyTo } from '../../changes/event-removals.js';
 import type { EventMessage } from '../../changes/event-write.js';
 import { EventWriter } from '../../changes/event-writer.js';
 import type { LockedEvent } from '../../events.repository.js';
 import { hasInstancesIn, instanceKeysOf, resourceIn, withoutRemovals } from '../../model/attendance.js';
+import { datesOf, differsBeyond, NO_DATES } from './attendee-dates.js';
 import { participantOf, responseAt } from '../../model/event-policy.js';
 import type { CalendarContext, EventRecord, ParticipantRow } from '../../model/event-record.js';
 import { ownAlarms } from '../../model/dependent-properties.js';
 import { storableComponents } from '../../model/ics/storable.js';
 import type { ReadEvent } from '../../model/vevent-reader.js';
-import { differing, replaced } from '../imported-event.js';
-import { concernsAttendees, sameReminders, serverMessages } from './resource-changes.js';
+import { sameReminders, serverMessages } from './resource-changes.js';
 
 interface Job {
   tx: Tx;
@@ -36,8 +36,8 @@ const ALARM_BYTES = 8 * 1024;
 const ANSWERS: ReadonlySet<string> = new Set(['accepted', 'declined', 'tentative']);
 
 /**
- * Writes of a user who is not the organizer (RFC 6638, 3.2.2): the own response and the own alarms. What else programs add for themselves
- * is not stored. An invitation that the user has removed is shown again (3.2.2.2): the event is that of its organizer, and the response stays
+ * Writes of a user who is not the organizer (RFC 6638, 3.2.2): the own response, the own alarms, and the dates that the user removes by
+ * EXDATE or takes back. What else programs add for themselves is not stored. An invitation that the user has removed is shown again (3.2.2.2): the event is that of its organizer, and the response stays
  * declined unless the text states another one.
  */
 @Injectable()
@@ -48,7 +48,9 @@ export class AttendeeWrites {
   async write({ tx, ctx, calendar, locked, own, read, now }: Job): Promise<void> {
     const { record, entries } = locked;
     const before = entryIn(entries, calendar.id);
-    if (!before.hidden) assertUnchanged(own, read);
+    const dates = before.hidden || !read ? NO_DATES : datesOf(record, own, ctx.userId, read);
+    if (!before.hidden && (!read || differsBeyond(dates, record, calendar, own, read)))
+      throw CalendarErrors.notOrganizer.with();
     const reminders = read?.reminders ?? [];
     const alarms = storableComponents(read?.alarms ?? [], ALARM_BYTES);
     const isReminded =
@@ -59,11 +61,17 @@ export class AttendeeWrites {
       );
     const placed = { ...before, ...(isReminded && { reminders, alarms }), hidden: false };
     const isEmpty = before.hidden && !hasInstancesIn(record, calendar);
-    const shown = isEmpty ? withoutRemovals(record, calendar.owner_id) : record;
+    const shown = isEmpty
+      ? withoutRemovals(record, calendar.owner_id)
+      : withoutRemovals(record, calendar.owner_id, dates.restored);
     const attendee = participantOf(shown, ctx.userId);
+    const stored = isEmpty || dates.restored.size > 0 ? resourceIn(shown, calendar) : own;
     const responses =
-      attendee && read ? responsesOf(isEmpty ? resourceIn(shown, calendar) : own, attendee, read) : [];
-    if (responses.length === 0 && !isEmpty) {
+      attendee && read
+        ? responsesOf(stored, attendee, read).filter(({ key }) => !dates.removed.has(key))
+        : [];
+    const isSame = responses.length + dates.removed.size + dates.restored.size === 0;
+    if (isSame && !isEmpty) {
       if (isReminded || before.hidden) await this.writer.commitEntry(tx, ctx, record, placed);
       return;
     }
@@ -73,6 +81,10 @@ export class AttendeeWrites {
       const { email } = attendee as ParticipantRow;
       after = withResponse(after, email, key, { response, comment: '', responded_at: now });
       messages.push(...replyTo(record, attendee as ParticipantRow, key, ''));
+    }
+    if (attendee && dates.removed.size > 0) {
+      after = withoutDates(after, attendee.email, dates.removed, now);
+      messages.push(...[...dates.removed].flatMap((key) => replyTo(record, attendee, key, '')));
     }
     await this.writer.commitOne(
       tx,
@@ -84,19 +96,12 @@ export class AttendeeWrites {
         proposals: [],
         action: 'responded',
         fields: ['response'],
-        key: responses[0]?.key ?? '',
+        key: responses[0]?.key ?? [...dates.removed][0] ?? '',
         messages: read ? serverMessages(messages, read) : [],
       },
       now,
     );
   }
-}
-
-/** @throws ApiError 403 `not_organizer` for a change of what the organizer states */
-function assertUnchanged(record: EventRecord, read: ReadEvent | null): void {
-  if (!read) throw CalendarErrors.notOrganizer.with();
-  const next = replaced(record, read);
-  if (concernsAttendees(record, next, differing(record, next))) throw CalendarErrors.notOrganizer.with();
 }
 
 /** The responses that differ from the stored ones: to the whole event, and to instances. */

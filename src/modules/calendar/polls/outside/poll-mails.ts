@@ -87,6 +87,21 @@ const POLL_MAIL = catalogueMail<PollText, PollMail>({
   },
 });
 
+const CANCELLED_MAIL = catalogueMail<PollText, Pick<PollMail, 'title' | 'inviter' | 'inviterEmail'>>({
+  name: 'calendar.poll-cancelled',
+  texts: POLL_TEXTS,
+  content: (text, { title, inviter, inviterEmail }) => ({
+    subject: text('cancelled_subject', { inviter, title }),
+    title,
+    paragraphs: [text('cancelled_text', { inviter, title })],
+    senderName: inviter,
+    replyTo: { name: inviter, address: inviterEmail },
+  }),
+  examples: {
+    cancelled: { title: 'Spring offsite', inviter: 'Ann Example', inviterEmail: 'ann@example.com' },
+  },
+});
+
 /** Mails to participants outside of the workspace: they vote by a link. */
 @Injectable()
 export class PollMails implements OnModuleInit {
@@ -98,6 +113,7 @@ export class PollMails implements OnModuleInit {
 
   onModuleInit(): void {
     this.mails.register(POLL_MAIL);
+    this.mails.register(CANCELLED_MAIL);
   }
 
   /** Queues a mail to each participant outside of the workspace. */
@@ -116,6 +132,21 @@ export class PollMails implements OnModuleInit {
       const url = this.links.url({ tenantId, pollId: poll.id, participantId });
       const mail = { tenantId, template: POLL_MAIL, to, language, values: { ...common, url } };
       await this.mails.queue(tx, { ...mail, key: `poll ${participantId}` });
+    }
+  }
+
+  /** Queues a mail to each participant outside of the workspace who has voted. */
+  async cancel(tx: Tx, tenantId: string, poll: PollRecord): Promise<void> {
+    const voters = poll.participants.filter(
+      ({ user_id: userId, responded_at: at }) => userId === null && at !== null,
+    );
+    const owner = voters.length > 0 ? await this.polls.owner(tx, tenantId, poll.owner_id) : null;
+    if (!owner) return;
+    const language = languageOf(owner.locale) ?? 'en';
+    const values = { title: poll.title, inviter: owner.name, inviterEmail: owner.email };
+    for (const { id, email: to } of voters) {
+      const mail = { tenantId, template: CANCELLED_MAIL, to, language, values };
+      await this.mails.queue(tx, { ...mail, key: `poll ${id} cancelled` });
     }
   }
 }

@@ -8,6 +8,8 @@ export type PollText =
   | 'mail_text'
   | 'mail_action'
   | 'mail_closing'
+  | 'cancelled_subject'
+  | 'cancelled_text'
   | 'organizer'
   | 'location'
   | 'deadline'
@@ -32,6 +34,9 @@ export const POLL_TEXTS: Catalogues<PollText> = {
       '{inviter} looks for a time for “{title}”. Choose the times that suit you. You need no account.',
     mail_action: 'Choose times',
     mail_closing: 'The link is for you only.',
+    cancelled_subject: '{inviter} cancelled the poll “{title}”',
+    cancelled_text:
+      '{inviter} no longer looks for a time for “{title}”. Your choice of times is not needed any more.',
     organizer: 'Organizer',
     location: 'Location',
     deadline: 'Open until',
@@ -54,6 +59,9 @@ export const POLL_TEXTS: Catalogues<PollText> = {
       '{inviter} sucht einen Termin für „{title}“. Wählen Sie passende Zeiten aus. Sie brauchen kein Konto.',
     mail_action: 'Zeiten auswählen',
     mail_closing: 'Der Link ist nur für Sie bestimmt.',
+    cancelled_subject: '{inviter} hat die Umfrage „{title}“ abgesagt',
+    cancelled_text:
+      '{inviter} sucht keinen Termin mehr für „{title}“. Ihre Auswahl wird nicht mehr gebraucht.',
     organizer: 'Veranstalter',
     location: 'Ort',
     deadline: 'Offen bis',
@@ -75,6 +83,9 @@ export const POLL_TEXTS: Catalogues<PollText> = {
     mail_text: '{inviter} procura uma hora para “{title}”. Escolha as que lhe convêm. Não precisa de conta.',
     mail_action: 'Escolher horas',
     mail_closing: 'A ligação é só para si.',
+    cancelled_subject: '{inviter} cancelou a votação “{title}”',
+    cancelled_text:
+      '{inviter} já não procura uma hora para “{title}”. A sua escolha deixou de ser necessária.',
     organizer: 'Organizador',
     location: 'Local',
     deadline: 'Aberta até',
@@ -97,6 +108,9 @@ export const POLL_TEXTS: Catalogues<PollText> = {
       '{inviter} đang tìm thời gian cho “{title}”. Hãy chọn những thời gian phù hợp. Bạn không cần tài khoản.',
     mail_action: 'Chọn thời gian',
     mail_closing: 'Liên kết này chỉ dành cho bạn.',
+    cancelled_subject: '{inviter} đã hủy bình chọn “{title}”',
+    cancelled_text:
+      '{inviter} không còn tìm thời gian cho “{title}”. Lựa chọn của bạn không còn cần thiết nữa.',
     organizer: 'Người tổ chức',
     location: 'Địa điểm',
     deadline: 'Mở đến',

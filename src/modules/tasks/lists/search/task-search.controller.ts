@@ -38,7 +38,6 @@ export const TASK_SEARCH: SearchTables = {
   readers: 'task_finders(item)',
   audience: 'task_finders_name(item)',
   body: 'item.description',
-  bodyJoin: '',
   bodyBytes: 'coalesce(octet_length(item.description), 0)',
   hitBytes: TASK_SUMMARY_BYTES,
   event: `event.type IN ('task.created', 'task.updated')`,

@@ -82,6 +82,8 @@ export interface TaskFacts extends WriteFacts {
   role: TaskRole | null;
   /** The folder in which the caller sees the task. */
   seenFolder: string | null;
+  /** The next occurrence of a done task that the request opens again, if it is as its creation left it; otherwise null. */
+  untouchedNext: TaskRow | null;
   /** A new UID, where the folder that the task joins has another task with its UID; otherwise null. */
   ownUid: string | null;
 }
@@ -159,6 +161,8 @@ export function updateTask(facts: TaskFacts, command: UpdateCommand): Decision {
   const isCompleted = task.status === DONE && old.status !== DONE;
   if (isCompleted) task.completed_at = now;
   if (task.status !== DONE) task.completed_at = null;
+  const withdrawn = task.status === DONE ? null : facts.untouchedNext;
+  if (withdrawn) task.next_task_id = null;
   const next = isCompleted && old.next_task_id === null ? followUp(task, command, now) : null;
   if (next) task.next_task_id = next.task.id;
   if (['status', 'date', 'due_at', 'time_zone', 'reminders'].some((field) => field in changes))
@@ -177,6 +181,7 @@ export function updateTask(facts: TaskFacts, command: UpdateCommand): Decision {
     ],
     links: linksOf(old, task, next !== null),
     next,
+    ...(withdrawn && { withdrawn }),
     isLastView: facts.role !== 'owner' && ('assignees' in changes || 'folder_id' in changes),
   };
 }
@@ -189,12 +194,8 @@ export function trashTask(facts: TaskFacts, command: TrashCommand): Decision {
   if (rejection) return rejection;
   if (isRestore && old.deleted_at === null) return 'unchanged';
   if (command.base !== null && command.base !== old.revision) return 'conflict';
-  const task: TaskRow = {
-    ...old,
-    deleted_at: isRestore ? null : now,
-    deleted_by: isRestore ? null : userId,
-    purge_at: isRestore || keepDays === 0 ? null : new Date(now.getTime() + keepDays * DAY_MS),
-  };
+  if (!isRestore) return withdrawTask(old, { userId, now, keepDays });
+  const task: TaskRow = { ...old, deleted_at: null, deleted_by: null, purge_at: null };
   // Programs that missed the time in the trash have the text with the old UID.
   if (facts.ownUid !== null) Object.assign(task, { uid: facts.ownUid, revision: old.revision + 1 });
   Object.assign(task, momentsOf(task, now));
@@ -202,14 +203,31 @@ export function trashTask(facts: TaskFacts, command: TrashCommand): Decision {
   return {
     ...PLAIN,
     task,
-    activity: { type: isRestore ? 'restored' : 'deleted', data: {} },
-    events: [{ type: isRestore ? 'task.restored' : 'task.deleted', data: {} }],
-    links:
-      notes.length === 0
-        ? null
-        : isRestore
-          ? { present: notes, removed: [] }
-          : { present: [], removed: notes },
+    activity: { type: 'restored', data: {} },
+    events: [{ type: 'task.restored', data: {} }],
+    links: notes.length === 0 ? null : { present: notes, removed: [] },
+  };
+}
+
+interface Removal {
+  userId: string;
+  now: Date;
+  /** Days in the trash; 0: for ever. */
+  keepDays: number;
+}
+
+/** Moves a task to the trash, without regard to rights. */
+export function withdrawTask(old: TaskRow, { userId, now, keepDays }: Removal): TaskChange {
+  const purge_at = keepDays === 0 ? null : new Date(now.getTime() + keepDays * DAY_MS);
+  const task: TaskRow = { ...old, deleted_at: now, deleted_by: userId, purge_at };
+  Object.assign(task, momentsOf(task, now));
+  const notes = old.linked_notes;
+  return {
+    ...PLAIN,
+    task,
+    activity: { type: 'deleted', data: {} },
+    events: [{ type: 'task.deleted', data: {} }],
+    links: notes.length === 0 ? null : { present: [], removed: notes },
   };
 }
 
