@@ -53,41 +53,46 @@ const viewOf = (
   };
 };
 
-/** An event with its instances as a whole VCALENDAR, as a user sees it in a calendar. */
-export function resourceText(
+/** The pieces of a whole VCALENDAR of an event with its instances, as a user sees it in a calendar. Each is short work. */
+function* resourcePieces(
   placed: PlacedRecord,
   calendar: CalendarContext,
   userId: string,
   options: TextOptions,
-): string {
+): Generator<string> {
   const record = resourceIn(placed.record, calendar);
   const view = viewOf(record, calendar, userId, placed);
-  const events = options.expand ? expanded(record, view, calendar, options.expand) : veventsOf(record, view);
-  let text = HEAD;
-  if (options.zones && !options.expand) {
+  const events = veventsOf(record, view);
+  yield HEAD;
+  if (options.expand) {
+    for (const event of expanded(record, view, events, calendar, options.expand))
+      yield formatComponent(event);
+  } else {
     const year = Number(record.starts.slice(0, 4));
-    for (const name of zonesIn(events)) text += vtimezoneText(name, year);
+    for (const name of options.zones ? zonesIn(events) : []) yield vtimezoneText(name, year);
+    for (const event of events) yield formatComponent(event);
   }
-  for (const event of events) text += formatComponent(event);
-  return text + END;
+  yield END;
 }
 
-/** The instances of an event in a window, with times in UTC. */
-function expanded(
+/** The instances of an event in a window, with times in UTC, as many as about the bytes of a page have. @param events those of the record */
+function* expanded(
   record: EventRecord,
   view: VEventView,
+  events: readonly Component[],
   { time_zone: readerZone }: CalendarContext,
   window: { from: number; to: number },
-): Component[] {
-  const found = occurrencesIn(record, { ...window, readerZone }, MAX_INSTANCES);
-  return found
-    .filter((occurrence) => contentOf(record, occurrence).status !== 'cancelled' || !isSeries(record))
-    .toSorted((a, b) => a.start - b.start)
-    .flatMap((occurrence) => {
-      const event =
-        occurrence.key === null ? veventsOf(record, view)[0] : instanceVevent(record, occurrence.key, view);
-      return event ? [inUtc(event, record, occurrence, readerZone)] : [];
-    });
+): Generator<Component> {
+  const [whole] = events;
+  if (!whole) return;
+  const fitting = Math.floor(PAGE_BYTES / formatComponent(whole).length);
+  const limit = Math.max(1, Math.min(MAX_INSTANCES, fitting));
+  const found = occurrencesIn(record, { ...window, readerZone }, limit);
+  for (const occurrence of found.toSorted((a, b) => a.start - b.start)) {
+    if (isSeries(record) && contentOf(record, occurrence).status === 'cancelled') continue;
+    const event = occurrence.key === null ? whole : instanceVevent(record, occurrence.key, view);
+    if (event) yield inUtc(event, record, occurrence, readerZone);
+  }
 }
 
 function inUtc(event: Component, record: EventRecord, occurrence: Occurrence, readerZone: string): Component {
@@ -258,14 +263,17 @@ export class EventResources {
     let texts: EventText[] = [];
     let bytes = 0;
     for (const placed of found) {
-      const text = resourceText(placed, calendar, ctx.userId, options);
+      let text = '';
+      for (const piece of resourcePieces(placed, calendar, ctx.userId, options)) {
+        text += piece;
+        await turns.pause();
+      }
       texts.push({ uid: placed.uid, version: this.versionOf(calendar, placed.version), text });
       bytes += text.length;
       if (bytes >= PAGE_BYTES) {
         yield texts;
         [texts, bytes] = [[], 0];
       }
-      await turns.pause();
     }
     if (texts.length > 0) yield texts;
   }
