@@ -7,9 +7,11 @@ import {
   propertyOf,
   textOf,
   timesOf,
+  type TimeValue,
 } from '../../../lib/icalendar/index.js';
 import { DAY, Zone } from '../../../lib/recurrence/index.js';
 import type { StoredReminder, Task, TaskPriority, TaskStatus } from '../tasks.schema.js';
+import type { SeriesPlace } from './task-recurrence.js';
 
 const CALENDAR_DAY = /^\d{4}-\d\d-\d\d$/;
 
@@ -79,6 +81,10 @@ export interface TodoValues {
   createdAt: string | null;
   /** RFC 3339 in UTC. */
   completedAt: string | null;
+  /** Of a series whose date is not that of its first instance. */
+  place: SeriesPlace | null;
+  /** Whether the instances of the series are all closed, each by itself. */
+  isOver: boolean;
 }
 
 /** Parts of the values, and the properties that express them. */
@@ -117,17 +123,27 @@ export interface Moment {
 }
 
 /** @throws ICalendarError */
-export function momentOf(property: Property, { zones, zone }: TodoClock): Moment | null {
+export function momentOf(property: Property, clock: TodoClock): Moment | null {
   const [time] = timesOf(property);
-  if (!time) return null;
-  const { kind, wall } = time;
+  return time ? momentAt(time, parameterOf(property, 'TZID'), clock) : null;
+}
+
+/** @param tzid of the property */
+export function momentAt(
+  { kind, wall }: TimeValue,
+  tzid: string | undefined,
+  { zones, zone }: TodoClock,
+): Moment {
   if (kind === 'utc') return { isDate: false, wall, instant: wall, zone: null };
   if (kind === 'date') return { isDate: true, wall, instant: Zone.of(zone).toInstant(wall), zone: null };
-  const tzid = parameterOf(property, 'TZID');
   const found = tzid === undefined ? null : zones.resolve(tzid, wall);
   const named = found && (found.kind === 'iana' ? found.name : found.nearest);
   return { isDate: false, wall, instant: Zone.of(named ?? zone).toInstant(wall), zone: named };
 }
+
+/** The wall time that decides the day of a task: a time in UTC is one of the zone of the task. */
+export const wallOf = ({ isDate, wall, instant, zone }: Moment, clock: TodoClock): number =>
+  isDate || zone !== null ? wall : Zone.of(clock.zone).toWall(instant);
 
 /** DTSTART. @throws ICalendarError */
 export function startOf(todo: Component, clock: TodoClock): Moment | null {
