@@ -61,13 +61,14 @@ describe('the rows of statements', () => {
   let declared: Map<string, DeclaredRow>;
 
   beforeAll(async () => {
+    // Before the application starts: the compiler holds the event loop for seconds.
+    declared = declaredRows(globSync('src/**/*.ts').toSorted());
     app = await TestApp.start();
     mail = await TestMailService.start({}, app.databaseUrl);
     const [ann] = await app.tenant('acme', 'ann');
     for (const path of LAZY_STATEMENTS) expect((await ann.api.get(path)).status).toBe(200);
     client = new pg.Client({ connectionString: app.databaseUrl });
     await client.connect();
-    declared = declaredRows(globSync('src/**/*.ts').toSorted());
   });
   afterAll(async () => {
     await client?.end();

@@ -1,6 +1,6 @@
 export { CARD_FIELDS, type CardField, type CardPatch, type ContactCard, MAX_UID } from './card.js';
-export { canJoin, joined } from './join.js';
-export { differences, emptyCard, namesExtension, parsedPhone, written } from './normalize.js';
+export { canJoin, joinCards } from './join.js';
+export { differences, emptyCard, namesExtension, parsedPhone, patchCard } from './normalize.js';
 export { isPhoneCountry, SCRIPT_DIGITS } from './phone-numbers.js';
 export {
   categoryKey,

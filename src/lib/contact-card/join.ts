@@ -35,7 +35,7 @@ export const canJoin = (one: Pick<ContactCard, 'kind'>, other: Pick<ContactCard,
  * empty ones; names, organizations and titles of `other` that lose are properties of `custom`. Different notes are kept one below
  * the other. Only a group has members (6.6.5).
  */
-export function joined(card: ContactCard, other: ContactCard): ContactCard {
+export function joinCards(card: ContactCard, other: ContactCard): ContactCard {
   const join = <T extends CardEntry>(list: T[], others: T[], key: (entry: T) => string): T[] => {
     const same = Map.groupBy(others, key);
     const hasPrimary = list.some(({ primary }) => primary);

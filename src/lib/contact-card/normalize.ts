@@ -199,7 +199,7 @@ const NORMALISERS: Record<CardField, Normaliser> = {
   custom,
 } satisfies Record<CardField, Normaliser>;
 
-const EMPTY: ContactCard = written({ ...newCard() }, {} as ContactCard, null);
+const EMPTY: ContactCard = patchCard({ ...newCard() }, {} as ContactCard, null);
 for (const value of Object.values(EMPTY)) Object.freeze(value);
 
 /** A card without content. It is frozen, because all new cards start from the same object. */
@@ -227,7 +227,7 @@ function derivedName(card: ContactCard): string | null {
  * @param patch validated fields; missing ones stay
  * @param country of telephone numbers without an international prefix
  */
-export function written(patch: CardPatch, before: ContactCard, country: string | null): ContactCard {
+export function patchCard(patch: CardPatch, before: ContactCard, country: string | null): ContactCard {
   const entries = CARD_FIELDS.map((field): [CardField, unknown] => {
     const value = patch[field];
     return [field, value === undefined ? before[field] : NORMALISERS[field](value as never, country)];

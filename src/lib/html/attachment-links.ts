@@ -40,7 +40,7 @@ export function toAttachmentLinks(
 ): string {
   const ids = firstIds(attachments, contentIdOf);
   const linked = html.replace(CID_LINK, (link, written: string) => {
-    const cid = decoded(written);
+    const cid = decodeLink(written);
     const id = ids.get(cid) ?? ids.get(written);
     return id === undefined ? link : `attachment:${id}`;
   });
@@ -83,7 +83,7 @@ export function isLinked(html: string, { id, cid }: LinkedAttachment): boolean {
   if (typeof id === 'string' && new RegExp(`\\battachment:${id}\\b`, 'i').test(html)) return true;
   if (contentId === undefined) return false;
   for (const [, written = ''] of html.matchAll(CID_LINK))
-    if (decoded(written) === contentId || written === contentId) return true;
+    if (decodeLink(written) === contentId || written === contentId) return true;
   return false;
 }
 
@@ -111,7 +111,7 @@ function firstIds(
 const entities = (value: string): string => value.replaceAll(/&amp;|&#38;|&#x26;/gi, '&');
 
 /** The content id of a URL (RFC 2392): percent-encoded, within an attribute. */
-function decoded(written: string): string {
+function decodeLink(written: string): string {
   return percentDecoded(entities(written));
 }
 

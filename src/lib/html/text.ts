@@ -40,7 +40,7 @@ export function* textPieces(html: string): Generator<string> {
     const until = open < 0 ? html.length : open;
     while (at < until) {
       const end = textEnd(html, at, until);
-      const text = decoded(html.slice(at, end));
+      const text = decodeEntities(html.slice(at, end));
       piece += text;
       endsLine = text.endsWith('\n');
       at = end;
@@ -132,7 +132,7 @@ function textEnd(html: string, from: number, until: number): number {
   return space > from ? space : from + LONGEST_PIECE;
 }
 
-function decoded(text: string): string {
+function decodeEntities(text: string): string {
   return text.includes('&') ? text.replace(ENTITY, character) : text;
 }
 

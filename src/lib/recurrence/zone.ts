@@ -185,7 +185,7 @@ export class Zone {
 
   private year(year: number): ZoneYear {
     const like = alikeYear(year);
-    if (like !== year) return moved(this.year(like), like, year);
+    if (like !== year) return moveYear(this.year(like), like, year);
     const known = this.years.get(year);
     if (known) return known;
     const created = this.measureYear(year);
@@ -259,7 +259,7 @@ function alikeYear(year: number): number {
   return like;
 }
 
-function moved(from: ZoneYear, year: number, to: number): ZoneYear {
+function moveYear(from: ZoneYear, year: number, to: number): ZoneYear {
   const by = (dayOf(to, 1, 1) - dayOf(year, 1, 1)) * DAY;
   const movedSpan = (span: Span): Span => ({ ...span, from: span.from + by, to: span.to + by });
   return {

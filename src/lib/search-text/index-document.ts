@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { textPieces } from '../html/index.js';
 import { Beginning } from './highlight.js';
-import { pairs, quoted, readerLexeme, SpanReader, UNPLACED } from './tokens.js';
+import { pairs, quoteLexeme, readerLexeme, SpanReader, UNPLACED } from './tokens.js';
 
 /** PostgreSQL keeps positions up to this one and rejects vectors of 1 MB. */
 const MAX_POSITION = 16_383;
@@ -67,7 +67,8 @@ export class SearchVector {
   toString(): string {
     return Array.from(
       this.lexemes,
-      ([lexeme, places]) => quoted(lexeme) + (places.length > 0 ? `:${places.map(placeText).join()}` : ''),
+      ([lexeme, places]) =>
+        quoteLexeme(lexeme) + (places.length > 0 ? `:${places.map(placeText).join()}` : ''),
     ).join(' ');
   }
 

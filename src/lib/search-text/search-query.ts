@@ -1,4 +1,4 @@
-import { pairs, quoted, readerLexeme, spans, type Token, UNPLACED } from './tokens.js';
+import { pairs, quoteLexeme, readerLexeme, spans, type Token, UNPLACED } from './tokens.js';
 
 /** Characters of a query. */
 export const MAX_QUERY = 256;
@@ -48,7 +48,7 @@ export class SearchQuery {
 
   /** The text form of a `tsquery`: every term, in documents that this user can read. */
   readableBy(userId: string): string {
-    return `${quoted(readerLexeme(userId))} & ${this.match}`;
+    return `${quoteLexeme(readerLexeme(userId))} & ${this.match}`;
   }
 
   /** The text form of a `tsquery`: every term, for any reader. */
@@ -66,15 +66,15 @@ export class SearchQuery {
 }
 
 function matching({ kind, text, prefix }: Term): string {
-  if (kind === 'word') return quoted(text) + (prefix ? ':*' : '');
-  const lexemes = pairs(text).slice(0, MAX_PAIRS).map(quoted);
-  if (lexemes.length === 0) return `${quoted(text)}:*`;
+  if (kind === 'word') return quoteLexeme(text) + (prefix ? ':*' : '');
+  const lexemes = pairs(text).slice(0, MAX_PAIRS).map(quoteLexeme);
+  if (lexemes.length === 0) return `${quoteLexeme(text)}:*`;
   if (lexemes.length === 1) return lexemes[0] as string;
-  return `(${lexemes.join(' <-> ')} | ${quoted(UNPLACED)} & ${lexemes.join(' & ')})`;
+  return `(${lexemes.join(' <-> ')} | ${quoteLexeme(UNPLACED)} & ${lexemes.join(' & ')})`;
 }
 
 function ranking({ kind, text, prefix }: Term): string[] {
-  if (kind === 'word') return prefix ? [quoted(text), `${quoted(text)}:*`] : [quoted(text)];
-  const lexemes = pairs(text).slice(0, MAX_PAIRS).map(quoted);
-  return lexemes.length === 0 ? [`${quoted(text)}:*`] : lexemes;
+  if (kind === 'word') return prefix ? [quoteLexeme(text), `${quoteLexeme(text)}:*`] : [quoteLexeme(text)];
+  const lexemes = pairs(text).slice(0, MAX_PAIRS).map(quoteLexeme);
+  return lexemes.length === 0 ? [`${quoteLexeme(text)}:*`] : lexemes;
 }

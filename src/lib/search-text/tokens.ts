@@ -210,7 +210,7 @@ export function pairs(run: string): string[] {
 const SPECIAL = /['\\]/;
 
 /** A lexeme quoted for the text form of a tsvector or tsquery. */
-export function quoted(lexeme: string): string {
+export function quoteLexeme(lexeme: string): string {
   if (!SPECIAL.test(lexeme)) return `'${lexeme}'`;
   return `'${lexeme.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }

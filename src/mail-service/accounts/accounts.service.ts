@@ -18,7 +18,7 @@ export class AccountCreations {
     this.listeners.push(listener);
   }
 
-  async created(address: string): Promise<void> {
+  async reportCreation(address: string): Promise<void> {
     for (const listener of this.listeners) await listener(address);
   }
 }
@@ -65,7 +65,7 @@ export class AccountsService {
       password: input.password === false ? null : await hashPassword(input.password),
     };
     if (await this.accounts.create(account, firstMailboxes())) {
-      await this.creations.created(account.address);
+      await this.creations.reportCreation(account.address);
       return { success: true, id: account.id };
     }
     const taken = await this.accounts.findByLogin(username);

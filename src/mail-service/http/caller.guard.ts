@@ -101,7 +101,7 @@ export class CallerGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<MailRequest>();
     const token = tokenOf(request);
     if (token === undefined) throw mailErrors.invalidToken();
-    if (same(token, this.settings.token)) request.caller = { userId: null, token };
+    if (isSame(token, this.settings.token)) request.caller = { userId: null, token };
     else {
       const userId = await this.tokens.owner(token);
       if (userId === undefined) throw mailErrors.invalidToken();
@@ -133,7 +133,7 @@ function tokenOf(request: Request): string | undefined {
   return authorization?.replace(/^Bearer\s+/i, '').trim();
 }
 
-function same(a: string, b: string): boolean {
+function isSame(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));
 }

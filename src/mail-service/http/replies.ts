@@ -60,10 +60,10 @@ export async function sendStream(
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "default-src 'none'; sandbox",
   });
-  await pipeline(stream, counted, response);
+  await pipeline(stream, countBytes, response);
 }
 
-async function* counted(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* countBytes(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of stream) {
     countForwardedBytes(chunk.length);
     yield chunk;

@@ -86,7 +86,7 @@ function addressOf(element: readonly Token[]): ListedAddress | undefined {
     const inner = withoutComments(element.slice(open + 1, close < 0 ? undefined : close));
     const route = inner[0] && isAt(inner[0]) ? inner.findIndex((token) => isSpecial(token, ':')) : -1;
     const outer = [...element.slice(0, open), ...(close < 0 ? [] : element.slice(close + 1))];
-    return { name: phraseOf(outer) || lastComment(outer), address: written(inner.slice(route + 1)) };
+    return { name: phraseOf(outer) || lastComment(outer), address: writeTokens(inner.slice(route + 1)) };
   }
   const words = withoutComments(element);
   const at = words.findIndex(isAt);
@@ -102,7 +102,7 @@ function addressOf(element: readonly Token[]): ListedAddress | undefined {
   const after = element.slice(element.indexOf(words[to] as Token));
   return {
     name: phraseOf([...words.slice(0, from), ...words.slice(to + 1)]) || lastComment(after),
-    address: written(words.slice(from, to + 1)),
+    address: writeTokens(words.slice(from, to + 1)),
   };
 }
 
@@ -111,7 +111,7 @@ const continues = (left: Token, right: Token): boolean =>
   !right.isApart || isAt(left) || isAt(right) || left.text.endsWith('.') || right.text.startsWith('.');
 
 /** The address of its tokens, without comments and white space. Needless quotes of the local part are removed. */
-function written(tokens: readonly Token[]): string {
+function writeTokens(tokens: readonly Token[]): string {
   return tokens
     .map(({ kind, text }) => {
       if (kind === 'literal') return `[${text}]`;

@@ -3,7 +3,7 @@ import { DATE_TIME, EXAMPLE_ID, EXAMPLE_TIME, UUID } from '../../platform/field-
 import { ErrorResponse } from '../../platform/http/error.response.js';
 import { defineError } from '../../platform/http/errors.js';
 import { PageEnvelope } from '../../platform/paging/page.dto.js';
-import { QUOTAS, shown } from '../../platform/quotas/quotas.js';
+import { QUOTAS, formatLimit } from '../../platform/quotas/quotas.js';
 
 export class GroupResponse {
   @ApiProperty(UUID) id!: string;
@@ -122,7 +122,7 @@ export const AccessErrors = {
   tooManyInvitations: defineError(
     422,
     'too_many_invitations',
-    `A workspace may have at most ${shown(QUOTAS.workspace.invitations)} pending invitations.`,
+    `A workspace may have at most ${formatLimit(QUOTAS.workspace.invitations)} pending invitations.`,
   ),
   mailNotConfigured: defineError(503, 'mail_not_configured', 'The service cannot send mails.'),
   lastAdmin: defineError(409, 'last_admin', 'The workspace must keep an active owner.'),

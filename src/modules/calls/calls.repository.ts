@@ -105,7 +105,7 @@ export class CallsRepository {
   }
 
   /** JSON of a call, without a check of access. */
-  async shown({ tenantId, callId }: CallKey): Promise<string | undefined> {
+  async readShown({ tenantId, callId }: CallKey): Promise<string | undefined> {
     return (await this.db.query(shown, [tenantId, callId]))[0]?.call;
   }
 

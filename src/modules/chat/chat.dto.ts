@@ -13,7 +13,7 @@ import {
 import { ErrorResponse } from '../../platform/http/error.response.js';
 import { defineError } from '../../platform/http/errors.js';
 import { Distinct, Uuid } from '../../platform/http/input.decorators.js';
-import { QUOTAS, shown } from '../../platform/quotas/quotas.js';
+import { QUOTAS, formatLimit } from '../../platform/quotas/quotas.js';
 import { exampleOf } from '../../platform/resources/example.js';
 import { CHAT_ROLES, FORMATS } from './chat.schema.js';
 
@@ -169,12 +169,12 @@ export const ChatErrors = {
   tooManyMembers: defineError(
     422,
     'too_many_members',
-    `A room may have at most ${shown(QUOTAS.item.members_of_chat_room)} members.`,
+    `A room may have at most ${formatLimit(QUOTAS.item.members_of_chat_room)} members.`,
   ),
   tooManyRooms: defineError(
     422,
     'too_many_rooms',
-    `A user may be in at most ${shown(QUOTAS.user.chat_rooms)} rooms.`,
+    `A user may be in at most ${formatLimit(QUOTAS.user.chat_rooms)} rooms.`,
   ),
   tooManyReactions: defineError(
     422,

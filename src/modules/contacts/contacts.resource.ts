@@ -4,7 +4,7 @@ import { MAX_UID } from '../../lib/contact-card/index.js';
 import { type ApiError, defineError, ErrorKind, Errors } from '../../platform/http/errors.js';
 import { documentsInput } from '../../platform/http/input-docs.js';
 import { isStorable } from '../../platform/http/storable-text.js';
-import { QUOTAS, shown } from '../../platform/quotas/quotas.js';
+import { QUOTAS, formatLimit } from '../../platform/quotas/quotas.js';
 import { exampleOf } from '../../platform/resources/example.js';
 import { resource } from '../../platform/resources/resource.js';
 import { SettingsErrors } from '../settings/index.js';
@@ -68,7 +68,7 @@ export const ContactErrors = {
   bookFull: defineError(
     422,
     'addressbook_full',
-    `An address book may have at most ${shown(QUOTAS.item.contacts_of_addressbook)} contacts.`,
+    `An address book may have at most ${formatLimit(QUOTAS.item.contacts_of_addressbook)} contacts.`,
   ),
   mergeNotFound: defineError(404, 'not_found', 'You have no such merge of contacts.'),
   mergeBlocked: defineError(

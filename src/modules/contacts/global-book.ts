@@ -9,7 +9,7 @@ import { PROFILE_CHANGED } from '../settings/index.js';
 import { MEMBERS_PROVISIONED, MEMBERSHIP_CHANGING } from '../tenants/index.js';
 import { contactInsert, contactUpdate } from './model/contact-values.js';
 import { cardOf, type ContactRow } from './responses/contact.presenter.js';
-import { type ContactCard, differences, emptyCard, written } from '../../lib/contact-card/index.js';
+import { type ContactCard, differences, emptyCard, patchCard } from '../../lib/contact-card/index.js';
 import { CONTACT_COLUMNS } from './contact-access.js';
 import { ContactsRepository } from './contacts.repository.js';
 import type { Addressbook } from './contacts.entity.js';
@@ -215,7 +215,7 @@ export function memberCard(member: MemberRow, before: ContactCard, formerEmail?:
   const [first, ...numbers] = before.phones;
   const country = member.locale ? (new Intl.Locale(member.locale).region ?? null) : null;
   const own = { ...(first ?? { types: ['work'] }), value: phone ?? '', e164: null };
-  return written(
+  return patchCard(
     {
       full_name: member.display_name,
       name: { ...before.name, given: member.given_name, family: member.family_name },

@@ -36,7 +36,7 @@ export interface WalkLimits {
  * @param page cursor; null: the first page
  * @throws MailboxListError
  */
-export async function listed(
+export async function listPage(
   session: MailSession,
   mailbox: string,
   limit: number,
@@ -45,7 +45,7 @@ export async function listed(
   const query = new URLSearchParams({ limit: String(limit), order: 'desc' });
   if (page !== null) query.set('next', page);
   const response = await session.json({ method: 'GET', path: messagesPath(mailbox), query });
-  const list = await response.whole();
+  const list = await response.readWhole();
   if (response.status >= 300 || !isFields(list) || !Array.isArray(list['results']))
     throw new MailboxListError(response.status);
   const next = typeof list['nextCursor'] === 'string' ? list['nextCursor'] : null;
@@ -54,7 +54,7 @@ export async function listed(
 
 /** The progress of a mailbox of which only the newest message is known. */
 export async function endOf(session: MailSession, mailbox: string): Promise<WalkProgress> {
-  const { rows } = await listed(session, mailbox, 1, null);
+  const { rows } = await listPage(session, mailbox, 1, null);
   return { mailbox, lastMessage: idOf(rows[0]), walk: null };
 }
 
@@ -76,7 +76,7 @@ export async function newMessages(
   let newest = Number(row.newest_message ?? last);
   let page = row.next_page;
   for (let read = 0; read < limits.pages; read += 1) {
-    const { rows, next } = await listed(session, mailbox, limits.messages, page);
+    const { rows, next } = await listPage(session, mailbox, limits.messages, page);
     newest = Math.max(newest, ...rows.map(idOf));
     const fresh = rows.filter((message) => idOf(message) > last && isNew(message));
     found.push(...fresh);

@@ -152,7 +152,7 @@ export async function readFields(
   query?: URLSearchParams,
 ): Promise<Fields> {
   const response = await session.json({ method: 'GET', path, ...(query && { query }) });
-  const value = await response.whole();
+  const value = await response.readWhole();
   if (response.status >= 300 || !isFields(value)) throw MailErrors.proxyFailed.with();
   return value;
 }

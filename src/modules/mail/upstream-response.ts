@@ -35,7 +35,7 @@ export class JsonResponse {
   }
 
   /** The parsed JSON, also of a response that is streamed. May be called once. */
-  async whole(): Promise<unknown> {
+  async readWhole(): Promise<unknown> {
     return this.stream === null ? this.value : JSON.parse(await textFrom(this.stream));
   }
 

@@ -49,7 +49,7 @@ export class NoteFoldersService {
 
   /** @throws ApiError 404 */
   async read(ctx: RequestContext, id: string): Promise<ReplyOf<typeof NOTE_FOLDERS, 'item'>> {
-    return NOTE_FOLDERS.response(await this.shown(this.db, ctx, await this.found(this.db, ctx, id)));
+    return NOTE_FOLDERS.response(await this.presentFolder(this.db, ctx, await this.found(this.db, ctx, id)));
   }
 
   /** @throws ApiError 409 `already_exists`, 422 `folder_too_deep`, `too_many_folders` */
@@ -75,7 +75,7 @@ export class NoteFoldersService {
         device_id,
       });
       if (!made) throw FolderErrors.alreadyExists.with();
-      return NOTE_FOLDERS.created(id, await this.shown(tx, ctx, made));
+      return NOTE_FOLDERS.created(id, await this.presentFolder(tx, ctx, made));
     });
   }
 
@@ -88,7 +88,7 @@ export class NoteFoldersService {
   ): Promise<ReplyOf<typeof NOTE_FOLDERS, 'item'>> {
     return this.db.tx(async (tx) => {
       const before = await this.locked(tx, ctx, id);
-      await NOTE_FOLDERS.checkWrite(before, expected, body, () => this.shown(tx, ctx, before));
+      await NOTE_FOLDERS.checkWrite(before, expected, body, () => this.presentFolder(tx, ctx, before));
       const { name, position, color, parent_id, device_id = null } = body.value;
       const parentId = parent_id?.toLowerCase() ?? parent_id;
       const changes = changedFields<Partial<NoteFolder>>(before, {
@@ -100,7 +100,7 @@ export class NoteFoldersService {
       if (changes?.parent_id) checkPlace(await this.folders.tree(tx, ctx), id, changes.parent_id);
       if (!changes) throw noChanges.with();
       const [after] = await this.folders.change(tx, ctx, [id], { ...changes, device_id });
-      return NOTE_FOLDERS.response(await this.shown(tx, ctx, after as NoteFolder));
+      return NOTE_FOLDERS.response(await this.presentFolder(tx, ctx, after as NoteFolder));
     });
   }
 
@@ -114,7 +114,7 @@ export class NoteFoldersService {
     const trash = contents === 'trash';
     const deleted = await deleteInBatches(this.db, async (tx) => {
       const folder = trash ? await this.found(tx, ctx, id) : await this.locked(tx, ctx, id);
-      const shown = await this.shown(tx, ctx, folder);
+      const shown = await this.presentFolder(tx, ctx, folder);
       await NOTE_FOLDERS.checkWrite(folder, expected, null, () => shown);
       const isLast = await (trash
         ? this.deleteWithContents(tx, ctx, folder)
@@ -167,7 +167,11 @@ export class NoteFoldersService {
     return this.found(tx, ctx, id);
   }
 
-  private async shown(reader: Reader, ctx: RequestContext, folder: NoteFolder): Promise<NoteFolderResponse> {
+  private async presentFolder(
+    reader: Reader,
+    ctx: RequestContext,
+    folder: NoteFolder,
+  ): Promise<NoteFolderResponse> {
     return (await this.folders.present(reader, ctx, [folder]))[0] as NoteFolderResponse;
   }
 }

@@ -26,13 +26,13 @@ export class NoteFoldersRepository extends OwnerFeed<NoteFolder> {
     after: readonly [number, string] | undefined,
     limit: number,
   ): Promise<NoteFolder[]> {
-    const where = this.own(ctx, parent === undefined ? {} : { parent_id: parent ?? IsNull() });
+    const where = this.whereOwn(ctx, parent === undefined ? {} : { parent_id: parent ?? IsNull() });
     return this.rows(this.db).page(where, ['position', 'id'], after, limit);
   }
 
   /** All folders of a user. Lock the counter first to change them. */
   async tree(tx: Tx, ctx: MemberKey): Promise<Tree> {
-    return new Tree(await this.rows(tx).all(this.own(ctx), ['id', 'parent_id', 'position']));
+    return new Tree(await this.rows(tx).all(this.whereOwn(ctx), ['id', 'parent_id', 'position']));
   }
 
   async present(reader: Reader, ctx: RequestContext, folders: NoteFolder[]): Promise<NoteFolderResponse[]> {

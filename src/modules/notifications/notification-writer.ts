@@ -54,6 +54,7 @@ const add = workspace.statement<Pick<NotificationEntity, 'tenant_id' | 'user_id'
    SELECT $1, input.user_id, input.id, heads.seq, $2, input.actor_id, $3, $4, $5, input.data, counted.count, input.shown,
           input.email_due_at
      FROM input JOIN counted ON counted.user_id = input.user_id JOIN heads ON heads.user_id = input.user_id
+    ORDER BY input.user_id
    ON CONFLICT (tenant_id, user_id, group_key) WHERE state = 'unread' AND group_key IS NOT NULL DO UPDATE
      SET seq = excluded.seq, count = stored.count + excluded.count, actor_id = excluded.actor_id, seen_at = NULL,
          data = CASE WHEN stored.data->$7 > excluded.data->$7 THEN stored.data ELSE excluded.data END

@@ -116,35 +116,30 @@ const unread = workspace.statement<NotificationRow>(
 
 type SettledNotification = Pick<NotificationEntity, 'user_id' | 'id'>;
 
-// JSON $2: notifications of several users. Locked in one order, since two batches may have the same ones. A cause that is added meanwhile
-// gives a notification another number: it is examined again.
-const settledRows = (
-  columns: string,
-): string => `given AS (SELECT * FROM jsonb_to_recordset($2) AS given (user_id uuid, id uuid, seq bigint${columns})),
-   locked AS MATERIALIZED (
-     SELECT stored.tenant_id, given.* FROM given
-       JOIN notifications stored
-         ON stored.tenant_id = $1 AND stored.user_id = given.user_id AND stored.id = given.id AND stored.seq = given.seq
-      ORDER BY stored.user_id, stored.id FOR UPDATE OF stored)`;
+// $2 and $3: a user and a notification of this user at each place. In the order in which `notifications.add` locks them too.
+const lockAll = workspace.statement<never>(
+  'notifications.lock_all',
+  `SELECT FROM notifications item
+    WHERE item.tenant_id = $1 AND (item.user_id, item.id) IN (SELECT * FROM unnest($2::uuid[], $3::uuid[]))
+    ORDER BY item.user_id, item.id FOR NO KEY UPDATE`,
+);
 
+// A cause that is added meanwhile gives the notification another number: it is examined again.
 const withdraw = workspace.statement<SettledNotification>(
   'notifications.withdraw',
-  `WITH ${settledRows('')}
-   UPDATE notifications stored SET state = 'dismissed', previous_state = NULL, snooze_until = NULL, group_key = NULL, email_due_at = NULL,
+  `UPDATE notifications stored SET state = 'dismissed', previous_state = NULL, snooze_until = NULL, group_key = NULL, email_due_at = NULL,
           updated_at = now()
-     FROM locked
-    WHERE stored.tenant_id = locked.tenant_id AND stored.user_id = locked.user_id AND stored.id = locked.id
-      AND stored.seq = locked.seq AND stored.state <> 'dismissed'
+     FROM jsonb_to_recordset($2) AS ended (user_id uuid, id uuid, seq bigint)
+    WHERE stored.tenant_id = $1 AND stored.user_id = ended.user_id AND stored.id = ended.id AND stored.seq = ended.seq
+      AND stored.state <> 'dismissed'
    RETURNING stored.user_id, stored.id`,
 );
 
 const recount = workspace.statement<SettledNotification>(
   'notifications.recount',
-  `WITH ${settledRows(', count int, data jsonb')}
-   UPDATE notifications stored SET count = locked.count, data = locked.data, updated_at = now()
-     FROM locked
-    WHERE stored.tenant_id = locked.tenant_id AND stored.user_id = locked.user_id AND stored.id = locked.id
-      AND stored.seq = locked.seq
+  `UPDATE notifications stored SET count = current.count, data = current.data, updated_at = now()
+     FROM jsonb_to_recordset($2) AS current (user_id uuid, id uuid, seq bigint, count int, data jsonb)
+    WHERE stored.tenant_id = $1 AND stored.user_id = current.user_id AND stored.id = current.id AND stored.seq = current.seq
    RETURNING stored.user_id, stored.id`,
 );
 
@@ -247,11 +242,15 @@ export class NotificationsRepository {
     const changed = outcomes.flatMap(({ userId, changed }) =>
       changed.map((row) => ({ user_id: userId, ...row })),
     );
-    if (ended.length + changed.length === 0) return new Map();
-    const rows = await this.db.tx(async (tx) => [
-      ...(ended.length > 0 ? await tx.query(withdraw, [tenantId, JSON.stringify(ended)]) : []),
-      ...(changed.length > 0 ? await tx.query(recount, [tenantId, JSON.stringify(changed)]) : []),
-    ]);
+    const all = [...ended, ...changed];
+    if (all.length === 0) return new Map();
+    const rows = await this.db.tx(async (tx) => {
+      await tx.query(lockAll, [tenantId, all.map(({ user_id }) => user_id), all.map(({ id }) => id)]);
+      return [
+        ...(ended.length > 0 ? await tx.query(withdraw, [tenantId, JSON.stringify(ended)]) : []),
+        ...(changed.length > 0 ? await tx.query(recount, [tenantId, JSON.stringify(changed)]) : []),
+      ];
+    });
     const ofUser = ([userId, own]: [string, SettledNotification[]]): [string, string[]] => [
       userId,
       own.map(({ id }) => id),

@@ -22,7 +22,7 @@ export class SignInEnrolment {
 
   /** @returns the enrolment that the sign-in must offer; null: none */
   async begin({ client }: SignIn, accountId: string): Promise<PendingEnrolment | null> {
-    const due = await this.required.due(accountId, client.ownerTenantId);
+    const due = await this.required.findDue(accountId, client.ownerTenantId);
     const secret = due && (await this.required.begin(accountId));
     return due && secret !== null ? { ...due, secret } : null;
   }

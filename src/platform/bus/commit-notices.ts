@@ -15,9 +15,9 @@ interface Notice {
 
 /**
  * Reports rows that a transaction of this process has written, after the end of the transaction. A trigger of the table executes
- * `RAISE INFO '<topic>' USING ERRCODE = 'WB001', DETAIL = ...`, so every statement and function that writes is covered. PostgreSQL
- * sends the notice to the writing connection, without a further statement and without the lock that NOTIFY holds during the
- * commit. Transactions that roll back are reported too: listeners treat a report as a hint to read.
+ * `RAISE INFO '<topic>' USING ERRCODE = 'WB001', DETAIL = ...`, so every statement and function that writes is covered. (Its condition leaves out
+ * counters that the writer returns to the process, which reports them itself: `HeadChanges.report`.) PostgreSQL sends the notice to the
+ * writing connection, without a further statement and without the lock that NOTIFY holds during the commit. Transactions that roll back are reported too: listeners treat a report as a hint to read.
  */
 @Injectable()
 export class CommitNotices implements OnModuleInit {

@@ -72,7 +72,7 @@ export function limitOf(name: QuotaName): number {
 }
 
 /** A number as messages show it, e.g. 5,000. */
-export const shown = (limit: number): string => limit.toLocaleString('en-US');
+export const formatLimit = (limit: number): string => limit.toLocaleString('en-US');
 
 const limits = Object.entries(QUOTAS).flatMap(([scope, kinds]) =>
   Object.entries(kinds).map(([kind, limit]) => `WHEN '${scope}.${kind}' THEN ${limit}`),

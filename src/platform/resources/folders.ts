@@ -1,7 +1,7 @@
 import { generateKeyBetween } from 'fractional-indexing';
 import { type ApiError, defineError, fieldError } from '../http/errors.js';
 import { isUuid } from '../http/id.pipe.js';
-import { QUOTAS, shown } from '../quotas/quotas.js';
+import { QUOTAS, formatLimit } from '../quotas/quotas.js';
 
 /** A row of a table of folders. */
 export interface TreeNode {
@@ -97,7 +97,7 @@ export const FolderErrors = {
   tooMany: defineError(
     422,
     'too_many_folders',
-    `A user may have at most ${shown(QUOTAS.user.folders)} folders.`,
+    `A user may have at most ${formatLimit(QUOTAS.user.folders)} folders.`,
   ),
 } as const;
 

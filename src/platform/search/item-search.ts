@@ -58,7 +58,7 @@ export abstract class ItemSearch<Row extends SearchRow, Envelope> {
   protected abstract findable(ctx: RequestContext, query: SearchQuery): string;
 
   /** The JSON of each hit, without score and excerpts. */
-  protected abstract shown(ctx: RequestContext, rows: Found<Row>[]): Promise<string[]>;
+  protected abstract presentRows(ctx: RequestContext, rows: Found<Row>[]): Promise<string[]>;
 
   /** Texts that the caller sees in place of the indexed texts; null: the indexed texts. The body is HTML. */
   protected textsOf(_ctx: RequestContext, _row: Row): { title: string; body: string } | null {
@@ -85,7 +85,7 @@ export abstract class ItemSearch<Row extends SearchRow, Envelope> {
         ? this.cursors.write(scope, [last.score, last.listed, last.id])
         : null;
     const excerpts = await this.excerpts(ctx, query, page);
-    const items = await this.shown(ctx, page);
+    const items = await this.presentRows(ctx, page);
     const hits = page.map((row, n) => {
       const own = this.textsOf(ctx, row);
       const highlights = {

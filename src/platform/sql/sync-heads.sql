@@ -24,10 +24,18 @@ BEGIN
 END $$;
 
 -- The same without a notice: the caller returns the number to its process, which reports it (`HeadChanges.report`).
-CREATE FUNCTION advance_head_quietly(p_tenant uuid, p_user uuid, p_count int) RETURNS bigint LANGUAGE plpgsql
-SET workspace.head_notices TO 'off' AS $$
+CREATE FUNCTION advance_head_quietly(p_tenant uuid, p_user uuid, p_count int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  v_head bigint;
 BEGIN
-  RETURN advance_head(p_tenant, p_user, p_count);
+  UPDATE sync_heads SET head = head + p_count, reported_head = head + p_count
+   WHERE tenant_id = p_tenant AND user_id = p_user RETURNING head INTO v_head;
+  IF NOT FOUND THEN
+    INSERT INTO sync_heads AS counter (tenant_id, user_id, head, reported_head) VALUES (p_tenant, p_user, p_count, p_count)
+    ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = counter.head + excluded.head, reported_head = counter.head + excluded.head
+    RETURNING head INTO v_head;
+  END IF;
+  RETURN v_head;
 END $$;
 
 -- Quotas of items without a counter: each item took a number of its owner's feed, so a user has at most `head` of them. Only where that

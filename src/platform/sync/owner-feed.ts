@@ -91,7 +91,7 @@ export abstract class OwnerFeed<E extends OwnedItem> implements FeedSource {
   abstract present(reader: Reader, ctx: RequestContext, items: E[]): Promise<object[]>;
 
   /** Conditions for the caller's items that are not deleted. */
-  protected own(ctx: MemberKey, where: object = {}): TenantWhere<E> {
+  protected whereOwn(ctx: MemberKey, where: object = {}): TenantWhere<E> {
     const { tenantId, userId } = ctx;
     return {
       ...where,
@@ -107,7 +107,7 @@ export abstract class OwnerFeed<E extends OwnedItem> implements FeedSource {
 
   /** An item of the caller, or null. */
   async find(ctx: RequestContext, id: string, reader: Reader = this.db): Promise<E | null> {
-    return this.rows(reader).one(this.own(ctx, { id }));
+    return this.rows(reader).one(this.whereOwn(ctx, { id }));
   }
 
   /** Serialises the changes of the caller's collections until the end of the transaction. */
@@ -174,7 +174,7 @@ export abstract class OwnerFeed<E extends OwnedItem> implements FeedSource {
     const before = await allocate(tx, { ...owner, userId: numbered }, ids.length);
     const seq = () => ':before + array_position(:ids::uuid[], id)';
     return rowsOf(tx, this.entity).update(
-      this.own(owner, { id: In(ids) }),
+      this.whereOwn(owner, { id: In(ids) }),
       { ...values, seq } as unknown as ColumnValues<E>,
       { ...parameters, before, ids },
     );

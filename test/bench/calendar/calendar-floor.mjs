@@ -1,5 +1,5 @@
 // The floor of the calendar bench: a bare HTTP server with the repositories' statements, without token and checks.
-import { finished, newEntry, writeJson } from '../../../dist/modules/calendar/changes/event-write.js';
+import { finishChange, newEntry, writeJson } from '../../../dist/modules/calendar/changes/event-write.js';
 import { EventsRepository } from '../../../dist/modules/calendar/events.repository.js';
 import { occurrencesIn, rangeOf } from '../../../dist/modules/calendar/model/event-series.js';
 import { parseInstant } from '../../../dist/modules/calendar/model/event-times.js';
@@ -43,7 +43,7 @@ async function create(ctx, id, { template }) {
     key: '',
     messages: [],
   };
-  const done = finished(change, ctx, now);
+  const done = finishChange(change, ctx, now);
   await events.write(db, ctx.tenantId, writeJson([done], ctx, now));
   const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };
   return JSON.stringify({ event: eventResponse(done.record, done.entries[0], viewer) });
@@ -67,7 +67,7 @@ async function update(ctx, id, eventId, { title }) {
       key: '',
       messages: [],
     };
-    const done = finished(change, ctx, now);
+    const done = finishChange(change, ctx, now);
     await events.write(tx, ctx.tenantId, writeJson([done], ctx, now));
     await client.query('COMMIT');
     const viewer = { userId: ctx.userId, calendar, readerZone: calendar.time_zone };

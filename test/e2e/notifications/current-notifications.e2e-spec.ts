@@ -5,7 +5,6 @@ import { Db } from '../../../src/platform/database/db.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { ok } from '../../support/domains/forms.ts';
-import { until } from '../../support/until.ts';
 
 const MEMBERS = ['bob', 'carol', 'dave', 'erin', 'frank'];
 
@@ -81,10 +80,12 @@ describe('the present notifications of several recipients', () => {
       return db.roundTrips - before;
     };
     // Jobs run statements too, now and then.
-    await until(
-      'as many statements for all as for some',
-      async () => (await tripsOf(others)) === (await tripsOf(others.slice(0, 3))),
-    );
+    const fewest = async (users: readonly TestUser[]) => {
+      const trips = [];
+      for (let n = 0; n < 5; n += 1) trips.push(await tripsOf(users));
+      return Math.min(...trips);
+    };
+    expect(await fewest(others)).toBe(await fewest(others.slice(0, 3)));
 
     // Those that have ended are dismissed in one transaction.
     const writers = async () =>

@@ -6,11 +6,11 @@ import {
   identityKeys,
   prefixRange,
   queryTerms,
-  written,
+  patchCard,
 } from '../../../src/lib/contact-card/index.js';
 import { runs } from '../../support/property-runs.ts';
 
-const cardOf = (fields: CardPatch, country: string | null = 'CZ') => written(fields, emptyCard(), country);
+const cardOf = (fields: CardPatch, country: string | null = 'CZ') => patchCard(fields, emptyCard(), country);
 
 /** Whether a search finds the card: each term is the beginning of a word. */
 function finds(query: string, fields: CardPatch, country: string | null = 'CZ'): boolean {

@@ -49,7 +49,7 @@ export class RequiredEnrolment {
    * @param tenantId only this workspace; null: all workspaces of the account
    * @returns null when no workspace requires a second factor, or no deadline has passed
    */
-  async due(accountId: string, tenantId: string | null = null): Promise<DueEnrolment | null> {
+  async findDue(accountId: string, tenantId: string | null = null): Promise<DueEnrolment | null> {
     const all = await this.tenants.workspacesOf(accountId);
     const workspaces = tenantId === null ? all : all.filter(({ id }) => id === tenantId);
     const overdue = await Promise.all(workspaces.map(({ id }) => this.isOverdue(id, accountId)));

@@ -67,7 +67,7 @@ export class CalendarsService {
       rows: (after, limit) => this.calendars.list(this.db, ctx, withHidden, after, limit),
     });
     return CALENDARS.page(
-      rows.map((row) => this.shown(ctx, row)),
+      rows.map((row) => this.presentCalendars(ctx, row)),
       next,
     );
   }
@@ -101,7 +101,7 @@ export class CalendarsService {
       });
       if (!made) throw CalendarErrors.calendarExists.with();
       if (shares.length > 0) await this.share(tx, ctx, id, shares);
-      return CALENDARS.created(id, this.shown(ctx, await this.found(tx, ctx, id)));
+      return CALENDARS.created(id, this.presentCalendars(ctx, await this.found(tx, ctx, id)));
     });
   }
 
@@ -117,7 +117,7 @@ export class CalendarsService {
       await this.calendars.lock(tx, ctx, id, !body.error && body.value.is_default === true);
       const before = await this.found(tx, ctx, id);
       const isOwner = before.kind === 'own';
-      await CALENDARS.checkWrite(before, expected, body, () => this.shown(ctx, before));
+      await CALENDARS.checkWrite(before, expected, body, () => this.presentCalendars(ctx, before));
       const { color, hidden, order, base_revision: _revision, ...shared } = body.value;
       const common = { ...shared, ...(isOwner && color && { color }) };
       if (Object.values(common).some((value) => value !== undefined)) {
@@ -132,7 +132,7 @@ export class CalendarsService {
         hidden: hidden ?? before.hidden,
         position: order === undefined ? before.order : order,
       });
-      return CALENDARS.response(this.shown(ctx, await this.found(tx, ctx, id)));
+      return CALENDARS.response(this.presentCalendars(ctx, await this.found(tx, ctx, id)));
     });
   }
 
@@ -148,7 +148,7 @@ export class CalendarsService {
       const target = move_events_to?.toLowerCase() ?? null;
       await this.calendars.lockAll(tx, ctx, id, target);
       const calendar = await this.found(tx, ctx, id);
-      const shown = this.shown(ctx, calendar);
+      const shown = this.presentCalendars(ctx, calendar);
       await CALENDARS.checkWrite(calendar, expected, null, () => shown);
       if (calendar.is_default) throw CalendarErrors.defaultCalendar.with();
       const receiver = target === null ? null : await this.calendars.find(tx, ctx, target);
@@ -241,7 +241,7 @@ export class CalendarsService {
     return found;
   }
 
-  private shown(
+  private presentCalendars(
     ctx: RequestContext,
     {
       own_color: _ownColor,

@@ -6,7 +6,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { ApiError, Errors } from '../../../platform/http/errors.js';
 import { Checked, validated } from '../../../platform/http/input.pipe.js';
 import { CreateEvent, DeleteEvent, UpdateEvent } from '../input/event.dto.js';
-import { eventResponse, shown, viewerOf } from '../responses/event.presenter.js';
+import { eventResponse, presentEvent, viewerOf } from '../responses/event.presenter.js';
 import type { CalendarEventResponse, OperationErrorResponse } from '../responses/event.response.js';
 import { EventOperations } from './event-operations.js';
 import type { CalendarContext } from '../model/event-record.js';
@@ -173,11 +173,14 @@ export class EventBatch {
     if (operation.op === 'delete') {
       const body = Checked.of(DeleteEvent, fields);
       const { record, entry, key } = await this.removals.remove(tx, ctx, calendar.id, ref, expected, body);
-      return { status: 200, event: shown({ record, entry }, viewer, key) };
+      return { status: 200, event: presentEvent({ record, entry }, viewer, key) };
     }
     const body = Checked.of(UpdateEvent, fields);
     const updated = await this.updates.update(tx, ctx, calendar.id, ref, expected, body);
-    return { status: 200, event: shown(updated, { ...viewer, calendar: updated.calendar }, updated.key) };
+    return {
+      status: 200,
+      event: presentEvent(updated, { ...viewer, calendar: updated.calendar }, updated.key),
+    };
   }
 
   private async create(

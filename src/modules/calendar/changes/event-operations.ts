@@ -9,7 +9,7 @@ import type { CreateEvent } from '../input/event.dto.js';
 import type { CalendarContext, EventRecord, OwnedEntry, ParticipantRow } from '../model/event-record.js';
 import { type EventChange, newColumns, newEntry } from './event-write.js';
 import { type DuplicateUidError, EventWriter, messagesFor } from './event-writer.js';
-import { shown, viewerOf } from '../responses/event.presenter.js';
+import { presentEvent, viewerOf } from '../responses/event.presenter.js';
 import { isAtLeast } from '../model/event-policy.js';
 import { assertInstances, contentOf, recurrenceOf, timesOf } from '../input/event-patch.js';
 
@@ -112,7 +112,7 @@ export class EventOperations {
   ): Promise<ApiError> {
     const found = await this.events.find(reader, ctx, calendarId, eventId);
     if (!found) return CalendarErrors.calendarNotFound.with();
-    const event = found.record && shown(found, viewerOf(ctx, found.calendar), null);
+    const event = found.record && presentEvent(found, viewerOf(ctx, found.calendar), null);
     return CalendarErrors.duplicateUid.with({ body: { event } });
   }
 }

@@ -98,7 +98,7 @@ export function newEntry(record: EventRow, calendarId: string, ownerId: string):
 }
 
 /** Numbers the change, and completes columns that follow from others. */
-export function finished(change: EventChange, ctx: RequestContext, now: string): EventChange {
+export function finishChange(change: EventChange, ctx: RequestContext, now: string): EventChange {
   const { before, record } = change;
   const finishedRecord: EventRecord = {
     ...record,

@@ -27,7 +27,7 @@ import { EventCalls } from './event-calls.js';
 import {
   type EventChange,
   type EventMessage,
-  finished,
+  finishChange,
   newEntry,
   type Placements,
   writeJson,
@@ -161,7 +161,7 @@ export class EventWriter {
     const done: EventChange[] = [];
     for (const change of changes) {
       const proposals = [...(change.proposals ?? []), ...(await this.closedProposals(tx, ctx, change))];
-      done.push(finished({ ...(await this.calls.apply(tx, ctx, change)), proposals }, ctx, now));
+      done.push(finishChange({ ...(await this.calls.apply(tx, ctx, change)), proposals }, ctx, now));
     }
     this.outbox.notice(tx);
     assertWritten(await this.events.write(tx, ctx.tenantId, writeJson(done, ctx, now)));

@@ -16,7 +16,7 @@ import type {
 } from '../model/event-record.js';
 import { clockTimes, contentOf as contentAt, isSeries, occurrenceOf } from '../model/event-series.js';
 import { instantOf, isDay, lengthAt, nominalLength, wallIn, wallOf, wallText } from '../model/event-times.js';
-import { shown, viewerOf } from '../responses/event.presenter.js';
+import { presentEvent, viewerOf } from '../responses/event.presenter.js';
 import { withCallOf } from './event-calls.js';
 import { changeAll, changeOne, type Changes, movedDates } from './event-change.js';
 import { entryIn, ownReminders } from './event-operations.js';
@@ -150,7 +150,7 @@ export class OwnSettings {
       throw Errors.forbidden.with();
     const viewer = viewerOf(ctx, calendar);
     const entry = entryIn(locked.entries, calendar.id);
-    const seen = shown({ record, entry }, viewer, isOne ? key : null);
+    const seen = presentEvent({ record, entry }, viewer, isOne ? key : null);
     return this.writePlacement(job, key, ownChanges(fields, seen), target);
   }
 

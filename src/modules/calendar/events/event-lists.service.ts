@@ -115,7 +115,7 @@ export class EventListsService {
         (!after || compare(item, after[0], after[1], after[2]) > 0) &&
         isShown(item, viewer, show_cancelled, words),
     );
-    const { items, last } = await this.shown(ctx, wanted.slice(0, limit), read, viewer);
+    const { items, last } = await this.presentPage(ctx, wanted.slice(0, limit), read, viewer);
     const hasMore = last !== undefined && last !== wanted.at(-1);
     const next = hasMore ? this.cursors.write(scope, [...keyOf(last), from, to]) : null;
     const meta = { next, from: formatInstant(from), to: formatInstant(to), time_zone: read.readerZone };
@@ -126,7 +126,7 @@ export class EventListsService {
    * The instances of a page as the viewer sees them, and the last of them. Reads the content of the page where the window has only
    * times. An event that was deleted since has no instance.
    */
-  private async shown(
+  private async presentPage(
     ctx: RequestContext,
     page: readonly FoundInstance[],
     { isWhole, calendar }: { isWhole: boolean; calendar: CalendarContext },

@@ -13,7 +13,7 @@ import {
   eventResponse,
   overrideResponses,
   proposalResponse,
-  shown,
+  presentEvent,
   viewerOf,
 } from '../responses/event.presenter.js';
 import { EventOperations } from '../changes/event-operations.js';
@@ -85,7 +85,7 @@ export class EventsService {
     const viewer = viewerOf(ctx, calendar);
     const key = instanceKey(record, ref, query.recurrence_id);
     const include = new Set(query.include);
-    const event = shown({ record, entry }, viewer, key);
+    const event = presentEvent({ record, entry }, viewer, key);
     const seesDetails = permissionsOf(record, calendar, ctx.userId).see_details;
     if (include.has('proposals') && seesDetails) {
       const proposals = await this.events.proposals(this.db, ctx.tenantId, record.id);
@@ -141,7 +141,7 @@ export class EventsService {
       this.removals.remove(tx, ctx, calendarId, ref, expected, body),
     );
     const viewer = viewerOf(ctx, calendar);
-    return EVENTS.deleted(shown({ record, entry }, viewer, key));
+    return EVENTS.deleted(presentEvent({ record, entry }, viewer, key));
   }
 
   /** @throws ApiError 404 */
@@ -170,7 +170,7 @@ function updatedReply(
 ): JsonReply<UpdatedEventEnvelope> {
   const viewer = viewerOf(ctx, calendar);
   const new_event = later && eventResponse(later.record, later.entry, viewer);
-  return EVENTS.response(shown({ record, entry }, viewer, key), {
+  return EVENTS.response(presentEvent({ record, entry }, viewer, key), {
     tag: record,
     extra: { new_event, revision: record.revision },
   });

@@ -245,11 +245,13 @@ function laterPart(
     },
     instances: event.instances
       .filter((instance) => instance !== range && keyWall(event, instance, start, times) >= first)
-      .map((instance) => moved(instance, uid, at('RECURRENCE-ID', keyWall(event, instance, start, times)))),
+      .map((instance) =>
+        moveInstance(instance, uid, at('RECURRENCE-ID', keyWall(event, instance, start, times))),
+      ),
   };
 }
 
-function moved(instance: Component, uid: string, id: Property): Component {
+function moveInstance(instance: Component, uid: string, id: Property): Component {
   const range = propertiesOf(instance, 'RECURRENCE-ID').flatMap(({ parameters }) =>
     parameters.filter(({ name }) => name === 'RANGE'),
   );

@@ -9,7 +9,7 @@ import { JsonReply } from '../../../platform/http/json-reply.js';
 import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { CalendarErrors, EVENTS } from '../calendar.errors.js';
 import { UpdateEvent } from '../input/event.dto.js';
-import { proposalResponse, shown, viewerOf } from '../responses/event.presenter.js';
+import { proposalResponse, presentEvent, viewerOf } from '../responses/event.presenter.js';
 import type { CalendarEventResponse } from '../responses/event.response.js';
 import { recordFor } from '../model/attendance.js';
 import { FOLLOWING, participantOf, permissionsOf } from '../model/event-policy.js';
@@ -71,7 +71,7 @@ export class RsvpService {
         messages,
         now,
       );
-      return EVENTS.response(this.shown(ctx, locked, done, scope === 'all' ? null : instance), {
+      return EVENTS.response(this.presentResult(ctx, locked, done, scope === 'all' ? null : instance), {
         tag: done.record,
       });
     });
@@ -107,7 +107,7 @@ export class RsvpService {
           ? [{ ...message, recurrence_key: instance ?? '', comment, proposal_id: proposal.id }]
           : [];
       const done = await this.write(tx, ctx, locked, record, [proposal], instance ?? '', messages, now);
-      return reply(201, done.record, proposal, this.shown(ctx, locked, done, instance));
+      return reply(201, done.record, proposal, this.presentResult(ctx, locked, done, instance));
     });
   }
 
@@ -150,7 +150,7 @@ export class RsvpService {
       isOutside ? [message] : [],
       now,
     );
-    return reply(200, done.record, decided, this.shown(ctx, locked, done, recurrence_key || null));
+    return reply(200, done.record, decided, this.presentResult(ctx, locked, done, recurrence_key || null));
   }
 
   private async accept(
@@ -171,7 +171,7 @@ export class RsvpService {
     });
     const ref = { id: record.id, instance: null };
     const updated = await this.updates.update(tx, ctx, calendar.id, ref, null, change);
-    const event = shown(updated, viewerOf(ctx, locked.calendar), key);
+    const event = presentEvent(updated, viewerOf(ctx, locked.calendar), key);
     return reply(200, updated.record, { ...proposal, status: 'accepted' }, event);
   }
 
@@ -227,14 +227,14 @@ export class RsvpService {
     return this.writer.commitOne(tx, ctx, change, now);
   }
 
-  private shown(
+  private presentResult(
     ctx: RequestContext,
     locked: LockedEvent,
     done: EventChange,
     key: string | null,
   ): CalendarEventResponse {
     const entry = entryIn(done.entries, locked.calendar.id);
-    return shown({ record: done.record, entry }, viewerOf(ctx, locked.calendar), key);
+    return presentEvent({ record: done.record, entry }, viewerOf(ctx, locked.calendar), key);
   }
 }
 

@@ -83,7 +83,7 @@ export class EventClock {
   start(event: Component): Start {
     const property = propertyOf(event, 'DTSTART');
     if (!property) throw invalid('DTSTART', 'is missing');
-    const placed = this.placed(property);
+    const placed = this.readStart(property);
     return isWholeDays(event, placed) ? asDays(placed) : placed;
   }
 
@@ -96,7 +96,7 @@ export class EventClock {
     const end = propertyOf(event, 'DTEND');
     const length = propertyOf(event, 'DURATION');
     const times = end
-      ? this.until(start, this.placed(end))
+      ? this.readUntil(start, this.readStart(end))
       : length
         ? lasting(start, length.value, this.warn)
         : stored(start, start.wall + (start.isDate ? DAY : 0), null, false);
@@ -193,7 +193,7 @@ export class EventClock {
   }
 
   /** A time of an event, with its zone. @throws ICalendarError */
-  placed(property: Property): Start {
+  readStart(property: Property): Start {
     const [time] = valuesOf(property);
     if (!time) throw invalid(property.name, 'is not a date or time');
     const { kind, wall } = time;
@@ -219,14 +219,15 @@ export class EventClock {
     throw new ICalendarError('unknown_time_zone', `The time zone ${tzid.slice(0, 100)} is unknown`, 'TZID');
   }
 
-  private until(start: Start, end: Start): EventTimes {
+  private readUntil(start: Start, end: Start): EventTimes {
     if (start.isDate) {
       const day = Math.floor(end.wall / DAY) * DAY;
       // Some clients write an inclusive end.
       return stored(start, Math.max(day, start.wall + DAY), null, false);
     }
     // A day ends an event at its midnight.
-    if (end.isDate) return this.until(start, { ...end, isDate: false, zone: start.zone, rules: start.rules });
+    if (end.isDate)
+      return this.readUntil(start, { ...end, isDate: false, zone: start.zone, rules: start.rules });
     if (start.rules || end.rules) {
       const length = Math.max(0, instantIn(end, end.wall) - instantIn(start, start.wall));
       return stored(start, start.wall + length, null, true);

@@ -95,7 +95,7 @@ export function overrideResponses(
 }
 
 /** An event, or its instance with this key. */
-export function shown(
+export function presentEvent(
   { record: event, entry }: { record: EventRecord; entry: OwnEntry },
   viewer: Viewer,
   key: string | null,

@@ -171,7 +171,8 @@ export class SchedulingService {
     const error = message.reason === null ? undefined : PARSE_ERRORS[message.reason];
     if (error) throw error();
     if (message.reason === 'sender_mismatch') throw SchedulingErrors.senderMismatch.with();
-    const event = message.event_id === null ? null : await this.shown(ctx, calendar, message.event_id);
+    const event =
+      message.event_id === null ? null : await this.presentResult(ctx, calendar, message.event_id);
     return JsonReply.of({ message, event }, { status: message.result === 'created' ? 201 : 200 });
   }
 
@@ -197,7 +198,7 @@ export class SchedulingService {
     return { bytes, from: null, isProven: false };
   }
 
-  private async shown(
+  private async presentResult(
     ctx: RequestContext,
     calendar: CalendarContext,
     eventId: string,

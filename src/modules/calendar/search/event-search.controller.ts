@@ -190,7 +190,7 @@ export class EventSearchService extends ItemSearch<EventSearchRow, EventSearchEn
     return seesDetails ? { title: record.title, body: bodyOf(record) } : { title: '', body: '' };
   }
 
-  protected shown(ctx: RequestContext, rows: Found<EventSearchRow>[]): Promise<string[]> {
+  protected presentRows(ctx: RequestContext, rows: Found<EventSearchRow>[]): Promise<string[]> {
     const items = rows.map(
       ({ shown: event, participants, overrides, calendar: own, role, locale, entry }) => {
         const calendar = { ...own, role, locale };

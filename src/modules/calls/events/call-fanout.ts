@@ -54,7 +54,7 @@ export class CallFanout implements OnModuleInit {
 
   private async deliver({ tenant: tenantId, call: callId, change }: CallChange): Promise<void> {
     const key = { tenantId, callId };
-    const json = await this.calls.shown(key);
+    const json = await this.calls.readShown(key);
     if (json === undefined) return;
     const isKnown = this.delivered.get(roomNameOf(key))?.call === json;
     if (change === 'updated' || !isKnown) await this.send(key, change, json);
@@ -87,7 +87,7 @@ export class CallFanout implements OnModuleInit {
     for (const { tenantId, callId } of deliveredLive) {
       const key = { tenantId, callId };
       if (liveRooms.has(roomNameOf(key))) continue;
-      const json = this.connections.hasTenant(tenantId) ? await this.calls.shown(key) : undefined;
+      const json = this.connections.hasTenant(tenantId) ? await this.calls.readShown(key) : undefined;
       if (json === undefined) this.delivered.delete(roomNameOf(key));
       else if (this.delivered.get(roomNameOf(key))?.call !== json) await this.send(key, 'ended', json);
     }

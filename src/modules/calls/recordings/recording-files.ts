@@ -164,7 +164,7 @@ export class RecordingDeletion {
       if (recording?.call_id !== callId) throw CallErrors.recordingNotFound.with();
       await this.assertRight(ctx, call, recording);
       if (!isFinished(recording.state)) throw CallErrors.recordingNotFinished.with();
-      const before = await this.service.shown(key, id, tx);
+      const before = await this.service.readRecording(key, id, tx);
       await this.recordings.delete(tx, tenantId, id);
       const entry = { action: 'call.recording.deleted', objectKind: 'recording', objectId: id };
       await this.audit.record(tx, ctx, { ...entry, data: { call_id: callId } });

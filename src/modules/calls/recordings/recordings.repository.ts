@@ -113,7 +113,7 @@ export class RecordingsRepository {
   }
 
   /** Without a check of access. */
-  async shown(tenantId: string, id: string, reader: Reader = this.db): Promise<RecordingRow | undefined> {
+  async readShown(tenantId: string, id: string, reader: Reader = this.db): Promise<RecordingRow | undefined> {
     return (await reader.query(shown, [tenantId, id]))[0];
   }
 

@@ -119,7 +119,7 @@ export class RecordingsService {
       await this.recordingChanges.fail(key, id, 'not_started');
       throw error;
     }
-    return this.shown(key, id);
+    return this.readRecording(key, id);
   }
 
   /** Does nothing to a recording that has ended. @throws ApiError 404, 503 */
@@ -139,7 +139,7 @@ export class RecordingsService {
     });
     const stopped = egressId === null ? null : await this.server.stopRecording(egressId);
     if (stopped) await this.recordingChanges.apply(stopped);
-    return this.shown(key, id);
+    return this.readRecording(key, id);
   }
 
   /** The file of a signed link. @throws ApiError 404 */
@@ -158,13 +158,13 @@ export class RecordingsService {
   }
 
   /** The response for a recording that exists. */
-  async shown(key: CallKey, id: string, reader?: Reader): Promise<RecordingResponse> {
+  async readRecording(key: CallKey, id: string, reader?: Reader): Promise<RecordingResponse> {
     return (await this.find(key, id, reader)) as RecordingResponse;
   }
 
   /** @returns undefined for a deleted recording */
   async find({ tenantId }: CallKey, id: string, reader?: Reader): Promise<RecordingResponse | undefined> {
-    const row = await this.recordings.shown(tenantId, id, reader);
+    const row = await this.recordings.readShown(tenantId, id, reader);
     return row && this.present(tenantId, row);
   }
 

@@ -120,7 +120,7 @@ export class FanoutRepository {
   }
 
   /** The rooms among these that have newer changes or are deleted. @param known rooms of the current cell */
-  async behind(known: readonly RoomHead[]): Promise<HeadRow[]> {
+  async readBehind(known: readonly RoomHead[]): Promise<HeadRow[]> {
     return this.db.query(behind, [
       known.map(({ tenant }) => tenant),
       known.map(({ room }) => room),

@@ -331,7 +331,7 @@ export class RoomCatchUp implements OnModuleInit {
   private async compare(seconds: number): Promise<void> {
     const heads = await this.db.ofCurrentCell(this.states.heads(), ({ tenant }) => tenant);
     for (let at = 0; at < heads.length; at += ROOMS) {
-      for (const row of await this.repository.behind(heads.slice(at, at + ROOMS))) {
+      for (const row of await this.repository.readBehind(heads.slice(at, at + ROOMS))) {
         const room = { tenant: row.tenant_id, room: row.room_id };
         if (row.mod_seq === null) this.fanout.deleted(room);
         else this.fanout.changed(room, row.mod_seq);

@@ -78,12 +78,12 @@ export class AddressbooksService {
       fits: (book) => book.fits,
       rows: (after, limit) => this.books.list(ctx, after, limit, withGlobal),
     });
-    return ADDRESSBOOKS.page(await this.shown(ctx, rows), next);
+    return ADDRESSBOOKS.page(await this.presentBooks(ctx, rows), next);
   }
 
   /** @throws ApiError 404 */
   async read(ctx: RequestContext, id: string): Promise<ReplyOf<typeof ADDRESSBOOKS, 'item'>> {
-    const [book] = await this.shown(ctx, [await this.found(ctx, id)]);
+    const [book] = await this.presentBooks(ctx, [await this.found(ctx, id)]);
     return ADDRESSBOOKS.response(book as AddressbookResponse);
   }
 
@@ -113,7 +113,7 @@ export class AddressbooksService {
         name: input.name,
         shares: Object.fromEntries(roles),
       });
-      return ADDRESSBOOKS.created(id, await this.written(tx, ctx, id));
+      return ADDRESSBOOKS.created(id, await this.readWritten(tx, ctx, id));
     });
   }
 
@@ -148,7 +148,7 @@ export class AddressbooksService {
       await this.books.update(tx, ctx, id, changes ?? {});
       if (roles) await this.books.share(tx, ctx.tenantId, id, roles);
       await this.log(tx, ctx, 'addressbook.updated', id, { ...changes, ...shared });
-      return ADDRESSBOOKS.response(await this.written(tx, ctx, id));
+      return ADDRESSBOOKS.response(await this.readWritten(tx, ctx, id));
     });
   }
 
@@ -184,7 +184,7 @@ export class AddressbooksService {
   }
 
   /** A book that the caller has just written. */
-  private async written(tx: Tx, ctx: RequestContext, id: string): Promise<AddressbookResponse> {
+  private async readWritten(tx: Tx, ctx: RequestContext, id: string): Promise<AddressbookResponse> {
     return present((await this.books.find(ctx, id, tx)) as BookRow, 'writer');
   }
 
@@ -213,7 +213,7 @@ export class AddressbooksService {
     return roles;
   }
 
-  private async shown(ctx: RequestContext, books: readonly BookRow[]): Promise<AddressbookResponse[]> {
+  private async presentBooks(ctx: RequestContext, books: readonly BookRow[]): Promise<AddressbookResponse[]> {
     const global = books.some(({ role }) => role === 'global')
       ? await this.access.roleOf(ctx, 'global')
       : 'reader';

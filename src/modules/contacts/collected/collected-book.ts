@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
-import { emailKey, emptyCard, written } from '../../../lib/contact-card/index.js';
+import { emailKey, emptyCard, patchCard } from '../../../lib/contact-card/index.js';
 import { cutText } from '../../../lib/text/index.js';
 import type { MemberKey } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
@@ -97,7 +97,7 @@ function isUnchanged(row: ContactRow): boolean {
 }
 
 function contactOf({ key, address, name }: ExtractedAddress): ContactInsert {
-  const card = written(
+  const card = patchCard(
     {
       full_name: cutText(name, MAX_NAME) || null,
       emails: [{ value: address, primary: true }],
@@ -162,7 +162,7 @@ export class AddressCollector implements OnModuleInit {
     if (this.config.mailService === null) return this.repository.postpone(owner);
     try {
       const part = await this.mail.senders(owner, scan.mailbox, scan.newest ?? 0);
-      await this.repository.count(owner, counted(part.senders), part, scan);
+      await this.repository.count(owner, countSenders(part.senders), part, scan);
     } catch (error) {
       this.logger.debug({ err: error, ...owner }, 'an inbox was not read; a later run reads it again');
       await this.repository.postpone(owner);
@@ -173,7 +173,7 @@ export class AddressCollector implements OnModuleInit {
 const ownerOf = ({ tenant_id: tenantId, user_id: userId }: InboxScan): MemberKey => ({ tenantId, userId });
 
 /** @param senders newest message first */
-function counted(senders: readonly Sender[]): Map<string, SeenAddress> {
+function countSenders(senders: readonly Sender[]): Map<string, SeenAddress> {
   const seen = new Map<string, SeenAddress>();
   for (const { address, name, date } of senders) {
     const key = emailKey(address);

@@ -45,7 +45,7 @@ export class ExtractedService {
         return from.slice(0, count);
       },
     });
-    return { emails: await this.shown(ctx, rows), next };
+    return { emails: await this.presentAddresses(ctx, rows), next };
   }
 
   /** Removes an address from the list for ever, whether or not it is in it. @throws ApiError 422 for an invalid address */
@@ -56,7 +56,10 @@ export class ExtractedService {
     return { email, deleted: true };
   }
 
-  private async shown(ctx: RequestContext, rows: ExtractedAddress[]): Promise<ExtractedAddressResponse[]> {
+  private async presentAddresses(
+    ctx: RequestContext,
+    rows: ExtractedAddress[],
+  ): Promise<ExtractedAddressResponse[]> {
     const keys = rows.map(({ key }) => key);
     const contacts = await this.extracted.known(ctx, keys);
     return rows.map(({ key, address: email, name, count, last_seen_at, sources }) => {

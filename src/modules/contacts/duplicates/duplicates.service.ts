@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { canJoin, type ContactCard, differences, joined } from '../../../lib/contact-card/index.js';
+import { canJoin, type ContactCard, differences, joinCards } from '../../../lib/contact-card/index.js';
 import { type CardRelated, uidOf, uidToUri } from '../../../lib/vcard/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
@@ -20,7 +20,13 @@ import { ContactsRepository } from '../contacts.repository.js';
 import { ContactErrors, CONTACTS, fieldError } from '../contacts.resource.js';
 import { FormerContacts } from '../former-contacts.repository.js';
 import { checked, contactInsert, type ContactUpdate, contactUpdate } from '../model/contact-values.js';
-import { canEdit, cardOf, contactJson, type ContactRow, shown } from '../responses/contact.presenter.js';
+import {
+  canEdit,
+  cardOf,
+  contactJson,
+  type ContactRow,
+  presentContact,
+} from '../responses/contact.presenter.js';
 import {
   type DuplicateReason,
   type DuplicatesEnvelope,
@@ -181,7 +187,7 @@ export class DuplicatesService {
       if (!others.every((other) => canJoin(before, cardOf(other))))
         throw fieldError('external_ids', 'different_kinds', 'A group is merged with groups only.');
       const uids = rows.map(({ uid }) => uid);
-      const joint = others.reduce((card, other) => joined(card, cardOf(other)), before);
+      const joint = others.reduce((card, other) => joinCards(card, cardOf(other)), before);
       const related = joint.related.filter(({ uri }) => uri === null || !uids.includes(uidOf(uri)));
       const members = joint.members.filter((uid) => !uids.includes(uid));
       const card = checked({ ...joint, related, members });
@@ -214,7 +220,7 @@ export class DuplicatesService {
       }));
       const merge = { addressbook_id: bookId, contact_id: merged.id, revision: merged.revision, originals };
       const mergeId = await this.duplicates.insert(tx, ctx, merge);
-      return shown(merged, role, { extra: { merge_id: mergeId } });
+      return presentContact(merged, role, { extra: { merge_id: mergeId } });
     });
   }
 

@@ -25,7 +25,7 @@ import {
   type BookRole,
   contactJson,
   type ContactRow,
-  shown,
+  presentContact,
   vcardOf,
   vcardText,
 } from '../responses/contact.presenter.js';
@@ -131,7 +131,7 @@ export class ContactFormatsService {
     const { row, role } = await this.access.found(ctx, bookId, externalId);
     const [first = ''] = accept.toLowerCase().split(',');
     const [type = '', ...params] = first.split(';').map((part) => part.trim());
-    if (!(CARD_TYPES as readonly string[]).includes(type)) return shown(row, role);
+    if (!(CARD_TYPES as readonly string[]).includes(type)) return presentContact(row, role);
     const photo = await this.photos.forCard(ctx.tenantId, row.photo_id);
     if (type === 'application/jscontact+json') return jsContactReply(row, photo);
     return vcardReply(row, params.includes('version=4.0') ? '4.0' : '3.0', photo);

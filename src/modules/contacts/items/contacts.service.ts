@@ -13,9 +13,9 @@ import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { type AccessedBook, AddressbookAccess } from '../addressbook-access.js';
 import {
   type ContactCard,
-  joined,
+  joinCards,
   differences,
-  written,
+  patchCard,
   canJoin,
   identityKeys,
 } from '../../../lib/contact-card/index.js';
@@ -33,7 +33,7 @@ import {
   contactJson,
   type ContactRow,
   duplicateError,
-  shown,
+  presentContact,
 } from '../responses/contact.presenter.js';
 import { ContactErrors, CONTACTS } from '../contacts.resource.js';
 import { ContactsRepository } from '../contacts.repository.js';
@@ -87,7 +87,7 @@ export class ContactsService {
         const { id, external_id, card: json } = other;
         return { id, external_id, full_name: cardOf({ card: json }).full_name };
       });
-      return shown(row, book.role, { status: 201, extra: { possible_duplicates: duplicates } });
+      return presentContact(row, book.role, { status: 201, extra: { possible_duplicates: duplicates } });
     });
   }
 
@@ -104,12 +104,12 @@ export class ContactsService {
       await CONTACTS.checkWrite(row, expected, body, () => contactJson(row, role));
       const { default_country, base_revision: _, ...fields } = body.value;
       const before = cardOf(row);
-      const card = checked(written(fields, before, phoneCountry(default_country ?? country)));
+      const card = checked(patchCard(fields, before, phoneCountry(default_country ?? country)));
       const changed = differences(before, card);
-      if (changed.length === 0) return shown(row, role);
+      if (changed.length === 0) return presentContact(row, role);
       const values = contactUpdate(row, card, changed);
       const [after] = await this.db.single((tx) => this.contacts.update(tx, ctx, bookId, [values]));
-      return after && shown(after, role);
+      return after && presentContact(after, role);
     });
   }
 
@@ -142,12 +142,13 @@ export class ContactsService {
     card: ContactCard,
   ): Promise<JsonReply<CreatedContactEnvelope>> {
     const before = cardOf(row);
-    const after = checked(joined(before, card));
+    const after = checked(joinCards(before, card));
     const changed = differences(before, after);
-    if (changed.length === 0) return shown<Duplicates>(row, role, { extra: { possible_duplicates: [] } });
+    if (changed.length === 0)
+      return presentContact<Duplicates>(row, role, { extra: { possible_duplicates: [] } });
     const [updated] = await this.contacts.update(tx, ctx, id, [contactUpdate(row, after, changed)]);
     if (!updated) throw new ConcurrentChangeError('the contact has changed');
-    return shown<Duplicates>(updated, role, { extra: { possible_duplicates: [] } });
+    return presentContact<Duplicates>(updated, role, { extra: { possible_duplicates: [] } });
   }
 
   /** The error of a contact whose external_id or uid is taken. */

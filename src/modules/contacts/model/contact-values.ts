@@ -7,7 +7,7 @@ import {
   contactWords,
   emptyCard,
   sortKey,
-  written,
+  patchCard,
 } from '../../../lib/contact-card/index.js';
 import { isAnonymous } from '../../../lib/vcard/index.js';
 import type { ContactSource, Contact } from '../contacts.entity.js';
@@ -44,7 +44,7 @@ export function checked(card: ContactCard): ContactCard {
 
 /** The card of a new contact. @throws ApiError 422 */
 export const newContactCard = (input: CardPatch, country: string | null): ContactCard =>
-  checked(written(input, emptyCard(), country));
+  checked(patchCard(input, emptyCard(), country));
 
 /** Columns that are derived from the card. */
 interface CardValues {

@@ -1,6 +1,6 @@
 import { Controller, Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { canJoin, differences, joined } from '../../../lib/contact-card/index.js';
+import { canJoin, differences, joinCards } from '../../../lib/contact-card/index.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import { Db } from '../../../platform/database/db.js';
@@ -15,7 +15,13 @@ import { type AccessedBook, AddressbookAccess } from '../addressbook-access.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { ContactErrors, CONTACTS, ExternalId, fieldError } from '../contacts.resource.js';
 import { checked, contactUpdate } from '../model/contact-values.js';
-import { canEdit, cardOf, type ContactRow, duplicateError, shown } from '../responses/contact.presenter.js';
+import {
+  canEdit,
+  cardOf,
+  type ContactRow,
+  duplicateError,
+  presentContact,
+} from '../responses/contact.presenter.js';
 import {
   MAX_NAMED,
   MoveContact,
@@ -50,11 +56,11 @@ export class ContactMovesService {
     return this.db.tx(async (tx) => {
       const [row] = await this.contacts.find(tx, ctx, bookId, 'external_id', [externalId]);
       if (!row) throw CONTACTS.notFound.with();
-      if (target.id === bookId) return shown(row, role);
+      if (target.id === bookId) return presentContact(row, role);
       const moved = await this.moveOne(tx, ctx, row, target, policy);
       if ('taken' in moved) throw duplicateError(ContactErrors.duplicateExternalId, moved.taken, target.role);
       await this.assertWithinLimit(tx, ctx, target);
-      return shown(moved.row, target.role);
+      return presentContact(moved.row, target.role);
     });
   }
 
@@ -159,7 +165,7 @@ export class ContactMovesService {
 
   private async merge(tx: Tx, ctx: RequestContext, row: ContactRow, into: ContactRow): Promise<ContactRow> {
     const before = cardOf(into);
-    const card = checked(joined(before, cardOf(row)));
+    const card = checked(joinCards(before, cardOf(row)));
     const changed = differences(before, card);
     const photoId = into.photo_id ?? row.photo_id;
     const isChanged = changed.length > 0 || photoId !== into.photo_id;

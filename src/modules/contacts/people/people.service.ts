@@ -5,7 +5,7 @@ import {
   departmentKey,
   differences,
   queryTerms,
-  written,
+  patchCard,
 } from '../../../lib/contact-card/index.js';
 import { cutText } from '../../../lib/text/index.js';
 import { type Card, type CardEntry, newCard, writeCard } from '../../../lib/vcard/index.js';
@@ -33,7 +33,7 @@ import {
   contactJson,
   type ContactRow,
   photoUrl,
-  shown,
+  presentContact,
   vcardOf,
   vcardText,
 } from '../responses/contact.presenter.js';
@@ -126,7 +126,7 @@ export class SelfService implements OnModuleInit {
   }
 
   async read(ctx: RequestContext): Promise<ReplyOf<typeof CONTACTS, 'item'>> {
-    return shown(await this.global.ownCard(ctx), 'self');
+    return presentContact(await this.global.ownCard(ctx), 'self');
   }
 
   /**
@@ -149,16 +149,16 @@ export class SelfService implements OnModuleInit {
       const country = phoneCountry(
         default_country ?? (profile.locale && new Intl.Locale(profile.locale).region),
       );
-      const wanted = written(fields, before, country);
+      const wanted = patchCard(fields, before, country);
       assertUnlocked(locked, before, wanted);
       const after = await this.profiles.change(tx, ctx, profile, profileOf(fields, wanted));
       const current = await this.global.ownCard(ctx, tx);
       const card = checked(memberCard({ ...after, user_id: after.id }, wanted));
       const changed = differences(cardOf(current), card);
-      if (changed.length === 0) return shown(current, 'self');
+      if (changed.length === 0) return presentContact(current, 'self');
       const values = [contactUpdate(current, card, changed)];
       const [updated] = await this.contacts.update(tx, ctx, ctx.tenantId, values);
-      return shown(existing(updated), 'self');
+      return presentContact(existing(updated), 'self');
     });
   }
 }

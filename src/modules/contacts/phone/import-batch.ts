@@ -12,7 +12,7 @@ import {
 } from '../model/contact-values.js';
 import {
   canJoin,
-  joined,
+  joinCards,
   differences,
   identityKeys,
   type ContactCard,
@@ -282,7 +282,7 @@ function merged(
   if (onDuplicate === 'replace') return card;
   if (lastHash === hash) return before;
   // Without an earlier import nothing shows which side is newer: the contact wins.
-  return checked(lastHash === undefined ? joined(before, card) : joined(card, before));
+  return checked(lastHash === undefined ? joinCards(before, card) : joinCards(card, before));
 }
 
 /** The photo of the contact with an imported card, by the rules of `merged`. */

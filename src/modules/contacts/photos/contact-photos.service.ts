@@ -15,7 +15,7 @@ import {
   contactJson,
   type ContactRow,
   photoOf,
-  shown,
+  presentContact,
 } from '../responses/contact.presenter.js';
 import { ContactErrors, CONTACTS } from '../contacts.resource.js';
 import { ContactsRepository } from '../contacts.repository.js';
@@ -89,11 +89,11 @@ export class ContactPhotosService {
       const [row] = await this.contacts.find(tx, ctx, bookId, 'id', [id]);
       if (!row) throw CONTACTS.notFound.with();
       await CONTACTS.checkWrite(row, expected, null, () => contactJson(row, role));
-      if (row.photo_id === photoId) return shown(row, role);
+      if (row.photo_id === photoId) return presentContact(row, role);
       const values = contactUpdate(row, cardOf(row), [], photoId);
       const [after] = await this.contacts.update(tx, ctx, bookId, [values]);
       if (!after) throw new ConcurrentChangeError('the contact has changed');
-      return shown(after, role);
+      return presentContact(after, role);
     });
   }
 

@@ -87,13 +87,13 @@ export const duplicateError = (
 ): ApiError => kind.with({ body: { contact: JSON.parse(contactJson(row, role)) as object } });
 
 /** The contact with its ETag; with the Location where it is new. */
-export function shown(row: ContactRow, role: BookRole | 'self'): ReplyOf<typeof CONTACTS, 'item'>;
-export function shown<More extends object>(
+export function presentContact(row: ContactRow, role: BookRole | 'self'): ReplyOf<typeof CONTACTS, 'item'>;
+export function presentContact<More extends object>(
   row: ContactRow,
   role: BookRole | 'self',
   options: { status?: number; extra: More },
 ): JsonReply<EnvelopeOf<typeof CONTACTS, 'item'> & More>;
-export function shown<More extends object>(
+export function presentContact<More extends object>(
   row: ContactRow,
   role: BookRole | 'self',
   { status, extra }: { status?: number; extra?: More } = {},

@@ -5,8 +5,8 @@ import {
   type ContactCard,
   differences,
   emptyCard,
-  joined,
-  written,
+  joinCards,
+  patchCard,
 } from '../../../lib/contact-card/index.js';
 import { withoutStale } from '../../../lib/vcard/index.js';
 import { PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
@@ -88,11 +88,11 @@ function upsert(
     if (base !== undefined) return { kind: 'deleted' };
     return {
       kind: 'insert',
-      values: contactInsert(checked(written(contact, emptyCard(), country)), { externalId, uid }),
+      values: contactInsert(checked(patchCard(contact, emptyCard(), country)), { externalId, uid }),
     };
   }
   const before = cardOf(row);
-  const after = checked(written(contact, before, country));
+  const after = checked(patchCard(contact, before, country));
   const wanted = differences(before, after);
   if (wanted.length === 0) return { kind: 'unchanged', conflicts: [] };
   if (base === row.revision || policy === 'client') return update(row, after, wanted);
@@ -100,7 +100,7 @@ function upsert(
   // Both sides created the contact: their cards are joined, but not a group and a person.
   if (base === undefined) {
     if (!canJoin(before, after)) return { kind: 'conflict' };
-    const both = checked(joined(before, after));
+    const both = checked(joinCards(before, after));
     return update(row, both, differences(before, both));
   }
   const conflicts = wanted.filter((field) => (row.field_revisions[field] ?? 1) > base);

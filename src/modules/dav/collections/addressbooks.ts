@@ -113,7 +113,7 @@ export class AddressbookCollections implements Collections {
           found.map((book) => book.id),
         ))
       ).get(id) as string;
-    return found.map((book) => this.shown(ctx, book, book.id, () => token(book.id)));
+    return found.map((book) => this.presentBook(ctx, book, book.id, () => token(book.id)));
   }
 
   find(ctx: RequestContext, segment: string): Promise<Collection> {
@@ -121,7 +121,7 @@ export class AddressbookCollections implements Collections {
       const { json } = await this.books.read(ctx, id);
       const { addressbook } = JSON.parse(json.toString()) as { addressbook: AddressbookResponse };
       const token = async (): Promise<string> => (await this.feed.cursors(ctx, [id])).get(id) as string;
-      return this.shown(ctx, addressbook, segment, token);
+      return this.presentBook(ctx, addressbook, segment, token);
     });
   }
 
@@ -235,7 +235,7 @@ export class AddressbookCollections implements Collections {
     throw notFound();
   }
 
-  private shown(
+  private presentBook(
     ctx: RequestContext,
     book: AddressbookResponse,
     segment: string,

@@ -77,7 +77,11 @@ export function fieldsOf(properties: PropertyChanges): {
 }
 
 /** A calendar as a collection. @param segment of its path in this request */
-export function shown(ctx: RequestContext, calendar: CalendarResponse, segment: string): Collection {
+export function presentCalendar(
+  ctx: RequestContext,
+  calendar: CalendarResponse,
+  segment: string,
+): Collection {
   const { id, role, owner } = calendar;
   const isWritable = role === 'writer' || role === 'owner';
   const properties: [XmlName, PropertyValue][] = [
@@ -134,14 +138,14 @@ export class CalendarCollections implements Collections {
   ) {}
 
   async list(ctx: RequestContext): Promise<Collection[]> {
-    return (await this.all(ctx)).map((calendar) => shown(ctx, calendar, calendar.id));
+    return (await this.all(ctx)).map((calendar) => presentCalendar(ctx, calendar, calendar.id));
   }
 
   async find(ctx: RequestContext, segment: string): Promise<Collection> {
     const id = idOf(ctx, segment);
     const found = (await this.all(ctx)).find((calendar) => calendar.id === id);
     if (!found) throw notFound();
-    return shown(ctx, found, segment);
+    return presentCalendar(ctx, found, segment);
   }
 
   open(ctx: RequestContext, segment: string): Promise<Collection> {

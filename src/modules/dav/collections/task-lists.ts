@@ -133,7 +133,7 @@ export class TaskCollections implements Collections {
       found.push(...page.folders);
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
-    return this.shown(
+    return this.presentLists(
       ctx,
       found.map((folder) => ({ folder, segment: folder.id })),
     );
@@ -143,7 +143,7 @@ export class TaskCollections implements Collections {
     const { id } = await this.open(ctx, segment);
     const { json } = await this.folders.read(ctx, id);
     const { folder } = JSON.parse(json.toString()) as { folder: TaskFolderResponse };
-    const [collection] = await this.shown(ctx, [{ folder, segment }]);
+    const [collection] = await this.presentLists(ctx, [{ folder, segment }]);
     return collection as Collection;
   }
 
@@ -265,7 +265,7 @@ export class TaskCollections implements Collections {
     await this.folders.delete(ctx, id, anyRevision(id), { contents: 'delete' });
   }
 
-  private async shown(
+  private async presentLists(
     ctx: RequestContext,
     lists: readonly { folder: TaskFolderResponse; segment: string }[],
   ): Promise<Collection[]> {

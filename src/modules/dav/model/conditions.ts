@@ -40,13 +40,13 @@ export function matchesIf(
   etag: string | null,
   isState: (path: string, token: string) => boolean,
 ): boolean {
-  const own = decoded(path);
+  const own = decodePath(path);
   return listsOf(header).some(({ resource, conditions }) => {
     const of = resourceOf(resource, path);
     return conditions.every((each) =>
       'token' in each
         ? isState(of, each.token) !== each.isNegated
-        : decoded(of) === own && (each.etag === etag) !== each.isNegated,
+        : decodePath(of) === own && (each.etag === etag) !== each.isNegated,
     );
   });
 }
@@ -88,7 +88,7 @@ function listsOf(header: string): ConditionList[] {
   return lists;
 }
 
-function decoded(path: string): string {
+function decodePath(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {

@@ -18,7 +18,7 @@ export type Target =
 /** Characters of a segment of a path. */
 const MAX_SEGMENT = 512;
 
-function decoded(segment: string): string | null {
+function decodeSegment(segment: string): string | null {
   try {
     const text = decodeURIComponent(segment);
     return text.length <= MAX_SEGMENT && !/[\p{Cc}\p{Surrogate}]/u.test(text) ? text : null;
@@ -34,7 +34,7 @@ export function parsePath(path: string): Target | null {
   if (rest !== '' && !rest.startsWith('/')) return null;
   const texts = rest.split('/').slice(1);
   if (texts.at(-1) === '') texts.pop();
-  const segments = texts.map(decoded);
+  const segments = texts.map(decodeSegment);
   if (segments.some((segment) => segment === null || segment === '')) return null;
   const [space, userId, segment, name, ...more] = segments as string[];
   if (space === undefined) return { kind: 'root' };

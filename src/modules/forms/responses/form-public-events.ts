@@ -59,7 +59,7 @@ export class FormPublicEvents implements OnModuleInit {
     this.events.register(RESPONSE_EVENTS, {
       one: async (ctx, facts) =>
         (await this.open(ctx, facts['form_id'] as string))
-          ? this.responses.shown(ctx, facts['form_id'] as string, facts['response_id'] as string)
+          ? this.responses.readShown(ctx, facts['form_id'] as string, facts['response_id'] as string)
           : undefined,
     });
   }

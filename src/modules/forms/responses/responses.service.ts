@@ -102,7 +102,7 @@ export class ResponsesService {
   }
 
   /** A response for a viewer of the form; null: deleted. */
-  async shown(ctx: RequestContext, id: string, responseId: string): Promise<FormResponseItem | null> {
+  async readShown(ctx: RequestContext, id: string, responseId: string): Promise<FormResponseItem | null> {
     const row = await this.responses.find(ctx, id, responseId);
     return row ? present(row) : null;
   }

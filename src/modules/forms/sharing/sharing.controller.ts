@@ -101,7 +101,7 @@ export class FormSharingService implements ShareLinks<ShareForm, EnvelopeOf<type
   /** @throws ApiError 404, 403 */
   async list(ctx: RequestContext, id: string): Promise<JsonReply<FormAccessListEnvelope>> {
     await this.access.open(ctx, id, 'editor');
-    return this.listed(this.db, ctx, id);
+    return this.listShares(this.db, ctx, id);
   }
 
   /** Replaces the whole list at once. @throws ApiError 404, 403, 422 `unknown_user` */
@@ -135,11 +135,11 @@ export class FormSharingService implements ShareLinks<ShareForm, EnvelopeOf<type
         await rowsOf(tx, FormAccessRow).insert(values);
       }
       await this.events.record(tx, ctx, 'access_changed', id, { count: principals.length });
-      return this.listed(tx, ctx, id);
+      return this.listShares(tx, ctx, id);
     });
   }
 
-  private async listed(
+  private async listShares(
     reader: Reader,
     { tenantId }: RequestContext,
     id: string,

@@ -160,7 +160,7 @@ export class SessionsRepository {
   }
 
   /** @param times by session id */
-  async seen(tx: Tx, times: ReadonlyMap<string, Date>): Promise<void> {
+  async saveSeen(tx: Tx, times: ReadonlyMap<string, Date>): Promise<void> {
     await tx.query(seen, [[...times.keys()], [...times.values()]]);
   }
 }
@@ -213,6 +213,6 @@ export class SessionActivity implements OnModuleInit, OnModuleDestroy {
     this.seen = new Map();
     this.round += 1;
     for (let at = 0; at < entries.length; at += BATCH)
-      await this.db.single((tx) => this.sessions.seen(tx, new Map(entries.slice(at, at + BATCH))));
+      await this.db.single((tx) => this.sessions.saveSeen(tx, new Map(entries.slice(at, at + BATCH))));
   }
 }

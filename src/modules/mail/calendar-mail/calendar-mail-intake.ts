@@ -108,7 +108,7 @@ export class CalendarMailIntake implements OnModuleInit {
     const request = { method, path, ...(query && { query }) };
     const response = await readJson(await this.upstream.send(request, this.config.mailService?.token));
     const { status } = response;
-    const value = await response.whole();
+    const value = await response.readWhole();
     if (status >= 300 && status !== 404)
       throw new Error(`the mail service responded ${status} to ${path[0]}`);
     return { status, value };

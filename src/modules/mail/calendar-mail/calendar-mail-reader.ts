@@ -93,7 +93,7 @@ export class CalendarMailReader {
     const path = messagePath({ mailbox, message });
     const response = await session.json({ method: 'GET', path });
     const { status } = response;
-    const value = await response.whole();
+    const value = await response.readWhole();
     if (status >= 500) throw this.upstream.failed(`status ${status} for a message`);
     if (status >= 300 || !isFields(value)) return null;
     const attachment = calendarAttachment(value['attachments']);

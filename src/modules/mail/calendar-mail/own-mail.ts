@@ -7,7 +7,7 @@ import { mailboxesOf, MailClient, type MailOwner, type MailSession } from '../ma
 import { MailErrors } from '../mail.response.js';
 import type { JsonResponse } from '../upstream-response.js';
 import { CalendarMailRepository } from './calendar-mail.repository.js';
-import { listed } from '../inbox-walk.js';
+import { listPage } from '../inbox-walk.js';
 
 /** A message that a user sends from their own account. */
 export interface OwnMessage {
@@ -120,7 +120,7 @@ async function specialBoxes(session: MailSession): Promise<Map<unknown, string>>
 
 /** The id of a recent message of a mailbox, or null. @throws Error when the mail service does not list the mailbox */
 async function find(session: MailSession, mailbox: string, messageId: string): Promise<number | null> {
-  const { rows } = await listed(session, mailbox, SEARCHED, null);
+  const { rows } = await listPage(session, mailbox, SEARCHED, null);
   const found = rows.find((row) => row['messageId'] === messageId);
   return found ? Number(found['id']) : null;
 }

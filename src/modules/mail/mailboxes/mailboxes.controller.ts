@@ -1,6 +1,6 @@
 import { Controller, Delete, Get, HttpCode, Injectable, Post, Put, UseFilters } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiQuery } from '@nestjs/swagger';
-import { QUOTAS, shown } from '../../../platform/quotas/quotas.js';
+import { QUOTAS, formatLimit } from '../../../platform/quotas/quotas.js';
 import {
   booleanOf,
   type Fields,
@@ -170,7 +170,7 @@ export class MailboxesController {
   @MailOperation({
     id: 'createMailbox',
     summary: 'Create a mailbox',
-    description: `A user has at most ${shown(QUOTAS.user.mailboxes)} mailboxes (400 \`CANNOT\`).`,
+    description: `A user has at most ${formatLimit(QUOTAS.user.mailboxes)} mailboxes (400 \`CANNOT\`).`,
     errors: [MailErrors.hiddenNotAllowed, ...MAIL_BODY_ERRORS],
   })
   @ApiBody({ type: CreateMailbox, examples: CREATE_MAILBOX })

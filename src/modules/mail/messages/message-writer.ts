@@ -120,7 +120,7 @@ async function copyKept(
   const path = messagePath({ mailbox: isObjectId(other) ? other : mailbox, message });
   const previous = await session.json({ method: 'GET', path });
   if (previous.status >= 300) return previous;
-  const value = await previous.whole();
+  const value = await previous.readWhole();
   const listed = isFields(value) ? objectsOf(value['attachments']) : [];
   const copied: unknown[] = [];
   for (const attachment of attachments) {

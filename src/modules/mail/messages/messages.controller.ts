@@ -104,7 +104,7 @@ async function changesOf(
   if (!Object.hasOwn(fields, 'seen'))
     return { ...fields, ...(unseen === undefined ? pick(body, ['unseen']) : { seen: !unseen }) };
   if (unseen === undefined || booleanOf(fields['seen']) !== unseen) return fields;
-  const message = await (await session.json({ method: 'GET', path })).whole();
+  const message = await (await session.json({ method: 'GET', path })).readWhole();
   const before = isFields(message) ? booleanOf(message['seen']) : undefined;
   return before === undefined ? fields : { ...fields, seen: !before };
 }

@@ -59,7 +59,7 @@ export class RelatedMessages {
 async function messagesOf(session: MailSession, mailbox: string): Promise<Fields[]> {
   const query = new URLSearchParams({ limit: String(COMPARED), order: 'desc' });
   const response = await session.json({ method: 'GET', path: messagesPath(mailbox), query });
-  return resultsOf(await response.whole()).map((message) => ({ ...message, mailbox }));
+  return resultsOf(await response.readWhole()).map((message) => ({ ...message, mailbox }));
 }
 
 /** @returns undefined for a message that does not match the query */

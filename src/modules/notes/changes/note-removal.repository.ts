@@ -66,16 +66,16 @@ const lockDue = workspace.statement<DueNote>(
 export class NoteRemovalRepository {
   /** Removes a locked note. */
   async remove(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<void> {
-    await tx.query(remove, [tenantId, listed([{ id, actor_id: userId }])]);
+    await tx.query(remove, [tenantId, listNotes([{ id, actor_id: userId }])]);
   }
 
   /** Removes up to `limit` notes whose time in the trash is over, oldest first. @returns their number */
   async removeDue(tx: Tx, limit: number): Promise<number> {
     const due = await tx.query(lockDue, [limit]);
-    if (due.length > 0) await tx.query(removeDue, [listed(due)]);
+    if (due.length > 0) await tx.query(removeDue, [listNotes(due)]);
     return due.length;
   }
 }
 
-const listed = (notes: readonly Omit<DueNote, 'tenant_id'>[]) =>
+const listNotes = (notes: readonly Omit<DueNote, 'tenant_id'>[]) =>
   JSON.stringify(notes.map((note) => ({ ...note, event_id: uuidv7() })));

@@ -89,7 +89,7 @@ export class NotesSearchService extends ItemSearch<NoteSearchRow, NoteSearchEnve
     return query.readableBy(ctx.userId);
   }
 
-  protected shown(_ctx: RequestContext, rows: Found<NoteSearchRow>[]): Promise<string[]> {
+  protected presentRows(_ctx: RequestContext, rows: Found<NoteSearchRow>[]): Promise<string[]> {
     return Promise.resolve(rows.map((row) => row.shown));
   }
 }

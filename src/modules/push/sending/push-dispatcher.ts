@@ -239,7 +239,7 @@ export class PushNotices implements OnModuleInit {
   /** Withdraws the messages of notifications that are no longer unread. */
   async withdraw(member: MemberKey): Promise<void> {
     try {
-      const shown = await this.queue.shown(member);
+      const shown = await this.queue.readShown(member);
       if (shown.length === 0) return;
       const unread = await this.notifications.unreadAmong(member, shown);
       const ended = shown.filter((id) => !unread.has(id));

@@ -241,7 +241,7 @@ export class PushQueue {
   }
 
   /** The notifications that devices of the user show, the newest ones. */
-  async shown({ tenantId, userId }: MemberKey): Promise<string[]> {
+  async readShown({ tenantId, userId }: MemberKey): Promise<string[]> {
     const rows = await this.db.query(shown, [tenantId, userId]);
     return rows.map(({ notification_id }) => notification_id);
   }

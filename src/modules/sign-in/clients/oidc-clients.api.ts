@@ -137,9 +137,9 @@ export class OidcClientsApi {
   async list(): Promise<ListedClient[]> {
     const stored = await this.repository.list();
     return [
-      ...[...this.builtIn.values()].map((row) => listed(row, null, 'built in' as const)),
-      ...[...this.configured.values()].map((row) => listed(row, null, 'OIDC_CLIENTS' as const)),
-      ...stored.map((row) => listed(row, row.tenant, 'database' as const)),
+      ...[...this.builtIn.values()].map((row) => presentClient(row, null, 'built in' as const)),
+      ...[...this.configured.values()].map((row) => presentClient(row, null, 'OIDC_CLIENTS' as const)),
+      ...stored.map((row) => presentClient(row, row.tenant, 'database' as const)),
     ];
   }
 
@@ -258,7 +258,7 @@ function assertValid({ id, kind, redirectUris, logoutUris, tenantId }: NewClient
     throw new Error('A service client, and no other, requires the slug of a workspace.');
 }
 
-function listed(row: ClientRow, tenant: string | null, from: ListedClient['from']): ListedClient {
+function presentClient(row: ClientRow, tenant: string | null, from: ListedClient['from']): ListedClient {
   const { id, kind, name, firstParty, redirectUris, logoutUris } = row;
   return {
     id,

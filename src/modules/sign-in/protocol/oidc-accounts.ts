@@ -52,7 +52,7 @@ export class OidcAccounts {
     const { session } = oidc;
     if (session?.loginTs === undefined || oidc.result?.login !== undefined) return false;
     if (issuerOf(session.acr) !== null && session.amr?.includes('mfa')) return false;
-    const due = account.secondFactor ? null : await this.enrolment.due(account.id);
+    const due = account.secondFactor ? null : await this.enrolment.findDue(account.id);
     return due !== null && !due.isOptional;
   }
 

@@ -106,7 +106,7 @@ export class TaskFoldersService {
       if (!(await this.folders.insert(tx, values))) throw FolderErrors.alreadyExists.with();
       await this.folders.apply(tx, tenantId, { folders: [id], touched: [id], device: body.device_id });
       await this.announce(tx, ctx, id, [], member_ids);
-      return TASK_FOLDERS.created(id, await this.shown(tx, ctx, id));
+      return TASK_FOLDERS.created(id, await this.readFolder(tx, ctx, id));
     });
   }
 
@@ -127,7 +127,7 @@ export class TaskFoldersService {
       if (leaving && (checked.error || !isLeave(folder, ctx.userId, checked.value)))
         throw Errors.forbidden.with();
       // Read before the write: a member who leaves cannot read the folder afterwards.
-      const before = await this.shown(tx, ctx, id);
+      const before = await this.readFolder(tx, ctx, id);
       await TASK_FOLDERS.checkWrite(folder, expected, checked, () => before);
       const wanted = leaving
         ? withoutMember(folder, ctx.userId)
@@ -135,7 +135,7 @@ export class TaskFoldersService {
       const changes = changedFields<FolderValues>(folder, wanted);
       if (!changes) return TASK_FOLDERS.response(before);
       await this.write(tx, ctx, folder, changes, body.value.device_id);
-      return TASK_FOLDERS.response(leaving ? before : await this.shown(tx, ctx, id));
+      return TASK_FOLDERS.response(leaving ? before : await this.readFolder(tx, ctx, id));
     });
   }
 
@@ -151,7 +151,7 @@ export class TaskFoldersService {
     const deleted = await deleteInBatches(this.db, async (tx) => {
       const { folder, role } = await this.locked(tx, ctx, id);
       if (role !== 'owner') throw Errors.forbidden.with();
-      const shown = await this.shown(tx, ctx, id);
+      const shown = await this.readFolder(tx, ctx, id);
       await TASK_FOLDERS.checkWrite(folder, expected, null, () => shown);
       const tree = await this.folders.tree(tx, tenantId, folder.owner_id);
       const folders = tree.below(id);
@@ -228,7 +228,7 @@ export class TaskFoldersService {
     return current;
   }
 
-  private async shown(tx: Tx, ctx: RequestContext, id: string): Promise<TaskFolderResponse> {
+  private async readFolder(tx: Tx, ctx: RequestContext, id: string): Promise<TaskFolderResponse> {
     return (await this.folders.read(ctx, id, tx)) as TaskFolderResponse;
   }
 

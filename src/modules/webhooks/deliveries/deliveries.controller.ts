@@ -122,7 +122,7 @@ export class DeliveriesService {
 
   /** @throws ApiError 404; 403 `not_owner` */
   async list(ctx: RequestContext, id: string, query: ListDeliveries): Promise<WebhookDeliveryListEnvelope> {
-    const webhook = await this.own(ctx, id);
+    const webhook = await this.readOwn(ctx, id);
     const { state } = query;
     const { rows, next } = await this.cursors.page(query, {
       scope: `webhook deliveries ${ctx.tenantId} ${id} ${state ?? ''}`,
@@ -134,7 +134,7 @@ export class DeliveriesService {
 
   /** Sends an event `webhook.test` now, also while the webhook is inactive. @throws ApiError 404; 403 `not_owner` */
   async test(ctx: RequestContext, id: string): Promise<WebhookDeliveryEnvelope> {
-    const webhook = await this.own(ctx, id);
+    const webhook = await this.readOwn(ctx, id);
     const occurredAt = new Date();
     const message = { id: uuidv7(), body: bodyOf(TEST_TYPE, occurredAt, JSON.stringify({ webhook_id: id })) };
     const attempt = (await this.sender.send(webhook, message)) as Attempt;
@@ -161,7 +161,7 @@ export class DeliveriesService {
 
   /** @throws ApiError 404; 403 `not_owner` */
   async redeliver(ctx: RequestContext, id: string, deliveryId: string): Promise<WebhookDeliveryEnvelope> {
-    const webhook = await this.own(ctx, id);
+    const webhook = await this.readOwn(ctx, id);
     const row = await this.db.tx(async (tx) => {
       const pending = await this.deliveries.again(tx, webhook, deliveryId);
       if (pending) await this.webhooks.wake(tx, webhook);
@@ -177,7 +177,7 @@ export class DeliveriesService {
     id: string,
     { since, state }: RedeliverSince,
   ): Promise<RedeliveredEnvelope> {
-    const webhook = await this.own(ctx, id);
+    const webhook = await this.readOwn(ctx, id);
     let redelivered = 0;
     for (let count = BATCH; count === BATCH; redelivered += count)
       count = await this.db.tx((tx) => this.deliveries.againSince(tx, webhook, since, state, BATCH));
@@ -185,7 +185,7 @@ export class DeliveriesService {
     return { redelivered };
   }
 
-  private async own(ctx: RequestContext, id: string): Promise<Webhook> {
+  private async readOwn(ctx: RequestContext, id: string): Promise<Webhook> {
     const isManager = await this.access.isManager(ctx);
     const webhook = this.access.visible(ctx, await this.webhooks.find(ctx.tenantId, id), isManager);
     this.access.assertOwner(ctx, webhook);

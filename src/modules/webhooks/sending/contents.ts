@@ -132,7 +132,7 @@ export class WebhookContents {
         if (found.shown.has(delivery.id))
           messages.set(delivery.id, messageOf(subject, delivery, found.shown.get(delivery.id)));
     }
-    return { since: Math.min(since, Date.now()), contents: [...first(batch, messages)] };
+    return { since: Math.min(since, Date.now()), contents: [...takeFirst(batch, messages)] };
   }
 
   /** Reads the objects of deliveries that `objects` lacks, up to the length of a batch. */
@@ -154,7 +154,7 @@ export class WebhookContents {
 }
 
 /** The messages of the first deliveries, as long as they are in memory together. */
-function* first(
+function* takeFirst(
   batch: readonly DueDelivery[],
   messages: ReadonlyMap<string, Content | null>,
 ): Iterable<Content | null> {

@@ -17,7 +17,7 @@ export interface StandbyState {
  * The timeline of a standby: that of its WAL receiver, which roles with pg_read_all_stats see, or else that of its last restart point,
  * which is an earlier one for some minutes after a fail-over. The time limit is that of the next statements.
  */
-const check = either.statement<StandbyState & { standby: boolean }>(
+const check = either.statement<StandbyState & { standby: boolean; set_config: string }>(
   'replicas.check',
   `SELECT pg_is_in_recovery() AS standby, coalesce(replayed.lsn >= $1::pg_lsn, false) AS reached,
           coalesce(greatest(0, $1::pg_lsn - replayed.lsn), 0)::float8 AS behind,

@@ -68,7 +68,7 @@ function assertOrder(event: Component, clock: EventClock): void {
     if (length && isNegative(length.value)) throw invalid('DURATION', 'must not be negative');
     return;
   }
-  const [from, to] = [clock.start(event), clock.placed(end)];
+  const [from, to] = [clock.start(event), clock.readStart(end)];
   // Some programs write an inclusive end, so a day may end on the day of its start.
   if (from.isDate === to.isDate && instantIn(to, to.wall) < instantIn(from, from.wall))
     throw invalid('DTEND', 'must not be before DTSTART');

@@ -84,7 +84,7 @@ function invitation(record: EventRecord, request: OutgoingRequest): OutgoingCale
   const events = (one ? [one] : receivedEvents(record, request)).map((event) =>
     withOrganizer(event, record, request),
   );
-  return written(method, events, record.sequence, record.dtstamp);
+  return writeCalendar(method, events, record.sequence, record.dtstamp);
 }
 
 /** The event as its only recipient receives it: an attendee of some instances gets these without their series. */
@@ -111,7 +111,7 @@ function cancellation(record: EventRecord, request: OutgoingRequest): OutgoingCa
   const people = [organizer(record, request.from), ...attendees];
   const own = [property('STATUS', 'CANCELLED'), ...people, ...comment(request)];
   const cancelled = { ...event, properties: [...properties.filter(isShared), ...own] };
-  return written('CANCEL', [cancelled], record.sequence, record.dtstamp);
+  return writeCalendar('CANCEL', [cancelled], record.sequence, record.dtstamp);
 }
 
 function declined(record: EventRecord, request: OutgoingRequest): OutgoingCalendar | null {
@@ -121,7 +121,7 @@ function declined(record: EventRecord, request: OutgoingRequest): OutgoingCalend
   const people = [organizer(record, request.from), ...recipients.map((email) => attendeeOf(record, email))];
   const kept = event.properties.filter(({ name }) => OF_RESPONSE.has(name));
   const properties = [...version(record.sequence, now), ...kept, ...people, ...comment(request)];
-  return written('DECLINECOUNTER', [component('VEVENT', properties)], record.sequence, now);
+  return writeCalendar('DECLINECOUNTER', [component('VEVENT', properties)], record.sequence, now);
 }
 
 /** REPLY, COUNTER and REFRESH of an attendee to an organizer outside of the workspace. */
@@ -147,7 +147,7 @@ function ofAttendee(record: EventRecord, request: OutgoingRequest): OutgoingCale
       ...comment(request),
     ]);
   });
-  return written(method, responses, first.sequence, dtstamp);
+  return writeCalendar(method, responses, first.sequence, dtstamp);
 }
 
 /** What a response is about, with the version of each part: the event, or instances. @param key empty: the whole event */
@@ -221,7 +221,7 @@ function withOrganizer(event: Component, record: EventRecord, request: OutgoingR
   return { ...event, properties: [...properties, ...people, ...comment(request)], components: [] };
 }
 
-function written(
+function writeCalendar(
   method: ItipMethod,
   events: Component[],
   sequence: number,

@@ -130,7 +130,7 @@ export class GuestModerationService {
       return guests;
     });
     await this.kicks.kickGuests(ctx.tenantId, ejected);
-    return callReply((await this.calls.shown(key)) as string);
+    return callReply((await this.calls.readShown(key)) as string);
   }
 
   /**

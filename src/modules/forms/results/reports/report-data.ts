@@ -172,7 +172,9 @@ class Collector {
     const groups = hidden ? [] : this.shownGroups(least);
     return {
       responses: hidden ? null : this.responses,
-      questions: hidden ? [] : this.summaries.all().map((summary) => shown(summary, least, withSamples)),
+      questions: hidden
+        ? []
+        : this.summaries.all().map((summary) => presentSummary(summary, least, withSamples)),
       metrics: this.total.map((one, n) => one.value(!hidden && this.shownMetrics(n, [one]).has(one))),
       groups,
       suppressed_groups: this.groups.size - groups.length,
@@ -223,7 +225,7 @@ class Collector {
 }
 
 /** A summary without details about fewer than `least` responses. */
-function shown(
+function presentSummary(
   { samples, ...summary }: QuestionSummary,
   least: number,
   withSamples: boolean,

@@ -116,7 +116,7 @@ export class DraftsService {
     return this.client.as(call, async (session) => {
       const response = await session.json({ method: 'GET', path });
       if (response.status >= 300) return forwarded(response);
-      const draft = await response.whole();
+      const draft = await response.readWhole();
       if (isFields(draft) && recipientsOf(draft).length === 0)
         throw fieldError('to', 'no_recipients', 'The draft has no recipients');
       const sent = await session.json({ method: 'POST', path: [...path, 'submit'], body: {} });

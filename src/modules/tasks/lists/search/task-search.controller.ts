@@ -96,7 +96,7 @@ export class TaskSearchService extends ItemSearch<TaskSearchRow, TaskSearchEnvel
     return readerLexeme('');
   }
 
-  protected shown(ctx: RequestContext, rows: Found<TaskSearchRow>[]): Promise<string[]> {
+  protected presentRows(ctx: RequestContext, rows: Found<TaskSearchRow>[]): Promise<string[]> {
     const texts = rows.map(({ shown: task, refs }) => ({ task, refs }));
     return this.references.complete(this.db, ctx, texts);
   }
