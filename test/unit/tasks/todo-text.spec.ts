@@ -4,6 +4,7 @@ import {
   createdInput,
   keptOf,
   NOTHING_KEPT,
+  shownValues,
   singleTodo,
   textOfTodo,
   todoOf,
@@ -53,7 +54,7 @@ const textOf = (...lines: string[]): string =>
 const given = (...lines: string[]) => singleTodo(Buffer.from(textOf(...lines)));
 const readOf = (...lines: string[]) => {
   const { todo, others } = given(...lines);
-  return readTodo(todo, clockOf(others, BERLIN), false);
+  return readTodo(todo, others, clockOf(others, BERLIN));
 };
 /** The lines of the VTODO that a program reads. */
 const linesOf = (row: TaskResourceRow): string[] =>
@@ -62,14 +63,9 @@ const linesOf = (row: TaskResourceRow): string[] =>
 /** The task after a program has written it: its kept part, and the request to the API. */
 function written(row: TaskResourceRow, text: string) {
   const todo = singleTodo(Buffer.from(text));
-  const hasInstances = todo.others.some(({ name }) => name === 'VTODO');
-  const next = readTodo(todo.todo, clockOf(todo.others, row.time_zone), hasInstances);
+  const next = readTodo(todo.todo, todo.others, clockOf(todo.others, row.time_zone));
   const shown = todoOf(row);
-  const before = readTodo(
-    shown.todo,
-    clockOf(shown.others, row.time_zone),
-    shown.others.some(({ name }) => name === 'VTODO'),
-  );
+  const before = shownValues(row, shown, clockOf(shown.others, row.time_zone));
   const kept = keptOf(todo, next, valuesOf(row));
   return { input: changedInput(row, before, next, todo), kept };
 }
@@ -225,6 +221,58 @@ describe('VTODO of a task', () => {
     expect(linesOf(row)).toContain('RRULE:FREQ=HOURLY');
   });
 
+  test('a series has its first open date; one with very many dates of its own is a single task', () => {
+    const series = (...lines: string[]) =>
+      readOf('DTSTART:20261201T090000Z', 'DUE:20261201T100000Z', 'RRULE:FREQ=DAILY;COUNT=4', ...lines);
+    const DATES = 'EXDATE:20261201T090000Z,20261203T090000Z';
+    expect(series()).toMatchObject({ date: '2026-12-01', rrule: 'FREQ=DAILY;COUNT=4', place: null });
+    expect(series(DATES)).toMatchObject({
+      date: '2026-12-02',
+      dueAt: '2026-12-02T10:00:00.000Z',
+      rrule: 'FREQ=DAILY;COUNT=3',
+      place: { start: '2026-12-02T11:00:00', scheduled: '2026-12-02' },
+    });
+    // A date without its hour, an added date, and one that cannot be read.
+    expect(series('EXDATE;VALUE=DATE:20261201', 'EXDATE:').date).toBe('2026-12-02');
+    expect(series(DATES, 'RDATE:20261130T090000Z')).toMatchObject({
+      date: '2026-11-30',
+      rrule: 'FREQ=DAILY;COUNT=4',
+      place: { start: '2026-12-01T11:00:00', scheduled: '2026-11-30' },
+    });
+    // Without any date left, the series is as its rule says.
+    const all = 'EXDATE:20261201T090000Z,20261202T090000Z,20261203T090000Z,20261204T090000Z';
+    expect(series(all)).toMatchObject({ date: '2026-12-01', status: 'open', isOver: false });
+    expect(series(`EXDATE:${Array.from({ length: 2_001 }, () => '20261201T090000Z').join()}`)).toMatchObject({
+      date: '2026-12-01',
+      rrule: null,
+    });
+  });
+
+  test('a series that was stored before tasks had its dates stays as it was', () => {
+    const text = textOf(
+      'SUMMARY:Old',
+      'DTSTART;VALUE=DATE:20261201',
+      'DUE;VALUE=DATE:20261201',
+      'RRULE:FREQ=DAILY',
+      'EXDATE;VALUE=DATE:20261201',
+    );
+    const { todo, others } = singleTodo(Buffer.from(text));
+    const properties = Object.fromEntries(Map.groupBy(todo.properties.slice(1), ({ name }) => name));
+    const row = {
+      ...ROW,
+      uid: 'u',
+      title: 'Old',
+      date: '2026-12-01',
+      icalendar: { properties, alarms: [], others: [...others] },
+    };
+    for (const line of text.split('\r\n').slice(5, -3)) expect(linesOf(row)).toContain(line);
+    // The next write of a program makes it a series.
+    expect(written(row, text).input).toMatchObject({
+      date: '2026-12-02',
+      recurrence: { rrule: 'FREQ=DAILY' },
+    });
+  });
+
   test('values of programs', () => {
     expect(readOf('SUMMARY: ')).toMatchObject({ title: 'Untitled', status: 'open', priority: 'normal' });
     expect(readOf('COMPLETED:20261201T090000Z').status).toBe('done');
@@ -254,7 +302,7 @@ describe('VTODO of a task', () => {
 
   test('a new task has the fields of the text', () => {
     const text = given('SUMMARY:New', 'DESCRIPTION:a <b>\\nc', 'DUE;VALUE=DATE:20261201', 'RRULE:FREQ=DAILY');
-    const values = readTodo(text.todo, clockOf([], BERLIN), false);
+    const values = readTodo(text.todo, [], clockOf([], BERLIN));
     expect(createdInput('folder', values, text)).toMatchObject({
       folder_id: 'folder',
       title: 'New',

@@ -1,19 +1,41 @@
-import { component, formatTime, type Property, timesOf } from '../../../lib/icalendar/index.js';
-import { parseWallTime } from '../../../lib/recurrence/index.js';
+import { component, type Component, ICalendarError, type Property } from '../../../lib/icalendar/index.js';
+import { DAY, formatDay, parseWallTime, Zone } from '../../../lib/recurrence/index.js';
 import type { StoredReminder } from '../tasks.schema.js';
-import type { TaskRow } from './rules/task-row.js';
 import { withoutProperties } from './rules/task-merge.js';
-import type { Occurrence } from './task-recurrence.js';
+import type { TaskRow } from './rules/task-row.js';
+import { nextOccurrence, type Occurrence } from './task-recurrence.js';
 import { clockOf } from './todo-reader.js';
-import { type KeptTodo, reminderOf } from './todo-values.js';
+import { datesFrom, exceptionsOf, isPassed, lengthOf, shiftedTodo } from './todo-series.js';
+import { dueOf, type KeptTodo, type Moment, reminderOf, type TodoClock } from './todo-values.js';
 import { reminderKey } from './todo-writer.js';
 
-/** Properties of the completed occurrence. */
-const OF_OCCURRENCE = ['CREATED', 'COMPLETED', 'PERCENT-COMPLETE', 'STATUS'];
+/** Properties of the completed occurrence. The rule is written with the number of occurrences that are left. */
+const OF_OCCURRENCE = ['CREATED', 'COMPLETED', 'PERCENT-COMPLETE', 'STATUS', 'RRULE'];
+
+/**
+ * The next occurrence of a repeating task that is completed, by the rule and by the excluded, added and changed dates that programs stored.
+ * @returns null when the series has ended
+ */
+export function followingOccurrence(task: TaskRow, now: Date): Occurrence | null {
+  const { recurrence, date, due_at: dueAt, time_zone: timeZone, icalendar: kept } = task;
+  if (recurrence === null || date === null) return null;
+  const repeating = { ...recurrence, timeZone, date, dueAt };
+  if (kept === null) return nextOccurrence(repeating, now);
+  const todo = storedTodo(kept);
+  const clock = clockOf(kept.others, timeZone);
+  const zone = zoneOf(task);
+  const { excluded, closed, open, added } = exceptionsOf(todo, kept.others, clock, zone);
+  const length = readable(() => lengthOf(todo, clock, zone)) ?? 0;
+  const next = nextOccurrence(repeating, now, { length, passed: [...excluded, ...closed.keys()], added });
+  const override = next?.nominal && open.get(next.nominal.startDay);
+  const moved = override && readable(() => dueOf(override, clock));
+  return next && moved ? { ...next, ...dateOf(moved, clock) } : next;
+}
 
 /**
  * What programs stored, and the reminders, for the next occurrence of a task. The start is as long before the due date as it was, and alarms
- * that refer to the start follow it. Other reminders at a fixed moment belong to the completed occurrence.
+ * that refer to the start follow it. Other reminders at a fixed moment belong to the completed occurrence, and so do changed, excluded and
+ * added dates before the next one.
  */
 export function nextTodo(
   task: TaskRow,
@@ -21,20 +43,23 @@ export function nextTodo(
 ): { icalendar: KeptTodo | null; reminders: StoredReminder[] } {
   const kept = withoutProperties(task.icalendar, OF_OCCURRENCE);
   const reminders: StoredReminder[] = task.reminders.filter((reminder) => 'minutes_before' in reminder);
-  if (kept === null) return { icalendar: null, reminders };
-  const shifted = Object.entries(kept.properties).map(([name, given]): [string, Property[]] => [
-    name,
-    name === 'DTSTART' || name === 'DUE' ? given.map((time) => shiftedTime(time, task, next)) : given,
-  ]);
-  const icalendar = { ...kept, properties: Object.fromEntries(shifted) };
-  const [before, after] = [kept, icalendar].map(({ properties }) =>
-    component('VTODO', Object.values(properties).flat()),
-  );
+  if (kept === null || task.date === null) return { icalendar: kept, reminders };
   const clock = clockOf(kept.others, task.time_zone);
+  const stored = storedTodo(kept);
+  const due = readable(() => dueOf(stored, clock));
+  const from = due ? dateOf(due, clock) : { date: task.date, dueAt: task.due_at };
+  const at = (to: Pick<Occurrence, 'date' | 'dueAt'>): Component => movedBetween(stored, from, to);
+  const icalendar = withoutPassed(
+    { ...kept, properties: byName(at(next.nominal?.anchor ?? next).properties) },
+    next,
+    clock,
+    zoneOf(task),
+  );
+  const [before, after] = [at({ date: task.date, dueAt: task.due_at }), at(next)];
   const wanted = new Set(task.reminders.map(reminderKey));
   const found = new Set<string>();
   for (const alarm of kept.alarms) {
-    const [old, moved] = [before, after].map((todo) => reminderOf(alarm, todo!, clock));
+    const [old, moved] = [before, after].map((todo) => reminderOf(alarm, todo, clock));
     if (!old || !moved || !('at' in moved) || !wanted.has(reminderKey(old))) continue;
     const key = reminderKey(moved);
     // Several alarms, such as one with a sound and one with a text, are one reminder.
@@ -45,13 +70,58 @@ export function nextTodo(
   return { icalendar, reminders };
 }
 
-/** A time of the next occurrence: times in UTC move with the due moment, others with the day. */
-function shiftedTime(time: Property, task: TaskRow, next: Occurrence): Property {
-  const [given] = timesOf(time);
-  if (!given || task.date === null) return time;
-  const seconds =
-    given.kind === 'utc' && task.due_at !== null && next.dueAt !== null
-      ? (next.dueAt.getTime() - task.due_at.getTime()) / 1000
-      : (parseWallTime(next.date) ?? 0) - (parseWallTime(task.date) ?? 0);
-  return { ...time, value: formatTime({ ...given, wall: given.wall + seconds }) };
+const storedTodo = ({ properties }: KeptTodo): Component =>
+  component('VTODO', Object.values(properties).flat());
+
+const byName = (properties: readonly Property[]): Record<string, Property[]> =>
+  Object.fromEntries(Map.groupBy(properties, ({ name }) => name));
+
+/** Null: occurrences are days. */
+const zoneOf = ({ due_at, time_zone }: TaskRow): string | null => (due_at === null ? null : time_zone);
+
+function dateOf(due: Moment, { zone }: TodoClock): Pick<Occurrence, 'date' | 'dueAt'> {
+  const wall = due.isDate ? due.wall : Zone.of(zone).toWall(due.instant);
+  return { date: formatDay(Math.floor(wall / DAY)), dueAt: due.isDate ? null : new Date(due.instant * 1000) };
+}
+
+/** Times in UTC move with the due moment, others with the day. */
+function movedBetween(
+  todo: Component,
+  from: Pick<Occurrence, 'date' | 'dueAt'>,
+  to: Pick<Occurrence, 'date' | 'dueAt'>,
+): Component {
+  const wall = (parseWallTime(to.date) ?? 0) - (parseWallTime(from.date) ?? 0);
+  const exact =
+    from.dueAt !== null && to.dueAt !== null ? (to.dueAt.getTime() - from.dueAt.getTime()) / 1000 : wall;
+  return shiftedTodo(todo, wall, exact);
+}
+
+function withoutPassed(
+  kept: KeptTodo,
+  { nominal }: Occurrence,
+  clock: TodoClock,
+  zone: string | null,
+): KeptTodo {
+  if (!nominal) return kept;
+  const { startDay } = nominal;
+  const properties = Object.entries(kept.properties).flatMap(([name, given]): [string, Property[]][] => {
+    if (name !== 'EXDATE' && name !== 'RDATE') return [[name, given]];
+    const left = given.flatMap((each) => datesFrom(each, startDay, clock, zone) ?? []);
+    return left.length === 0 ? [] : [[name, left]];
+  });
+  return {
+    ...kept,
+    properties: Object.fromEntries(properties),
+    others: kept.others.filter((other) => !isPassed(other, startDay, clock, zone)),
+  };
+}
+
+/** Null for stored properties that cannot be read any more. */
+function readable<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ICalendarError) return null;
+    throw error;
+  }
 }

@@ -1,12 +1,15 @@
 import {
   DAY,
   formatDay,
+  type Instance,
   instancesOf,
+  lastInstance,
   nextInstance,
   parseRule,
   parseWallTime,
   RecurrenceError,
   type Rule,
+  type Series,
   Zone,
 } from '../../../lib/recurrence/index.js';
 
@@ -90,8 +93,36 @@ export interface Repeating {
 export interface Occurrence {
   date: string;
   dueAt: Date | null;
-  /** Place in the series, from 1. Only where intervals count from completions: COUNT needs it there. */
+  /** Place in the series, from 1, where COUNT needs it: intervals count from completions, or programs state dates of the series. */
   number?: number;
+  /** By the rule, where programs state dates of the series. */
+  nominal?: NominalOccurrence;
+}
+
+/** An occurrence by the rule and by what programs stored of the series. */
+interface NominalOccurrence {
+  scheduled: string;
+  /** The day on which it starts, from 1970-01-01. */
+  startDay: number;
+  /** The first occurrence of the rule from there on: an added one may be before it. */
+  anchor: { date: string; dueAt: Date | null };
+}
+
+/** What programs stored of a series: how long it takes and the dates in which it differs from its rule. */
+export interface SeriesDates {
+  /** Seconds on the wall clock from the start to the due time. */
+  length: number;
+  /** Days on which no open instance starts, from 1970-01-01. */
+  passed: readonly number[];
+  /** Wall times at which further instances start. */
+  added: readonly number[];
+}
+
+/** Where the rule starts, and the day of the instance by the rule, both by the due date. Null: both are the date of the task. */
+export interface SeriesPlace {
+  /** `2026-12-01` or `2026-12-01T09:00:00`. */
+  start: string;
+  scheduled: string;
 }
 
 /**
@@ -100,9 +131,10 @@ export interface Occurrence {
  * With `from: completion`, the interval counts from the day of the completion. A rule that names its days and has the interval 1
  * means the same days whatever the interval counts from.
  * @param now when the task is completed
+ * @param dates of the programs; they do not concern intervals that count from completions
  * @returns null when the series has ended
  */
-export function nextOccurrence(task: Repeating, now: Date): Occurrence | null {
+export function nextOccurrence(task: Repeating, now: Date, dates?: SeriesDates): Occurrence | null {
   const isTimed = task.dueAt !== null && task.start.includes('T');
   const zone = Zone.of(task.timeZone);
   const rule = withLocalEnd(parseRule(task.rrule), isTimed, zone);
@@ -121,7 +153,7 @@ export function nextOccurrence(task: Repeating, now: Date): Occurrence | null {
   const after = [current];
   if (task.from === 'completion') after.push(isTimed ? seconds(now) : midnight(zone.toWall(seconds(now))));
   if (task.scheduled) after.push(instantOf(wallOf(task.scheduled + hour), clock));
-  return nextIn(first, clock, rule, after);
+  return dates ? nextWith(dates, first, clock, rule, Math.max(...after)) : nextIn(first, clock, rule, after);
 }
 
 /** The rule of a series that starts with the given occurrence: its COUNT does not count earlier ones (RFC 5545, 3.3.10). */
@@ -161,10 +193,58 @@ const seriesFrom = (start: number, { isTimed, zone }: Clock, rule: Rule) => ({
 /** The first occurrence after all of these moments, of a series that starts at a wall time. */
 function nextIn(start: number, clock: Clock, rule: Rule, after: readonly number[]): Occurrence | null {
   const found = nextInstance(seriesFrom(start, clock, rule), Math.max(...after));
-  if (!found) return null;
+  return found && boundedAt(found.start, clock);
+}
+
+/** As a date that a task can have. */
+function boundedAt(instant: number, clock: Clock): Occurrence | null {
+  const occurrence = occurrenceAt(instant, clock);
+  return occurrence.date > LAST_DATE ? null : occurrence;
+}
+
+const occurrenceAt = (instant: number, { isTimed, zone }: Clock): { date: string; dueAt: Date | null } => ({
+  date: formatDay(Math.floor((isTimed ? zone.toWall(instant) : instant) / DAY)),
+  dueAt: isTimed ? new Date(instant * 1000) : null,
+});
+
+/** The same for a series with dates of its own. @param start the due time of the first occurrence */
+function nextWith(
+  { length, passed, added }: SeriesDates,
+  start: number,
+  clock: Clock,
+  rule: Rule,
+  after: number,
+): Occurrence | null {
   const { isTimed, zone } = clock;
-  const date = formatDay(Math.floor((isTimed ? zone.toWall(found.start) : found.start) / DAY));
-  return date > LAST_DATE ? null : { date, dueAt: isTimed ? new Date(found.start * 1000) : null };
+  const byRule = seriesFrom(start - length, clock, rule);
+  const series = { ...byRule, added: addedWithin(byRule, added), excluded: { days: passed } };
+  const found = nextInstance(series, isTimed ? zone.toInstant(zone.toWall(after) - length) : after - length);
+  const due = ({ key }: Instance): number => instantOf(key + length, clock);
+  const occurrence = found && boundedAt(due(found), clock);
+  if (!occurrence) return null;
+  const anchor = nextInstance(byRule, found.start - 1) ?? found;
+  return {
+    ...occurrence,
+    ...(rule.count !== null && { number: placeIn(byRule, anchor.start, rule.count) }),
+    nominal: {
+      scheduled: occurrence.date,
+      startDay: Math.floor(found.key / DAY),
+      anchor: occurrenceAt(due(anchor), clock),
+    },
+  };
+}
+
+/** RDATEs up to the end of the rule: a task repeats by its rule. */
+export function addedWithin(byRule: Series, added: readonly number[]): number[] {
+  if (added.length === 0) return [];
+  const last = lastInstance(byRule);
+  return added.filter((wall) => last === 'endless' || (last !== null && wall <= last.key));
+}
+
+/** The place of the instance at an instant among those of a rule, from 1. */
+export function placeIn(byRule: Series, instant: number, count: number): number {
+  const window = { from: Number.NEGATIVE_INFINITY, to: instant + 1, limit: count };
+  return Math.max(1, instancesOf(byRule, window).length);
 }
 
 /** Whether a rule names its days and repeats them in each period. */
@@ -173,12 +253,11 @@ const isFixed = ({ interval, byMonth, byWeekNo, byYearDay, byMonthDay, byDay }: 
 
 /** The place of an occurrence by the schedule: of one whose series was set before places were stored, or of the first one. */
 function placeOf(first: number, clock: Clock, rule: Rule, wall: number): number {
-  const window = { from: Number.NEGATIVE_INFINITY, to: instantOf(wall, clock) + 1, limit: rule.count ?? 1 };
-  return Math.max(1, instancesOf(seriesFrom(first, clock, rule), window).length);
+  return placeIn(seriesFrom(first, clock, rule), instantOf(wall, clock), rule.count ?? 1);
 }
 
 /** For a series of days, converts an UNTIL in UTC to the day in the task's time zone. */
-function withLocalEnd(rule: Rule, isTimed: boolean, zone: Zone): Rule {
+export function withLocalEnd(rule: Rule, isTimed: boolean, zone: Zone): Rule {
   if (isTimed || rule.until?.kind !== 'utc') return rule;
   return { ...rule, until: { kind: 'date', time: midnight(zone.toWall(rule.until.time)) } };
 }

@@ -14,11 +14,13 @@ import {
   vtimezoneText,
   zonesIn,
 } from '../../../lib/icalendar/index.js';
-import { canonicalZone } from '../../../lib/recurrence/index.js';
+import { canonicalZone, DAY, parseWallTime } from '../../../lib/recurrence/index.js';
 import { type ApiError, fieldError } from '../../../platform/http/errors.js';
 import { isStorable } from '../../../platform/http/storable-text.js';
 import type { StoredReference } from '../tasks.schema.js';
+import type { TaskPatch } from './rules/task-merge.js';
 import { clockOf, htmlOf, readTodo } from './todo-reader.js';
+import { currentOf, datesFrom, SERIES_NAMES } from './todo-series.js';
 import {
   dueOf,
   type KeptTodo,
@@ -35,7 +37,7 @@ import { alarmFor, isSameLevel, propertiesFor, reminderKey, utcTime, valuesOf } 
 /** A VTODO with the other components of its text. */
 export interface TodoText {
   todo: Component;
-  others: Component[];
+  others: readonly Component[];
 }
 
 export const NOTHING_KEPT: KeptTodo = { properties: {}, alarms: [], others: [] };
@@ -51,14 +53,27 @@ export function todoOf(row: TaskResourceRow): TodoText {
   const merged = new Map([...own, ...stored]);
   // One of both (RFC 5545, 3.6.2).
   merged.delete(stored.has('DURATION') && !stored.has('DUE') ? 'DUE' : 'DURATION');
+  // The start of the task would be that of another instance than a stored due date.
+  if (stored.has('DUE') && !stored.has('DTSTART')) merged.delete('DTSTART');
   const clock = clockOf(kept.others, row.time_zone);
-  const hasInstances = kept.others.some(({ name }) => name === 'VTODO');
-  const read = readOrNull(component('VTODO', [...merged.values()].flat()), clock, hasInstances);
+  const readMerged = (others: readonly Component[]) =>
+    readOrNull(row, { todo: component('VTODO', [...merged.values()].flat()), others }, clock);
+  let read = readMerged(kept.others);
+  const isReopened = read?.isOver === true && !isSame('status', read, values);
+  const isSeries = read !== null && isSame('rrule', read, values) && !isReopened && !row.is_repeated;
+  let others = isSeries ? kept.others : kept.others.filter(isNoInstance);
+  if (!isSeries) {
+    for (const name of [...SERIES_NAMES, 'X-WORKSPACE-REPEAT-FROM']) replace(merged, name, own.get(name));
+    read = readMerged(others);
+  }
   for (const part of PARTS) {
     if (read && part.values.every((name) => isSame(name, read, values))) continue;
     for (const name of part.names) replace(merged, name, own.get(name));
+    if (!part.names.includes('DUE') || values.rrule === null) continue;
+    startAnew(merged, own, row, clock);
+    others = others.filter(isNoInstance);
   }
-  const isRuleKept = read !== null && isSame('rrule', read, values);
+  if (read?.isOver) for (const name of OF_MASTER) if (!stored.has(name)) merged.delete(name);
   dropContradictions(merged, values, clock);
   startRule(merged);
   const todo = component('VTODO', [
@@ -67,16 +82,58 @@ export function todoOf(row: TaskResourceRow): TodoText {
     property('LAST-MODIFIED', utcTime(row.updated_at)),
     ...[...merged.values()].flat(),
   ]);
-  todo.components = alarmsOf(kept.alarms, todo, row, clock);
-  const isSeriesKept = isRuleKept && (merged.has('RRULE') || !stored.has('RRULE'));
-  const others = kept.others.filter(({ name }) => name !== 'VTODO' || isSeriesKept);
-  return { todo, others };
+  const current = row.recurrence === null ? todo : currentOf(todo, others, clock).todo;
+  todo.components = alarmsOf(kept.alarms, current, row, clock);
+  const uid = [property('UID', escapeText(row.uid ?? row.id))];
+  return { todo, others: others.map((other) => (isNoInstance(other) ? other : withUid(other, uid))) };
+}
+
+/** A series whose date was changed has the rule and the dates from the new date on. */
+function startAnew(
+  merged: Map<string, Property[]>,
+  own: ReadonlyMap<string, Property[]>,
+  { date, due_at, time_zone }: TaskResourceRow,
+  clock: TodoClock,
+): void {
+  replace(merged, 'RRULE', own.get('RRULE'));
+  const day = (parseWallTime(date ?? '') ?? 0) / DAY;
+  for (const name of ['EXDATE', 'RDATE']) {
+    const zone = due_at === null ? null : time_zone;
+    const left = (merged.get(name) ?? []).flatMap((given) => datesFrom(given, day + 1, clock, zone) ?? []);
+    replace(merged, name, left.length === 0 ? undefined : left);
+  }
+}
+
+/** Properties that a series has only where a program stored them: its end is that of its instances. */
+const OF_MASTER = ['STATUS', 'COMPLETED'];
+
+const isNoInstance = ({ name }: Component): boolean => name !== 'VTODO';
+
+/** The instances of a series have its UID, also those of the next task of a series. */
+const withUid = ({ name, properties, components }: Component, uid: readonly Property[]): Component =>
+  component(
+    name,
+    properties.map((given) => uid.find((each) => each.name === given.name) ?? given),
+    components,
+  );
+
+/**
+ * The values of a task as programs read them. A series whose dates were stored before tasks had them, and one that a task cannot have, is
+ * a single task.
+ */
+export function shownValues(row: TaskResourceRow, { todo, others }: TodoText, clock: TodoClock): TodoValues {
+  const isSeries =
+    row.recurrence !== null ||
+    (others.every(isNoInstance) && !['EXDATE', 'RDATE'].some((name) => propertyOf(todo, name)));
+  if (isSeries) return readTodo(todo, others, clock);
+  const properties = todo.properties.filter(({ name }) => !SERIES_NAMES.includes(name));
+  return readTodo(component(todo.name, properties, todo.components), [], clock);
 }
 
 /** Null for stored properties that cannot be read any more. */
-function readOrNull(todo: Component, clock: TodoClock, hasInstances: boolean): TodoValues | null {
+function readOrNull(row: TaskResourceRow, text: TodoText, clock: TodoClock): TodoValues | null {
   try {
-    return readTodo(todo, clock, hasInstances);
+    return shownValues(row, text, clock);
   } catch (error) {
     if (error instanceof ICalendarError) return null;
     throw error;
@@ -110,11 +167,9 @@ function dropContradictions(merged: Map<string, Property[]>, values: TodoValues,
 function startRule(merged: Map<string, Property[]>): void {
   if (merged.has('DTSTART')) return;
   const due = merged.get('DUE');
-  if (!due) for (const name of RULES) merged.delete(name);
-  else if (RULES.some((name) => merged.has(name))) merged.set('DTSTART', due.map(asStart));
+  if (!due) for (const name of SERIES_NAMES) merged.delete(name);
+  else if (SERIES_NAMES.some((name) => merged.has(name))) merged.set('DTSTART', due.map(asStart));
 }
-
-const RULES = ['RRULE', 'RDATE', 'EXDATE'];
 
 const asStart = (due: Property): Property => ({ ...due, name: 'DTSTART' });
 
@@ -199,14 +254,28 @@ export function changedInput(
   if (differs('date') || differs('dueAt')) Object.assign(input, dueIn(next));
   else if (next.dueAt !== null && next.zone !== null && differs('zone')) input['time_zone'] = next.zone;
   if (differs('rrule') && !row.is_repeated) {
-    // A program that does not know the property of completions leaves it out.
-    const from = next.from === 'completion' || before.rrule === null ? next.from : before.from;
-    input['recurrence'] = next.rrule === null ? null : { rrule: next.rrule, from };
+    input['recurrence'] = next.rrule === null ? null : { rrule: next.rrule, from: fromIn(before, next) };
   }
   const keys = ({ reminders }: TodoValues): Set<string> => new Set(reminders.map(reminderKey));
   if (!isDeepStrictEqual(keys(before), keys(next))) input['reminders'] = next.reminders;
   if (differs('url')) input['references'] = withUrl(row.refs, next.url);
   return input;
+}
+
+/** A program that does not know the property of completions leaves it out. */
+const fromIn = (before: TodoValues, next: TodoValues): TodoValues['from'] =>
+  next.from === 'completion' || before.rrule === null ? next.from : before.from;
+
+/** The recurrence of a task whose place in its series a program has changed, such as by completing an instance; otherwise undefined. */
+export function placedRecurrence(
+  row: Pick<TaskResourceRow, 'is_repeated'>,
+  before: TodoValues,
+  next: TodoValues,
+): NonNullable<TaskPatch['recurrence']> | undefined {
+  const { rrule, place } = next;
+  if (rrule === null || place === null || row.is_repeated) return undefined;
+  if (rrule === before.rrule && isDeepStrictEqual(place, before.place)) return undefined;
+  return { rrule, from: fromIn(before, next), ...place };
 }
 
 /** The fields of a request that creates the task. */

@@ -10,7 +10,7 @@ import {
   textList,
   textOf,
 } from '../../../lib/icalendar/index.js';
-import { DAY, formatDay, Zone } from '../../../lib/recurrence/index.js';
+import { DAY, formatDay } from '../../../lib/recurrence/index.js';
 import {
   filledText,
   hasVisibleCharacter,
@@ -24,13 +24,13 @@ import {
   dueOf,
   instantText,
   isCalendarDay,
-  type Moment,
   momentOf,
   reminderOf,
   type TodoClock,
   type TodoValues,
+  wallOf,
 } from './todo-values.js';
-import { canonicalRule } from './task-recurrence.js';
+import { currentOf } from './todo-series.js';
 
 const MAX_LABELS = 100;
 const MAX_LABEL = 100;
@@ -59,12 +59,14 @@ export function htmlOf(text: string): string {
 }
 
 /**
- * The fields of a task that a VTODO states. What the task cannot have, such as an hourly rule, is read as absent.
- * @param instances whether the text has changed instances of a series
+ * The fields of a task that a VTODO states: those of a series with the times of its first open instance. What the task cannot have, such
+ * as an hourly rule, is read as absent.
+ * @param others changed instances of the series are among them
  * @throws ICalendarError
  */
-export function readTodo(todo: Component, clock: TodoClock, instances: boolean): TodoValues {
-  const status = statusOf(todo);
+export function readTodo(series: Component, others: readonly Component[], clock: TodoClock): TodoValues {
+  const { todo, rrule, place, end } = currentOf(series, others, clock);
+  const status = end ?? statusOf(todo);
   const due = dueOf(todo, clock);
   const date = due && formatDay(Math.floor(wallOf(due, clock) / DAY));
   if (date !== null && !isCalendarDay(date))
@@ -81,19 +83,17 @@ export function readTodo(todo: Component, clock: TodoClock, instances: boolean):
     date,
     dueAt: due && !due.isDate ? instantText(due.instant) : null,
     zone: due?.zone ?? null,
-    rrule: date === null || instances ? null : ruleOf(todo),
+    rrule,
     from: from === 'COMPLETION' ? 'completion' : 'schedule',
     reminders: remindersOf(todo, clock),
     url: urlOf(todo),
     createdAt: null,
     completedAt:
       status === 'done' && completed ? instantText(momentOf(completed, clock)?.instant ?? 0) : null,
+    place,
+    isOver: end !== null,
   };
 }
-
-/** The wall time that decides the day of a task: a time in UTC is one of the zone of the task. */
-const wallOf = ({ isDate, wall, instant, zone }: Moment, clock: TodoClock): number =>
-  isDate || zone !== null ? wall : Zone.of(clock.zone).toWall(instant);
 
 function titleOf(todo: Component): string {
   const text = filledText(textOf(todo, 'SUMMARY') ?? '');
@@ -121,14 +121,6 @@ function labelsOf(todo: Component): string[] {
     (label) => charactersOf(label) <= MAX_LABEL && hasVisibleCharacter(label),
   );
   return valid.slice(0, MAX_LABELS);
-}
-
-/** Null also for a rule with other dates than its own. */
-function ruleOf(todo: Component): string | null {
-  const rules = propertiesOf(todo, 'RRULE');
-  const [rule] = rules;
-  const isPlain = ['RDATE', 'EXDATE'].every((name) => propertyOf(todo, name) === undefined);
-  return rule && rules.length === 1 && isPlain ? canonicalRule(rule.value) : null;
 }
 
 function remindersOf(todo: Component, clock: TodoClock): StoredReminder[] {

@@ -7,9 +7,11 @@ import {
   propertyOf,
   textOf,
   timesOf,
+  type TimeValue,
 } from '../../../lib/icalendar/index.js';
 import { DAY, Zone } from '../../../lib/recurrence/index.js';
 import type { StoredReminder, Task, TaskPriority, TaskStatus } from '../tasks.schema.js';
+import type { SeriesPlace } from './task-recurrence.js';
 
 const CALENDAR_DAY = /^\d{4}-\d\d-\d\d$/;
 
@@ -79,6 +81,10 @@ export interface TodoValues {
   createdAt: string | null;
   /** RFC 3339 in UTC. */
   completedAt: string | null;
+  /** Of a series whose date is not that of its first instance. */
+  place: SeriesPlace | null;
+  /** Whether the instances of the series are all closed, each by itself. */
+  isOver: boolean;
 }
 
 /** Parts of the values, and the properties that express them. */
@@ -121,16 +127,25 @@ export const momentOf = (property: Property, clock: TodoClock): Moment | null =>
   momentsOf(property, clock)[0] ?? null;
 
 /** The times of a property; of periods, their starts. @throws ICalendarError */
-export function momentsOf(property: Property, { zones, zone }: TodoClock): Moment[] {
-  return timesOf(property).map(({ kind, wall }) => {
-    if (kind === 'utc') return { isDate: false, wall, instant: wall, zone: null };
-    if (kind === 'date') return { isDate: true, wall, instant: Zone.of(zone).toInstant(wall), zone: null };
-    const tzid = parameterOf(property, 'TZID');
-    const found = tzid === undefined ? null : zones.resolve(tzid, wall);
-    const named = found && (found.kind === 'iana' ? found.name : found.nearest);
-    return { isDate: false, wall, instant: Zone.of(named ?? zone).toInstant(wall), zone: named };
-  });
+export const momentsOf = (property: Property, clock: TodoClock): Moment[] =>
+  timesOf(property).map((time) => momentAt(time, parameterOf(property, 'TZID'), clock));
+
+/** @param tzid of the property */
+export function momentAt(
+  { kind, wall }: TimeValue,
+  tzid: string | undefined,
+  { zones, zone }: TodoClock,
+): Moment {
+  if (kind === 'utc') return { isDate: false, wall, instant: wall, zone: null };
+  if (kind === 'date') return { isDate: true, wall, instant: Zone.of(zone).toInstant(wall), zone: null };
+  const found = tzid === undefined ? null : zones.resolve(tzid, wall);
+  const named = found && (found.kind === 'iana' ? found.name : found.nearest);
+  return { isDate: false, wall, instant: Zone.of(named ?? zone).toInstant(wall), zone: named };
 }
+
+/** The wall time that decides the day of a task: a time in UTC is one of the zone of the task. */
+export const wallOf = ({ isDate, wall, instant, zone }: Moment, clock: TodoClock): number =>
+  isDate || zone !== null ? wall : Zone.of(clock.zone).toWall(instant);
 
 /** DTSTART. @throws ICalendarError */
 export function startOf(todo: Component, clock: TodoClock): Moment | null {

@@ -62,6 +62,8 @@ export function valuesOf(row: TaskResourceRow): TodoValues {
     url: row.refs.find(({ type }) => type === 'url')?.url ?? null,
     createdAt: row.created_at,
     completedAt: row.completed_at,
+    place: null,
+    isOver: false,
   };
 }
 

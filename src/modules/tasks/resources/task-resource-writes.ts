@@ -18,11 +18,12 @@ import {
   createdInput,
   keptOf,
   NOTHING_KEPT,
+  placedRecurrence,
+  shownValues,
   type SingleTodo,
   singleTodo,
   textOfTodo,
   todoOf,
-  type TodoText,
 } from '../model/todo-merge.js';
 import { clockOf, readTodo } from '../model/todo-reader.js';
 import type { KeptTodo, TaskResourceRow, TodoValues } from '../model/todo-values.js';
@@ -87,7 +88,9 @@ export class TaskResourceWrites {
     const values = valuesIn(todo, zone);
     const input = validated(CreateTask, createdInput(folderId, values, todo));
     const kept = keptOf(todo, values, { ...values, completedAt: null, zone });
-    const patch = { ...(await this.inputs.fields(ctx, input)), uid: todo.uid, icalendar: stored(kept) };
+    const fields = await this.inputs.fields(ctx, input);
+    const recurrence = fields.recurrence && { ...fields.recurrence, ...values.place };
+    const patch = { ...fields, ...(recurrence && { recurrence }), uid: todo.uid, icalendar: stored(kept) };
     const id = uuidv7();
     await this.db.tx(async (tx) => {
       await this.uids.lock(tx, ctx.tenantId, folderId, todo.uid);
@@ -159,14 +162,19 @@ export class TaskResourceWrites {
     const next = valuesIn(todo, row.time_zone);
     // As the program read it: the same text is the same task, whatever an edit of the API has made of what is stored.
     const shown = singleTodo(Buffer.from(textOfTodo(todoOf(row), true)));
-    const before = readTodo(shown.todo, clockOf(shown.others, row.time_zone), hasInstances(shown));
+    const before = shownValues(row, shown, clockOf(shown.others, row.time_zone));
     const input = changedInput(row, before, next, todo);
     const task = valuesOf(row);
     const kept = keptOf(todo, next, task);
     const isKept = isDeepStrictEqual(kept, keptOf(shown, before, task));
     if (isKept && Object.keys(input).length === 0) return null;
     const patch = await this.inputs.fields(ctx, validated(UpdateTask, input), row.id);
-    return isKept ? patch : { ...patch, icalendar: stored(kept) };
+    const recurrence = placedRecurrence(row, before, next);
+    return {
+      ...patch,
+      ...(recurrence && { recurrence }),
+      ...(!isKept && { icalendar: stored(kept) }),
+    };
   }
 
   /** @throws ApiError 404, 403 */
@@ -180,7 +188,7 @@ function valuesIn(todo: SingleTodo, zone: string): TodoValues {
   const clock = clockOf(todo.others, zone);
   return checkedTodo(() => {
     assertOrder(todo.todo, clock);
-    return readTodo(todo.todo, clock, hasInstances(todo));
+    return readTodo(todo.todo, todo.others, clock);
   });
 }
 
@@ -189,8 +197,6 @@ const commandOf = ({ userId }: RequestContext, { id, revision }: TaskResourceRow
   userId,
   base: revision,
 });
-
-const hasInstances = ({ others }: TodoText): boolean => others.some(({ name }) => name === 'VTODO');
 
 /** Null where there is nothing to store. */
 const stored = (kept: KeptTodo): KeptTodo | null => (isDeepStrictEqual(kept, NOTHING_KEPT) ? null : kept);

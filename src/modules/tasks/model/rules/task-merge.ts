@@ -8,6 +8,7 @@ import {
   type StoredReference,
   type StoredReminder,
 } from '../../tasks.schema.js';
+import type { SeriesPlace } from '../task-recurrence.js';
 import type { KeptTodo } from '../todo-values.js';
 import { DONE, type TaskRow } from './task-row.js';
 import { dayOfWall, instantIn, midnightOf, wallIn } from './task-times.js';
@@ -28,7 +29,8 @@ export interface TaskPatch {
   date?: string | null;
   due_at?: Date | null;
   time_zone?: string;
-  recurrence?: Pick<StoredRecurrence, 'rrule' | 'from'> | null;
+  /** With `start` and `scheduled`, the place of the task in a series that started before. */
+  recurrence?: (Pick<StoredRecurrence, 'rrule' | 'from'> & Partial<SeriesPlace>) | null;
   reminders?: StoredReminder[];
   refs?: StoredReference[];
   /** The notes among the references that the caller may edit. */
@@ -127,11 +129,14 @@ function mergeRecurrence(
 ): StoredRecurrence | null {
   const wanted = patch.recurrence === undefined ? old : patch.recurrence;
   if (wanted === null) return null;
+  const { rrule, from, start, scheduled } = wanted;
+  if (patch.recurrence && start !== undefined && scheduled !== undefined)
+    return { rrule, from, start, scheduled };
   const hour = due_at === null ? '' : formatWallTime(Math.floor(wallIn(time_zone, due_at))).slice(10);
-  if (old === null || old.rrule !== wanted.rrule || old.from !== wanted.from) {
+  if (old === null || old.rrule !== rrule || old.from !== from) {
     // The rules of tasks reject a series without a date.
     const day = date ?? '';
-    return { rrule: wanted.rrule, from: wanted.from, start: day + hour, scheduled: day };
+    return { rrule, from, start: day + hour, scheduled: day };
   }
   return isTimed ? { ...old, start: old.start.slice(0, 10) + hour } : old;
 }
@@ -175,13 +180,25 @@ export function changesOf(old: TaskRow, task: TaskRow): TaskChanges {
   return changes;
 }
 
-/** What programs stored without the texts that a change has replaced: nobody expects them in the task any more. */
-export function stillKept({ icalendar, status }: TaskRow, changes: TaskChanges): KeptTodo | null {
-  return withoutProperties(icalendar, [
+/**
+ * What programs stored without what a change has replaced: texts that nobody expects in the task any more, and the dates of a series that
+ * has another rule now.
+ */
+export function stillKept(
+  { icalendar, status, recurrence }: TaskRow,
+  changes: TaskChanges,
+  before: StoredRecurrence | null,
+): KeptTodo | null {
+  const isSameSeries = recurrence?.rrule === before?.rrule && recurrence?.from === before?.from;
+  const kept = withoutProperties(icalendar, [
     ...('title' in changes ? ['SUMMARY'] : []),
     ...('description' in changes ? ['DESCRIPTION', ...HTML_DESCRIPTIONS] : []),
     ...(status === DONE ? [] : ['COMPLETED']),
+    ...(isSameSeries ? [] : ['RRULE', 'RDATE', 'EXDATE']),
   ]);
+  return kept === null || isSameSeries
+    ? kept
+    : { ...kept, others: kept.others.filter(({ name }) => name !== 'VTODO') };
 }
 
 /** What programs stored without these properties. */

@@ -1,8 +1,8 @@
 import { type ApiError, Errors } from '../../../../platform/http/errors.js';
 import { inactiveUsers, noDate, TaskErrors, unknownFolder } from '../../tasks.dto.js';
 import type { TaskRole } from '../../tasks.schema.js';
-import { nextTodo } from '../next-todo.js';
-import { nextOccurrence, type Occurrence } from '../task-recurrence.js';
+import { followingOccurrence, nextTodo } from '../next-todo.js';
+import type { Occurrence } from '../task-recurrence.js';
 import { changesOf, mergeTask, stillKept, type TaskPatch } from './task-merge.js';
 import { DONE, mayWrite, type TaskChange, type TaskEvent, type TaskRow } from './task-row.js';
 import { momentsOf } from './task-times.js';
@@ -13,7 +13,7 @@ export function repeatTask(
   occurrence: Occurrence,
   { id, userId, now }: { id: string; userId: string; now: Date },
 ): TaskChange {
-  const { date, dueAt, number } = occurrence;
+  const { date, dueAt, number, nominal } = occurrence;
   const next: TaskRow = {
     ...task,
     ...nextTodo(task, occurrence),
@@ -22,7 +22,7 @@ export function repeatTask(
     due_at: dueAt,
     recurrence: task.recurrence && {
       ...task.recurrence,
-      scheduled: date,
+      scheduled: nominal?.scheduled ?? date,
       ...(number !== undefined && { number }),
     },
     status: 0,
@@ -167,7 +167,7 @@ export function updateTask(facts: TaskFacts, command: UpdateCommand): Decision {
   if (next) task.next_task_id = next.task.id;
   if (['status', 'date', 'due_at', 'time_zone', 'reminders'].some((field) => field in changes))
     Object.assign(task, momentsOf(task, now));
-  if (patch.icalendar === undefined) task.icalendar = stillKept(task, changes);
+  if (patch.icalendar === undefined) task.icalendar = stillKept(task, changes, old.recurrence);
   task.revision = old.revision + 1;
   task.updated_at = now > old.updated_at ? now : old.updated_at;
   task.updated_by = userId;
@@ -269,9 +269,7 @@ function activityOf(old: TaskRow, task: TaskRow): string {
 
 /** The next occurrence of a task that is being completed; null for a task that does not repeat, and at the end of its series. */
 function followUp(task: TaskRow, { userId, nextId }: UpdateCommand, now: Date): TaskChange | null {
-  const { recurrence, date, due_at: dueAt, time_zone: timeZone } = task;
-  if (recurrence === null || date === null) return null;
-  const next = nextOccurrence({ ...recurrence, timeZone, date, dueAt }, now);
+  const next = followingOccurrence(task, now);
   return next && repeatTask(task, next, { id: nextId, userId, now });
 }
 

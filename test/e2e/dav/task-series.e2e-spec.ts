@@ -1,0 +1,282 @@
+import { TestApp, type TestUser } from '../../support/app.ts';
+import { DavClient } from '../../support/dav/dav-client.ts';
+
+const ICS = { 'content-type': 'text/calendar' };
+const VTIMEZONE = [
+  'BEGIN:VTIMEZONE',
+  'TZID:Europe/Berlin',
+  'BEGIN:DAYLIGHT',
+  'TZOFFSETFROM:+0100',
+  'TZOFFSETTO:+0200',
+  'TZNAME:CEST',
+  'DTSTART:19700329T020000',
+  'RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU',
+  'END:DAYLIGHT',
+  'BEGIN:STANDARD',
+  'TZOFFSETFROM:+0200',
+  'TZOFFSETTO:+0100',
+  'TZNAME:CET',
+  'DTSTART:19701025T030000',
+  'RRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU',
+  'END:STANDARD',
+  'END:VTIMEZONE',
+];
+const textOf = (product: string, ...lines: string[]): string =>
+  ['BEGIN:VCALENDAR', 'VERSION:2.0', `PRODID:${product}`, ...lines, 'END:VCALENDAR', ''].join('\r\n');
+const todo = (uid: string, ...lines: string[]): string[] => [
+  'BEGIN:VTODO',
+  `UID:${uid}`,
+  'DTSTAMP:20270101T000000Z',
+  ...lines,
+  'END:VTODO',
+];
+const unfolded = (text: string): string => text.replaceAll('\r\n ', '');
+
+/** Series of tasks with excluded, added and changed dates, as programs write them. */
+describe('task series of CalDAV programs', () => {
+  let app: TestApp;
+  let ann: TestUser;
+  let client: DavClient;
+  let path: string;
+  let id: string;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [ann] = await app.tenant('acme', 'ann');
+    client = await DavClient.of(app, ann);
+    const { body } = await ann.api.post('/task_folders', { name: 'Series' });
+    id = body.folder.id;
+    path = `${client.home('calendars')}${id}/`;
+  });
+  afterAll(() => app?.stop());
+
+  const put = async (name: string, text: string) =>
+    (await client.send('PUT', `${path}${name}.ics`, text, ICS)).status;
+  const read = async (name: string) => unfolded((await client.send('GET', `${path}${name}.ics`)).text);
+  /** Returns what the program reads, and expects that sending it back changes nothing. */
+  const putBack = async (name: string): Promise<string> => {
+    const { text, headers } = await client.send('GET', `${path}${name}.ics`);
+    expect(await put(name, text)).toBe(204);
+    expect(await client.etag(`${path}${name}.ics`)).toBe(headers.get('etag'));
+    return unfolded(text);
+  };
+  const only = async (title: string, status = 'open') =>
+    (await ann.api.get(`/tasks?folder_id=${id}&limit=100`)).body.tasks.find(
+      (task: any) => task.title === title && task.status === status,
+    );
+  const complete = async (taskId: string) =>
+    (await ann.api.patch(`/tasks/${taskId}`, { done: true })).body.task.next_task_id as string | null;
+  const dateOf = async (taskId: string | null) =>
+    (await ann.api.get(`/tasks/${taskId ?? ''}`)).body.task.date as string;
+
+  test('Thunderbird completes instances by overrides', async () => {
+    const times = (day: string) => [
+      `DTSTART;TZID=Europe/Berlin:${day}T090000`,
+      `DUE;TZID=Europe/Berlin:${day}T100000`,
+    ];
+    const done = (day: string) =>
+      todo(
+        'tb',
+        'CREATED:20270301T080000Z',
+        'LAST-MODIFIED:20270301T080500Z',
+        'SUMMARY:Water the plants',
+        'STATUS:COMPLETED',
+        `RECURRENCE-ID;TZID=Europe/Berlin:${day}T090000`,
+        ...times(day),
+        'PERCENT-COMPLETE:100',
+        `COMPLETED:${day}T101500Z`,
+      );
+    const master = [
+      'CREATED:20270301T080000Z',
+      'SUMMARY:Water the plants',
+      'STATUS:NEEDS-ACTION',
+      'RRULE:FREQ=DAILY;COUNT=5',
+      ...times('20270301'),
+      'X-MOZ-GENERATION:2',
+    ];
+    const withDone = (...days: string[]) =>
+      textOf(
+        '-//Mozilla.org/NONSGML Mozilla Calendar V1.1//EN',
+        ...VTIMEZONE,
+        ...todo('tb', ...master),
+        ...days.flatMap(done),
+      );
+    expect(await put('tb', withDone('20270301', '20270302'))).toBe(201);
+    const task = await only('Water the plants');
+    expect(task).toMatchObject({
+      date: '2027-03-03',
+      due_at: '2027-03-03T09:00:00.000Z',
+      recurrence: { rrule: 'FREQ=DAILY;COUNT=3', from: 'schedule' },
+    });
+    const text = await putBack('tb');
+    for (const line of [...master, ...done('20270302')].filter((each) => !/^(DTSTAMP|BEGIN|END)/.test(each)))
+      expect(text).toContain(`${line}\r\n`);
+    // The program completes a later instance and the current one.
+    expect(await put('tb', withDone('20270301', '20270302', '20270303', '20270304'))).toBe(204);
+    expect(await only('Water the plants')).toMatchObject({
+      id: task.id,
+      date: '2027-03-05',
+      recurrence: { rrule: 'FREQ=DAILY;COUNT=1' },
+    });
+    await putBack('tb');
+    expect(await put('tb', withDone('20270301', '20270302', '20270303', '20270304', '20270305'))).toBe(204);
+    const closed = await only('Water the plants', 'done');
+    expect(closed).toMatchObject({ id: task.id, date: '2027-03-05', next_task_id: null });
+    expect(await putBack('tb')).toContain('STATUS:NEEDS-ACTION\r\n');
+    // Opened again, the task is the last instance.
+    await ann.api.patch(`/tasks/${task.id}`, { done: false });
+    const opened = await putBack('tb');
+    expect(opened).toContain('RRULE:FREQ=DAILY;COUNT=1\r\n');
+    expect(opened).not.toMatch(/RECURRENCE-ID|COMPLETED/);
+    expect(await only('Water the plants')).toMatchObject({ date: '2027-03-05' });
+  });
+
+  test('Apple Reminders excludes dates', async () => {
+    const lines = [
+      'CREATED:20270301T080000Z',
+      'SUMMARY:Take out the bins',
+      'DTSTART;TZID=Europe/Berlin:20270301T190000',
+      'DUE;TZID=Europe/Berlin:20270301T190000',
+      'RRULE:FREQ=WEEKLY;BYDAY=MO,TH',
+      'EXDATE;TZID=Europe/Berlin:20270301T190000',
+      'EXDATE;TZID=Europe/Berlin:20270308T190000',
+      'STATUS:NEEDS-ACTION',
+      'X-APPLE-SORT-ORDER:636192000',
+      'BEGIN:VALARM',
+      'X-WR-ALARMUID:A',
+      'UID:A',
+      'TRIGGER;VALUE=DATE-TIME:20270301T180000Z',
+      'DESCRIPTION:Event reminder',
+      'ACTION:DISPLAY',
+      'END:VALARM',
+    ];
+    expect(
+      await put('ios', textOf('-//Apple Inc.//iOS 17.5//EN', ...VTIMEZONE, ...todo('ios', ...lines))),
+    ).toBe(201);
+    const task = await only('Take out the bins');
+    expect(task).toMatchObject({
+      date: '2027-03-04',
+      due_at: '2027-03-04T18:00:00.000Z',
+      recurrence: { rrule: 'FREQ=WEEKLY;BYDAY=MO,TH' },
+    });
+    const text = await putBack('ios');
+    for (const line of lines) expect(text).toContain(`${line}\r\n`);
+    const second = await complete(task.id);
+    expect(await dateOf(second)).toBe('2027-03-11');
+    // The completed occurrence is no series any more, and the dates that have passed are not in the next one.
+    const first = await read('ios');
+    expect(first).toContain('DUE;TZID=Europe/Berlin:20270304T190000\r\n');
+    expect(first.slice(first.indexOf('BEGIN:VTODO'))).not.toMatch(/RRULE|EXDATE/);
+    const next = await putBack(second!);
+    expect(next).toContain('RRULE:FREQ=WEEKLY;BYDAY=MO,TH\r\n');
+    expect(next).toContain('DTSTART;TZID=Europe/Berlin:20270311T190000\r\n');
+    expect(next).not.toContain('EXDATE');
+  });
+
+  test('Nextcloud Tasks: days, a cancelled and a moved instance', async () => {
+    const product = '-//Nextcloud Tasks v0.16.0';
+    const master = [
+      'CREATED:20270301T080000',
+      'LAST-MODIFIED:20270301T080000',
+      'SUMMARY:Back up',
+      'DTSTART;VALUE=DATE:20270301',
+      'DUE;VALUE=DATE:20270302',
+      'PERCENT-COMPLETE:0',
+      'RRULE:FREQ=WEEKLY;COUNT=6',
+      'EXDATE;VALUE=DATE:20270315,20270322',
+    ];
+    const cancelled = ['RECURRENCE-ID;VALUE=DATE:20270301', 'SUMMARY:Back up', 'STATUS:CANCELLED'];
+    const moved = [
+      'RECURRENCE-ID;VALUE=DATE:20270329',
+      'SUMMARY:Back up',
+      'DTSTART;VALUE=DATE:20270330',
+      'DUE;VALUE=DATE:20270331',
+      'STATUS:NEEDS-ACTION',
+    ];
+    const text = textOf(
+      product,
+      ...todo('nc', ...master),
+      ...todo('nc', ...cancelled),
+      ...todo('nc', ...moved),
+    );
+    expect(await put('nc', text)).toBe(201);
+    const task = await only('Back up');
+    expect(task).toMatchObject({
+      date: '2027-03-09',
+      due_at: null,
+      recurrence: { rrule: 'FREQ=WEEKLY;COUNT=5' },
+    });
+    const found = await putBack('nc');
+    for (const line of [...master.slice(2), ...cancelled, ...moved]) expect(found).toContain(`${line}\r\n`);
+    const second = await complete(task.id);
+    expect(await dateOf(second)).toBe('2027-03-31');
+    const next = await putBack(second!);
+    for (const line of [
+      'DTSTART;VALUE=DATE:20270329',
+      'DUE;VALUE=DATE:20270330',
+      'RRULE:FREQ=WEEKLY;COUNT=2',
+      ...moved,
+    ])
+      expect(next).toContain(`${line}\r\n`);
+    expect(next).not.toMatch(/EXDATE|CANCELLED/);
+    expect(next.match(/^UID:.*$/gm)).toEqual([`UID:${second}`, `UID:${second}`]);
+    const third = await complete(second!);
+    expect(await dateOf(third)).toBe('2027-04-06');
+    expect(await putBack(third!)).toContain('RRULE:FREQ=WEEKLY;COUNT=1\r\n');
+    expect(await complete(third!)).toBeNull();
+  });
+
+  test('tasks.org: a due time without a start, and an added date', async () => {
+    const lines = [
+      'CREATED:20270301T080000Z',
+      'SUMMARY:Read the meter',
+      'PRIORITY:9',
+      'DUE;TZID=Europe/Berlin:20270305T200000',
+      'RRULE:FREQ=MONTHLY;INTERVAL=1',
+      'EXDATE;TZID=Europe/Berlin:20270305T200000',
+      'RDATE;TZID=Europe/Berlin:20270320T200000',
+      'X-APPLE-SORT-ORDER:1',
+    ];
+    const text = textOf('+//IDN tasks.org//android-130808//EN', ...todo('org', ...lines));
+    expect(await put('org', text)).toBe(201);
+    const task = await only('Read the meter');
+    expect(task).toMatchObject({ date: '2027-03-20', due_at: '2027-03-20T19:00:00.000Z' });
+    expect(task.recurrence.rrule).toBe('FREQ=MONTHLY;INTERVAL=1');
+    const found = await putBack('org');
+    for (const line of lines) expect(found).toContain(`${line}\r\n`);
+    const second = await complete(task.id);
+    expect(await dateOf(second)).toBe('2027-04-05');
+    expect(await putBack(second!)).not.toMatch(/EXDATE|RDATE/);
+    expect(await dateOf(await complete(second!))).toBe('2027-05-05');
+  });
+
+  test('an edit of the HTTP API: another date, another rule', async () => {
+    const lines = [
+      'SUMMARY:Stretch',
+      'DTSTART;VALUE=DATE:20270301',
+      'DUE;VALUE=DATE:20270301',
+      'RRULE:FREQ=DAILY;COUNT=9',
+      'EXDATE;VALUE=DATE:20270301',
+      'EXDATE;VALUE=DATE:20270306',
+    ];
+    expect(await put('edit', textOf('-//Test//EN', ...todo('edit', ...lines)))).toBe(201);
+    const { id: taskId } = await only('Stretch');
+    await ann.api.patch(`/tasks/${taskId}`, { title: 'Stretch well', priority: 'high' });
+    const titled = await putBack('edit');
+    for (const line of lines.slice(1)) expect(titled).toContain(`${line}\r\n`);
+    await ann.api.patch(`/tasks/${taskId}`, { date: '2027-03-04' });
+    const dated = await putBack('edit');
+    for (const line of [
+      'DTSTART;VALUE=DATE:20270304',
+      'RRULE:FREQ=DAILY;COUNT=8',
+      'EXDATE;VALUE=DATE:20270306',
+    ])
+      expect(dated).toContain(`${line}\r\n`);
+    expect(dated).not.toContain('20270301');
+    await ann.api.patch(`/tasks/${taskId}`, { recurrence: { rrule: 'FREQ=DAILY;INTERVAL=2' } });
+    const ruled = await putBack('edit');
+    expect(ruled).toContain('RRULE:FREQ=DAILY;INTERVAL=2\r\n');
+    expect(ruled).not.toContain('EXDATE');
+    expect(await dateOf(await complete(taskId))).toBe('2027-03-06');
+  });
+});
