@@ -110,6 +110,26 @@ describe('writers of tasks', () => {
     await expectConsistent();
   });
 
+  test('opening a completed task while its next one is edited keeps the edit or purges the next one', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { id } = await make({ date: '2026-01-05', recurrence: 'FREQ=DAILY' });
+      const { body } = await alice.api.patch(`/tasks/${id}`, { done: true });
+      const next = body.task.next_task_id as string;
+      const [opened, again, edited] = await Promise.all([
+        api(0).patch(`/tasks/${id}`, { done: false }),
+        api(1).patch(`/tasks/${id}`, { done: false }),
+        api(2).patch(`/tasks/${next}`, { title: 'edited' }),
+      ]);
+      expect([opened.status, again.status]).toEqual([200, 200]);
+      const found = await one.sql(`SELECT title FROM tasks WHERE id = $1`, [next]);
+      expect(found).toEqual(edited.status === 200 ? [{ title: 'edited' }] : []);
+      if (edited.status !== 200) expect(edited.status).toBe(404);
+      const kept = (await alice.api.get(`/tasks/${id}`)).body.task;
+      expect([kept.status, kept.next_task_id]).toEqual(['open', edited.status === 200 ? next : null]);
+    }
+    await expectConsistent();
+  });
+
   test('completing a repeating task while its rule is edited follows one of both rules', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { id } = await make({ date: '2026-01-05', recurrence: 'FREQ=DAILY' });

@@ -76,6 +76,17 @@ describe('the rows of statements', () => {
     await app?.stop();
   });
 
+  test('of an array of an enumeration are its text, as the driver has no parser for it', async () => {
+    await client.query('SET search_path = public');
+    const described = await DescribedRows.of(client);
+    const columns = await described.columns(
+      `SELECT '{editor}'::task_role[] AS roles, '{a}'::text[] AS texts`,
+    );
+    expect(columns.map(({ kind }) => kind)).toEqual(['string', 'array']);
+    const { rows } = await client.query(`SELECT '{editor}'::task_role[] AS roles, '{a}'::text[] AS texts`);
+    expect(rows).toEqual([{ roles: '{editor}', texts: ['a'] }]);
+  });
+
   test('have the columns, types and nulls that the statement declares', async () => {
     const found: string[] = [];
     let compared = 0;

@@ -56,7 +56,7 @@ export class TasksController {
 
   @UpdateOperation(TASKS, {
     description:
-      'Only the given fields change; without a difference the task is returned as it is. Completing a task that repeats creates the next one (`next_task_id`), which counts for the quota of its creator. Opening it again moves the next one to the trash, unless it was changed since.',
+      'Only the given fields change; without a difference the task is returned as it is. Completing a task that repeats creates the next one (`next_task_id`), which counts for the quota of its creator. Opening it again purges the next one, unless that one was changed since.',
     example: { done: true },
     errors: [Errors.forbidden, TaskErrors.deleted, TaskErrors.unknownUser, QuotaErrors.exceeded],
   })

@@ -26,7 +26,7 @@ export const TaskEvents = {
   due: 'task.due',
   /** At the end of the due day of an open task: `date`, `recipients`. */
   overdue: 'task.overdue',
-  /** Moved to the trash. */
+  /** Moved to the trash, or purged without it, as `task.purged` says too: the next occurrence of a task that is open again. */
   deleted: 'task.deleted',
   restored: 'task.restored',
   purged: 'task.purged',

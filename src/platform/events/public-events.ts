@@ -38,7 +38,7 @@ export interface PublicEventType {
   readonly subject: PublicSubject;
 }
 
-type Filter = Readonly<Partial<Record<EventFilter, string>>>;
+export type EventFilterValues = Readonly<Partial<Record<EventFilter, string>>>;
 
 /** An object, or its JSON; null: it no longer exists, and the member may know of the event; undefined: the member may not read it. */
 export type FoundSubject = object | string | null | undefined;
@@ -47,10 +47,18 @@ export type FoundSubject = object | string | null | undefined;
  * The object of an event as the member may read it now.
  * @param filter the filters of the reader, for an object that several containers show
  */
-type SubjectReader = (ctx: RequestContext, facts: EventFacts, filter: Filter) => Promise<FoundSubject>;
+type SubjectReader = (
+  ctx: RequestContext,
+  facts: EventFacts,
+  filter: EventFilterValues,
+) => Promise<FoundSubject>;
 
 /** The same for several events at once, in their order. */
-type SubjectsReader = (ctx: RequestContext, facts: readonly EventFacts[]) => Promise<FoundSubject[]>;
+type SubjectsReader = (
+  ctx: RequestContext,
+  facts: readonly EventFacts[],
+  filter: EventFilterValues,
+) => Promise<FoundSubject[]>;
 
 /** Whether the member may read the object with the id, by which events are filtered. */
 type FilterCheck = (ctx: RequestContext, id: string) => Promise<boolean>;
@@ -116,11 +124,11 @@ export class PublicEvents {
     subject: PublicSubject,
     ctx: RequestContext,
     facts: readonly EventFacts[],
-    filter: Filter,
+    filter: EventFilterValues,
   ): Promise<FoundSubject[]> {
     const reader = this.readers.get(subject);
     if (!reader) return [];
-    if ('many' in reader) return reader.many(ctx, facts);
+    if ('many' in reader) return reader.many(ctx, facts, filter);
     const found: FoundSubject[] = [];
     await inParallel(facts.entries(), PARALLEL_READS, async ([n, each]) => {
       found[n] = await reader.one(ctx, each, filter);

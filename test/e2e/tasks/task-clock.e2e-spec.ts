@@ -105,27 +105,76 @@ describe('tasks and time', () => {
         await alice.api.post(`/tasks/${task.id}/subtasks`, { title: 'Step', date: '2026-01-05' });
         return { id: task.id, next: (await complete(task.id)).next_task_id };
       };
-      const isTrashed = async (id: string) => Boolean((await read(id)).deleted_at);
+      const removals = async (user: TestUser, cursor: string) =>
+        (await user.api.get(`/tasks/changes?cursor=${cursor}`)).body.tasks.filter(
+          (item: any) => item.removed,
+        );
+      const cursorOf = async (user: TestUser) =>
+        (await user.api.get('/tasks/changes?limit=500')).body.cursor as string;
 
       test.each([{ done: false }, { status: 'in_progress' }])(
-        'takes the next task away, which %j makes needless; the next completion makes it again',
+        'purges the next task, which %j makes needless; the next completion makes it again',
         async (patch) => {
           const { note } = (await alice.api.post('/notes', { title: 'n' })).body;
-          const { id, next } = await repeated({ references: [{ type: 'note', id: note.id }] });
-          const reopened = await complete(id, patch);
-          expect([reopened.next_task_id, await isTrashed(next)]).toEqual([null, true]);
-          expect(await events(next, 'task.deleted')).toHaveLength(1);
+          const { id, next } = await repeated({
+            references: [{ type: 'note', id: note.id }],
+            assignees: [bob.id],
+          });
+          const cursors = [await cursorOf(alice), await cursorOf(bob)] as const;
+          expect((await complete(id, patch)).next_task_id).toBeNull();
+          expect((await alice.api.get(`/tasks/${next}`)).status).toBe(404);
+          expect((await alice.api.post(`/tasks/${next}/restore`)).status).toBe(404);
+          for (const [n, user] of [alice, bob].entries())
+            expect(await removals(user, cursors[n]!)).toMatchObject([{ id: next, reason: 'purged' }]);
+          expect(await events(next, 'task.deleted', 'task.purged')).toMatchObject([
+            { type: 'task.deleted', payload: { revision: 1, actor_id: alice.id } },
+            { type: 'task.purged', payload: { revision: 1, actor_id: alice.id } },
+          ]);
           const { next_task_id: again } = await complete(id);
           expect(again).not.toBe(next);
           expect(await read(again)).toMatchObject({ date: '2026-01-06', subtasks: [{ title: 'Step' }] });
         },
       );
 
+      test('leaves no task, step or history behind, however often', async () => {
+        const { id } = await repeated();
+        const kept = async () =>
+          app.sql(
+            `SELECT (SELECT count(*)::int FROM tasks) AS tasks, (SELECT count(*)::int FROM subtasks) AS steps,
+                    (SELECT count(*)::int FROM task_activity WHERE task_id <> $1) AS history`,
+            [id],
+          );
+        const before = await kept();
+        for (let turn = 0; turn < 3; turn += 1) {
+          await complete(id, { done: false });
+          await complete(id);
+        }
+        expect(await kept()).toEqual(before);
+      });
+
+      test.each<[string, (id: string) => Promise<unknown>]>([
+        ['got a step', (id) => alice.api.post(`/tasks/${id}/subtasks`, { title: 'Late' })],
+        [
+          'lost a step',
+          async (id) => alice.api.delete(`/tasks/${id}/subtasks/${(await read(id)).subtasks[0].id}`),
+        ],
+      ])('purges the untouched next task of a completed task that %s meanwhile', async (_, change) => {
+        const { id, next } = await repeated();
+        await change(id);
+        expect((await complete(id, { done: false })).next_task_id).toBeNull();
+        expect((await alice.api.get(`/tasks/${next}`)).status).toBe(404);
+      });
+
       test.each<[string, (next: string) => Promise<unknown>]>([
         ['edited', (next) => alice.api.patch(`/tasks/${next}`, { title: 'Mine' })],
         ['completed', (next) => complete(next)],
         ['commented on', (next) => alice.api.post(`/tasks/${next}/comments`, { body: 'c' })],
         ['given a step', (next) => alice.api.post(`/tasks/${next}/subtasks`, { title: 's' })],
+        [
+          'relieved of a step',
+          async (next) => alice.api.delete(`/tasks/${next}/subtasks/${(await read(next)).subtasks[0].id}`),
+        ],
+        ['deleted', (next) => alice.api.delete(`/tasks/${next}`)],
         [
           'a step of which is done',
           async (next) => {
@@ -137,7 +186,6 @@ describe('tasks and time', () => {
         const { id, next } = await repeated();
         await touch(next);
         expect((await complete(id, { done: false })).next_task_id).toBe(next);
-        expect(await isTrashed(next)).toBe(false);
         expect((await complete(id)).next_task_id).toBe(next);
       });
     });
@@ -161,7 +209,7 @@ describe('tasks and time', () => {
       expect(
         await app.sql(
           `SELECT count(*)::int AS n FROM tasks
-            WHERE recurrence IS NOT NULL AND title = 'Once' AND date = '2026-01-06' AND deleted_at IS NULL`,
+            WHERE recurrence IS NOT NULL AND title = 'Once' AND date = '2026-01-06'`,
         ),
       ).toEqual([{ n: 1 }]);
     });

@@ -53,6 +53,22 @@ describe('deliveries of webhooks', () => {
     );
   });
 
+  test('report a next task that goes as its task is opened again, without it', async () => {
+    const { folder } = ok(await alice.api.post('/task_folders', { name: 'Series' }), 201);
+    const types = ['task.deleted'];
+    const hook = await at.hook(alice, types);
+    const filtered = await at.hook(alice, types, { filter: { folder_id: folder.id } });
+    const series = { title: 'Water', date: '2027-03-01', recurrence: 'FREQ=DAILY', folder_id: folder.id };
+    const { task } = ok(await alice.api.post('/tasks', series), 201);
+    const { next_task_id: next } = ok(await alice.api.patch(`/tasks/${task.id}`, { done: true })).task;
+    ok(await alice.api.patch(`/tasks/${task.id}`, { done: false }));
+    await at.deliver();
+    expect(at.receiver.of(hook.path).map(({ body }) => body.data)).toEqual([
+      { task_id: next, revision: 1, actor_id: alice.id, task: null },
+    ]);
+    expect(at.receiver.of(filtered.path)).toEqual([]);
+  });
+
   test('reach each domain: tasks, events, forms, members', async () => {
     const [owner, guest] = await app.tenant('domains', 'owner', 'guest');
     const { event_types: types } = ok(await owner.api.get('/webhooks/event-types'));

@@ -67,13 +67,14 @@ const KINDS: Record<string, string> = {
 export class DescribedRows {
   private constructor(
     private readonly client: pg.Client,
-    private readonly types: ReadonlyMap<number, string>,
+    private readonly types: ReadonlyMap<number, { name: string; kind: string }>,
     private readonly notNull: ReadonlyMap<string, boolean>,
   ) {}
 
   static async of(client: pg.Client): Promise<DescribedRows> {
-    const types = await client.query<{ oid: number; typname: string }>(
-      'SELECT oid::int, typname FROM pg_type',
+    const types = await client.query<{ oid: number; typname: string; is_parsed: boolean }>(
+      // The driver reads arrays of our own types as text: those of PostgreSQL have lower numbers.
+      `SELECT oid::int, typname, typcategory = 'A' AND oid < 16384 AS is_parsed FROM pg_type`,
     );
     const columns = await client.query<{ column: string; not_null: boolean }>(
       `SELECT attrelid || '.' || attnum AS column, attnotnull AS not_null
@@ -82,7 +83,12 @@ export class DescribedRows {
     );
     return new DescribedRows(
       client,
-      new Map(types.rows.map(({ oid, typname }) => [oid, typname])),
+      new Map(
+        types.rows.map(({ oid, typname, is_parsed }) => [
+          oid,
+          { name: typname, kind: is_parsed ? 'array' : (KINDS[typname] ?? 'string') },
+        ]),
+      ),
       new Map(columns.rows.map(({ column, not_null }) => [column, not_null])),
     );
   }
@@ -91,9 +97,13 @@ export class DescribedRows {
   async columns(text: string): Promise<DescribedColumn[]> {
     const fields = await Description.of(this.client, text);
     return fields.map(({ name, dataTypeID, tableID, columnID }) => {
-      const type = this.types.get(dataTypeID) ?? 'unknown';
-      const kind = type.startsWith('_') ? 'array' : (KINDS[type] ?? 'string');
-      return { name, type, kind, isNotNull: this.notNull.get(`${tableID}.${columnID}`) ?? null };
+      const type = this.types.get(dataTypeID);
+      return {
+        name,
+        type: type?.name ?? 'unknown',
+        kind: type?.kind ?? 'string',
+        isNotNull: this.notNull.get(`${tableID}.${columnID}`) ?? null,
+      };
     });
   }
 }

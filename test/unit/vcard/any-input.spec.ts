@@ -84,7 +84,6 @@ describe('any input', () => {
       {
         numRuns: runs(1000),
         examples: [
-          // A control character inside a nested card.
           // A second birthday, which is no date.
           [
             Buffer.from(
@@ -92,6 +91,7 @@ describe('any input', () => {
             ),
             1,
           ],
+          // A control character inside a nested card.
           [Buffer.from('BEGIN:VCARD\r\nAGENT:BEGIN:VCARD\n\0BEGIN:VCARD\r\nEND:VCARD\r\n\r\nEND:VCARD'), 1],
         ],
       },

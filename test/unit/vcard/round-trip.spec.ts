@@ -86,6 +86,17 @@ describe.each(CARD_VERSIONS)('vCard %s', (version) => {
     }
   });
 
+  it('a program that deletes the birthday deletes the further ones too', () => {
+    const lines = ['FN:Maria', 'BDAY;ALTID=1:19850412', 'BDAY;ALTID=1:19850413'];
+    const given = ['BEGIN:VCARD', 'VERSION:4.0', ...lines, 'END:VCARD', ''].join('\r\n');
+    const text = writeCard(readCard(given), { version });
+    // Programs keep properties that they do not know.
+    for (const rest of ['', 'BDAY:\r\n']) {
+      const edited = text.replaceAll(/^BDAY[;:].*\r\n/gm, rest);
+      expect(readCard(edited)).toMatchObject({ dates: [], custom: [] });
+    }
+  });
+
   it('reads a text that is folded before BEGIN:VCARD', async () => {
     for (let length = 60; length < 80; length += 1) {
       const card = newCard({ full_name: 'Maria', notes: `${'x'.repeat(length)}BEGIN:VCARD` });

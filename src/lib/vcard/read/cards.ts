@@ -76,8 +76,15 @@ const LATE = new Set(['LABEL', 'X-ABADR']);
 function cardOf(bytes: Buffer): Card {
   const lines = parseCard(bytes);
   const draft = new Draft(lines);
+  const given = lines.properties.filter((property) => !IGNORED.has(property.name) && hasValue(property));
+  const names = new Set(given.map(({ name }) => name));
   const properties = preferredFirst(
-    lines.properties.filter((property) => !IGNORED.has(property.name) && hasValue(property)),
+    given.flatMap((property) => {
+      const alternative = alternativeOf(property);
+      if (alternative === null) return property;
+      // The program deleted the value to which this one is a further one, and kept a property that it does not know.
+      return names.has(alternative) ? property : [];
+    }),
   );
   const isLate = ({ name }: Property): boolean => LATE.has(name);
   const companions: CardProperty[] = [];
@@ -85,7 +92,10 @@ function cardOf(bytes: Buffer): Card {
     if (HANDLERS.get(property.name)?.(draft, property)) {
       const companion = companionOf(property, draft.isShared(property.group), draft.isOld);
       if (companion) companions.push(companion);
-    } else draft.keep(asAlternative(property));
+    } else {
+      const alternative = alternativeOf(property);
+      draft.keep(alternative === null ? property : { ...property, name: alternative });
+    }
   }
   if (properties.length === 0) throw new VcardError('empty_card', 'The card has no content.');
   const card = draft.finish();
@@ -93,10 +103,10 @@ function cardOf(bytes: Buffer): Card {
   return card;
 }
 
-/** A further value that version 3.0 has no place for, under its name. */
-function asAlternative(property: Property): Property {
-  const name = property.name.startsWith(ALTERNATIVE) ? property.name.slice(ALTERNATIVE.length) : '';
-  return WRITTEN_ONCE.has(name) ? { ...property, name } : property;
+/** The name of a further value that version 3.0 has no place for; null for any other property. */
+function alternativeOf({ name }: Property): string | null {
+  const found = name.startsWith(ALTERNATIVE) ? name.slice(ALTERNATIVE.length) : '';
+  return WRITTEN_ONCE.has(found) ? found : null;
 }
 
 function hasValue({ value, binary, nested }: Property): boolean {

@@ -188,6 +188,11 @@ const copySubtasks = workspace.statement<never>(
      FROM subtasks WHERE tenant_id = $1 AND task_id = $2`,
 );
 
+const purge = workspace.statement<never>(
+  'tasks.purge',
+  `SELECT tasks_purge(ARRAY(SELECT task FROM tasks task WHERE task.tenant_id = $1 AND task.id = $3), $2)`,
+);
+
 /** The rows that writes of tasks lock, read and store. */
 @Injectable()
 export class TaskWritesRepository {
@@ -265,7 +270,7 @@ export class TaskWritesRepository {
       now: _now,
       ...found
     } = row;
-    return found.subtasks_count === task.subtasks_count ? found : null;
+    return found;
   }
 
   private async lastPosition(
@@ -329,6 +334,11 @@ export class TaskWritesRepository {
     const rows = await tx.query(store, [ctx.tenantId, ctx.userId, id, write]).catch(throwQuotaError);
     const [{ outcome, ...stored }] = rows as [(typeof rows)[0]];
     return outcome === 'stored' ? stored : outcome;
+  }
+
+  /** Deletes a locked task for good, with events and removals in the feeds. The lock of the counters precedes. */
+  async purge(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<void> {
+    await tx.query(purge, [tenantId, userId, id]);
   }
 
   /** Gives the next occurrence of a task the subtasks of the task. */

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../../config/config.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import { Db } from '../../../platform/database/db.js';
@@ -18,7 +17,6 @@ import {
   trashTask,
   type UpdateCommand,
   updateTask,
-  withdrawTask,
 } from '../model/rules/task-rules.js';
 import { TaskLinks } from '../responses/task-references.js';
 import { TaskErrors } from '../tasks.dto.js';
@@ -55,7 +53,6 @@ export class TaskWrites {
     private readonly links: TaskLinks,
     private readonly outbox: Outbox,
     private readonly db: Db,
-    private readonly config: Config,
   ) {}
 
   /**
@@ -87,10 +84,14 @@ export class TaskWrites {
     if (typeof decision === 'string') return this.unwritten(tx, ctx, command.id, decision);
     if (decision instanceof ApiError) throw decision;
     const { task, links, next, withdrawn } = decision;
-    if (withdrawn) await this.withdraw(tx, ctx, command, task, withdrawn, links);
+    if (withdrawn) await this.withdraw(tx, ctx, task, withdrawn, links);
     else if (links || next) {
       const users = await this.rows.concerned(tx, ctx, task, old === null);
-      if (links) await this.links.update(tx, ctx, task, links, users, next?.task);
+      if (links)
+        await this.links.update(tx, ctx, users, [
+          { task, ...links },
+          ...(next ? [{ task: next.task, present: links.present, removed: [] }] : []),
+        ]);
       if (next) await this.storeNext(tx, ctx, command, task, next, users);
     }
     const stored = await this.store(tx, ctx, command, old, decision);
@@ -99,8 +100,8 @@ export class TaskWrites {
   }
 
   /**
-   * Locks the tree of the folder that the task moves to, or in which its next occurrence is created, then the task, and its UID in a
-   * folder that it joins.
+   * Locks the tree of the folder that the task moves to, or in which its next occurrence is created, then the task, its next occurrence,
+   * if the command opens it again, and its UID in a folder that it joins.
    * @throws ConcurrentChangeError if the task was moved meanwhile
    */
   private async lock(tx: Tx, ctx: RequestContext, command: TaskCommand): Promise<void> {
@@ -169,11 +170,10 @@ export class TaskWrites {
     await this.rows.copySubtasks(tx, ctx, task, next);
   }
 
-  /** Moves the next occurrence of a task that is open again to the trash. */
+  /** Purges the next occurrence of a task that is open again: in the trash it would count for the quota of its creator. */
   private async withdraw(
     tx: Tx,
     ctx: RequestContext,
-    { device }: TaskCommand,
     task: TaskRow,
     next: TaskRow,
     links: TaskChange['links'],
@@ -184,19 +184,13 @@ export class TaskWrites {
         ...(await this.rows.concerned(tx, ctx, next, false)),
       ]),
     ];
-    const trashed = withdrawTask(next, {
-      userId: ctx.userId,
-      now: task.updated_at,
-      keepDays: this.config.TRASH_RETENTION_DAYS,
-    });
-    if (links) await this.links.update(tx, ctx, task, links, users);
-    if (trashed.links) await this.links.update(tx, ctx, next, trashed.links, users);
+    const changes = [
+      { task: next, present: [], removed: next.linked_notes },
+      ...(links ? [{ task, ...links }] : []),
+    ];
+    await this.links.update(tx, ctx, users, changes);
     await lockHeads(tx, ctx.tenantId, users);
-    const { activity, events } = trashed;
-    const row = changedColumns(next, trashed.task);
-    const change = { row, revision: next.revision, activity, events, device };
-    const stored = await this.rows.store(tx, ctx, next.id, change);
-    if (typeof stored === 'string') throw new ConcurrentChangeError('the next occurrence has changed');
+    await this.rows.purge(tx, ctx, next.id);
   }
 
   private async unwritten(

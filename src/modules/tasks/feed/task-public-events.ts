@@ -1,7 +1,15 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import { FACTS, PublicEvents, publicEvents } from '../../../platform/events/public-events.js';
+import {
+  type EventFacts,
+  type EventFilterValues,
+  FACTS,
+  type FoundSubject,
+  PublicEvents,
+  publicEvents,
+} from '../../../platform/events/public-events.js';
 import { TaskReferences } from '../responses/task-references.js';
 import { TaskResponse } from '../tasks.dto.js';
 import { TaskEvents } from '../tasks.events.js';
@@ -10,6 +18,12 @@ import { TasksRepository } from '../tasks.repository.js';
 const folder = workspace.statement<{ id: string }>(
   'task_folders.filters_events',
   `SELECT id FROM task_folder_views WHERE tenant_id = $1 AND user_id = $2 AND id = $3`,
+);
+
+// Purged tasks that the member saw.
+const purged = workspace.statement<{ id: string }>(
+  'tasks.purged_for',
+  `SELECT task_id AS id FROM task_members WHERE tenant_id = $1 AND user_id = $2 AND task_id = ANY ($3::uuid[]) AND gone = 2`,
 );
 
 const TASK_EVENTS = publicEvents(
@@ -35,7 +49,8 @@ const TASK_EVENTS = publicEvents(
     [TaskEvents.commented]: 'A comment was added to a task.',
     [TaskEvents.due]: 'A task became due.',
     [TaskEvents.overdue]: 'The due day of an open task ended.',
-    [TaskEvents.deleted]: 'A task was moved to the trash.',
+    [TaskEvents.deleted]:
+      'A task was moved to the trash, or purged because the completed task before it in its series was opened again: it is null then.',
     [TaskEvents.restored]: 'A task was taken out of the trash.',
   },
 );
@@ -56,15 +71,24 @@ export class TaskPublicEvents implements OnModuleInit {
       async ({ tenantId, userId }, id) => (await this.db.query(folder, [tenantId, userId, id])).length > 0,
     );
     this.events.register(TASK_EVENTS, {
-      many: async (ctx, facts) => {
-        const found = await this.tasks.readMany(
-          ctx,
-          facts.map(({ task_id: id }) => id as string),
-        );
-        const texts = await this.references.complete(this.db, ctx, found);
-        const byId = new Map(found.map(({ id }, n) => [id, texts[n]]));
-        return facts.map(({ task_id: id }) => byId.get(id as string));
-      },
+      many: (ctx, facts, filter) => this.readMany(ctx, facts, filter),
     });
+  }
+
+  private async readMany(
+    ctx: RequestContext,
+    facts: readonly EventFacts[],
+    { folder_id: folder }: EventFilterValues,
+  ): Promise<FoundSubject[]> {
+    const ids = facts.map(({ task_id: id }) => id as string);
+    const found = await this.tasks.readMany(ctx, ids);
+    const texts = await this.references.complete(this.db, ctx, found);
+    const byId = new Map<string, FoundSubject>(found.map(({ id }, n) => [id, texts[n]]));
+    const missing = ids.filter((id) => !byId.has(id));
+    // The folder of a purged task is unknown.
+    if (missing.length > 0 && folder === undefined)
+      for (const { id } of await this.db.query(purged, [ctx.tenantId, ctx.userId, missing]))
+        byId.set(id, null);
+    return ids.map((id) => byId.get(id));
   }
 }

@@ -88,6 +88,11 @@ function presented(reference: StoredReference & { id: string }, titles: Map<stri
   };
 }
 
+/** The notes that link to a task from now on, and those that no longer do. */
+interface LinkChange extends NonNullable<TaskChange['links']> {
+  task: Pick<TaskRow, 'id' | 'title' | 'created_at'>;
+}
+
 /** The links from notes to tasks. */
 @Injectable()
 export class TaskLinks {
@@ -97,31 +102,18 @@ export class TaskLinks {
   ) {}
 
   /**
-   * Updates the notes of a task before the task is stored.
+   * Updates the notes of tasks before the tasks are stored, all at once, so that notes are locked before counters.
    * @param users whose counters the rest of the transaction needs
-   * @param next the next occurrence of the task, which the same notes link to
    */
-  async update(
-    tx: Tx,
-    ctx: RequestContext,
-    { id: taskId, title, created_at: createdAt }: TaskRow,
-    { present: notes, removed }: NonNullable<TaskChange['links']>,
-    users: string[],
-    next?: TaskRow,
-  ): Promise<void> {
-    const task = { ctx, taskId, title, createdAt, users };
-    const changes = [
-      { ...task, noteIds: notes, present: true },
-      { ...task, noteIds: removed, present: false },
-      ...(next
-        ? [{ ...task, taskId: next.id, createdAt: next.created_at, noteIds: notes, present: true }]
-        : []),
-    ];
-    await this.hooks.run(
-      tx,
-      LINKED_TASKS_CHANGED,
-      changes.filter(({ noteIds }) => noteIds.length > 0),
-    );
+  async update(tx: Tx, ctx: RequestContext, users: string[], changes: readonly LinkChange[]): Promise<void> {
+    const found = changes.flatMap(({ task: { id, title, created_at: createdAt }, present, removed }) => {
+      const task = { ctx, taskId: id, title, createdAt, users };
+      return [
+        { ...task, noteIds: present, present: true },
+        { ...task, noteIds: removed, present: false },
+      ].filter(({ noteIds }) => noteIds.length > 0);
+    });
+    if (found.length > 0) await this.hooks.run(tx, LINKED_TASKS_CHANGED, found);
   }
 
   /**

@@ -69,7 +69,7 @@ export interface TaskChange {
   links: { present: string[]; removed: string[] } | null;
   /** The next occurrence, which is stored before the task. */
   next: TaskChange | null;
-  /** The next occurrence of a task that is no longer done, which goes to the trash. */
+  /** The next occurrence of a task that is no longer done, which is purged. */
   withdrawn?: TaskRow;
   /** The write may end the access of the caller, who still receives its result. */
   isLastView: boolean;

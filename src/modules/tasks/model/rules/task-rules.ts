@@ -194,8 +194,12 @@ export function trashTask(facts: TaskFacts, command: TrashCommand): Decision {
   if (rejection) return rejection;
   if (isRestore && old.deleted_at === null) return 'unchanged';
   if (command.base !== null && command.base !== old.revision) return 'conflict';
-  if (!isRestore) return withdrawTask(old, { userId, now, keepDays });
-  const task: TaskRow = { ...old, deleted_at: null, deleted_by: null, purge_at: null };
+  const task: TaskRow = {
+    ...old,
+    deleted_at: isRestore ? null : now,
+    deleted_by: isRestore ? null : userId,
+    purge_at: isRestore || keepDays === 0 ? null : new Date(now.getTime() + keepDays * DAY_MS),
+  };
   // Programs that missed the time in the trash have the text with the old UID.
   if (facts.ownUid !== null) Object.assign(task, { uid: facts.ownUid, revision: old.revision + 1 });
   Object.assign(task, momentsOf(task, now));
@@ -203,31 +207,14 @@ export function trashTask(facts: TaskFacts, command: TrashCommand): Decision {
   return {
     ...PLAIN,
     task,
-    activity: { type: 'restored', data: {} },
-    events: [{ type: 'task.restored', data: {} }],
-    links: notes.length === 0 ? null : { present: notes, removed: [] },
-  };
-}
-
-interface Removal {
-  userId: string;
-  now: Date;
-  /** Days in the trash; 0: for ever. */
-  keepDays: number;
-}
-
-/** Moves a task to the trash, without regard to rights. */
-export function withdrawTask(old: TaskRow, { userId, now, keepDays }: Removal): TaskChange {
-  const purge_at = keepDays === 0 ? null : new Date(now.getTime() + keepDays * DAY_MS);
-  const task: TaskRow = { ...old, deleted_at: now, deleted_by: userId, purge_at };
-  Object.assign(task, momentsOf(task, now));
-  const notes = old.linked_notes;
-  return {
-    ...PLAIN,
-    task,
-    activity: { type: 'deleted', data: {} },
-    events: [{ type: 'task.deleted', data: {} }],
-    links: notes.length === 0 ? null : { present: [], removed: notes },
+    activity: { type: isRestore ? 'restored' : 'deleted', data: {} },
+    events: [{ type: isRestore ? 'task.restored' : 'task.deleted', data: {} }],
+    links:
+      notes.length === 0
+        ? null
+        : isRestore
+          ? { present: notes, removed: [] }
+          : { present: [], removed: notes },
   };
 }
 
