@@ -194,14 +194,14 @@ export class Replica {
   }
 
   /** Ends all connections at once: reads that wait for a server without a response run on the primary. */
-  private leave(error: unknown): void {
+  private leave(failure: unknown): void {
     if (this.closed) return;
     const { pool, prober } = this;
     this.pool = this.prober = undefined;
-    pool?.end().catch(() => undefined);
+    void pool?.end();
     if (prober) destroy(prober);
     this.clients.forEach(destroy);
-    this.enter(error instanceof NoReplicaError ? error.state : 'lost', (error as Error).message);
+    this.enter(failure instanceof NoReplicaError ? failure.state : 'lost', (failure as Error).message);
   }
 
   private enter(state: ReplicaState, reason?: string): void {

@@ -15,7 +15,7 @@ import { ChatApi } from '../../../chat/index.js';
 import { ApprovalChanges } from '../changes/approval-changes.js';
 import { GUEST_APPROVAL } from '../changes/guests.notifications.js';
 import { GuestErrors } from '../guests.dto.js';
-import { approvalReply } from '../../responses/call.presenter.js';
+import { approvalReply } from '../guests.presenter.js';
 import { INVITE_TREES, type InviteTree, Scope, ScopeParam } from '../invite-scope.js';
 import { ApprovalEnvelope, ApprovalListEnvelope, ListApprovals, ReviewApproval } from './approvals.dto.js';
 import { ApprovalsRepository, type ReviewRights } from './approvals.repository.js';

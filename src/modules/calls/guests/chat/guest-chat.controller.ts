@@ -14,7 +14,7 @@ import { GuestEndpoint } from '../guest-endpoint.js';
 import { GuestLimits } from '../guest-limits.js';
 import { GuestSessions } from '../guest-sessions.js';
 import { GuestErrors } from '../guests.dto.js';
-import { guestMessageReply } from '../../responses/call.presenter.js';
+import { guestMessageReply } from '../guests.presenter.js';
 import { GuestsRepository, type GuestView } from '../guests.repository.js';
 import { rejectChat } from '../model/guest-rules.js';
 import { FromGuest, type Visitor } from '../model/visitor.js';

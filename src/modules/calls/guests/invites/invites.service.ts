@@ -16,7 +16,7 @@ import { Kicks } from '../../changes/kicks.js';
 import { ApprovalChanges } from '../changes/approval-changes.js';
 import { GuestCodes } from '../guest-codes.js';
 import { GuestErrors } from '../guests.dto.js';
-import { inviteReply, revokedInviteReply } from '../../responses/call.presenter.js';
+import { inviteReply, revokedInviteReply } from '../guests.presenter.js';
 import { GuestMails } from '../mails/guest-mails.js';
 import { isRegistrable } from '../model/guest-input.js';
 import { type InviteInput, inviteValues } from './invite-values.js';
