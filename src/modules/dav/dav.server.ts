@@ -25,11 +25,11 @@ import {
   utf8Of,
   xmlError,
 } from './model/body.js';
-import type { Collection, Collections } from './model/collection.js';
+import { type Collection, type Collections, hasCollection } from './model/collection.js';
 import { assertIf, isUnchanged, preconditionsOf } from './model/conditions.js';
 import { rangeOf } from './model/filters.js';
 import { childOf, HEAD, TAIL } from './model/multistatus.js';
-import { DAV_PATH, parsePath, paths, type Space, type Target } from './model/paths.js';
+import { DAV_PATH, parentOf, parsePath, paths, type Space, type Target } from './model/paths.js';
 import { caldav, dav, DECLARATIONS, nameOf, XML_HEAD } from './model/xml-names.js';
 import { SyncStates } from './sync-states.js';
 
@@ -60,6 +60,8 @@ export const PROFILE_PATH = `${DAV_PATH}/profile`;
 export const WELL_KNOWN = ['/.well-known/caldav', '/.well-known/carddav'] as const;
 
 type DavRequest = Request & { id?: string };
+
+type Member = Extract<Target, { kind: 'member' }>;
 
 /** A request of a caller. */
 interface Job extends DavCaller {
@@ -104,13 +106,18 @@ export class DavServer implements OnModuleInit {
     const target = parsePath(path);
     // Path without ids, for metrics and log.
     request.route = { path: `${paths.root}{${target?.kind ?? 'unknown'}}` };
-    this.serve(request, response, target).catch((error: unknown) => fail(error, response, next));
+    this.serve(request, response, path, target).catch((error: unknown) => fail(error, response, next));
   };
 
-  private async serve(request: DavRequest, response: Response, target: Target | null): Promise<void> {
+  private async serve(
+    request: DavRequest,
+    response: Response,
+    path: string,
+    target: Target | null,
+  ): Promise<void> {
     const caller = await this.authenticator.authenticate(request);
     if (request.method === 'OPTIONS') return send(response, 200, { Allow: METHODS.join(', ') });
-    if (target === null) throw CREATING.has(request.method) ? withoutParent() : notFound();
+    if (target === null) throw CREATING.has(request.method) ? notCreated(path) : notFound();
     const space = 'space' in target ? target.space : 'calendars';
     const needsSpace = !['root', 'principals', 'principal'].includes(target.kind);
     if (needsSpace && !caller.spaces.has(space)) throw forbidden();
@@ -204,15 +211,15 @@ export class DavServer implements OnModuleInit {
     // A part of a resource must not replace it (RFC 9110, 14.5).
     if (request.headers['content-range'] !== undefined)
       throw new DavError(400, null, 'Content-Range is not supported.');
-    const isNew = await this.putMember(job, target).catch((error: unknown) => {
-      throw isMissing(error) ? withoutParent() : error;
+    const isNew = await this.putMember(job, target).catch(async (error: unknown) => {
+      throw isMissing(error) && !(await this.hasParent(job, target)) ? withoutParent() : error;
     });
     // Without an ETag: the stored text differs from that of the request (RFC 4791, 5.3.4).
     send(response, isNew ? 201 : 204);
   }
 
-  /** @returns whether the member is new @throws an error of a missing resource for the collection only */
-  private async putMember(job: Job, target: Extract<Target, { kind: 'member' }>): Promise<boolean> {
+  /** @returns whether the member is new */
+  private async putMember(job: Job, target: Member): Promise<boolean> {
     const { ctx, request } = job;
     const { collections, collection } = await this.containing(ctx, target);
     if (!collection.isWritable) throw forbidden();
@@ -243,6 +250,7 @@ export class DavServer implements OnModuleInit {
         ? new DavError(415, null, 'The body of a new collection is XML.')
         : error;
     });
+    if (target.kind === 'member' && !(await this.hasParent(job, target))) throw withoutParent();
     if (target.kind !== 'collection') throw forbidden();
     assertIf(request, null, await this.states.of(job, request));
     const collections = this.collections[target.space];
@@ -267,6 +275,11 @@ export class DavServer implements OnModuleInit {
     sendXml(response, 200, await this.scheduling.outbox(ctx, text));
   }
 
+  /** Whether the collection of a member exists. */
+  private hasParent({ ctx }: Job, { space, segment }: Member): Promise<boolean> {
+    return hasCollection(ctx, this.collections[space], segment);
+  }
+
   private async containing(
     ctx: DavCaller['ctx'],
     { space, segment }: Extract<Target, { segment: string }>,
@@ -277,6 +290,13 @@ export class DavServer implements OnModuleInit {
 }
 
 const CREATING: ReadonlySet<string> = new Set(['PUT', 'MKCOL', 'MKCALENDAR']);
+
+/** The error of a request that would create a resource at a path of none. */
+function notCreated(path: string): DavError {
+  const parent = parsePath(parentOf(path));
+  // A member contains nothing.
+  return parent === null || parent.kind === 'member' ? withoutParent() : forbidden();
+}
 
 const withoutParent = (): DavError => new DavError(409, null, 'The containing collection does not exist.');
 

@@ -13,8 +13,7 @@ const README = readFileSync(path.join(ROOT, 'sdk', 'README.md'), 'utf8');
 const [, PAGE] = /^```html\n([^]*?)^```$/m.exec(README);
 const [, PROGRAM] = /^```ts main\.ts\n([^]*?)^```$/m.exec(README);
 
-// In the repository, so that the compiler finds the library.
-const directory = mkdtempSync(path.join(ROOT, 'sdk', 'dist', 'guide-'));
+let directory;
 let application;
 let server;
 let browser;
@@ -51,6 +50,8 @@ async function save(title, content) {
 
 const steps = {
   'guide: the page of sdk/README.md compiles strictly': () => {
+    // In the repository, so that the compiler finds the library.
+    directory = mkdtempSync(path.join(ROOT, 'sdk', 'dist', 'guide-'));
     const file = path.join(directory, 'main.ts');
     writeFileSync(file, PROGRAM);
     const options = {
@@ -128,6 +129,6 @@ export const guide = {
     application?.closeAllConnections();
     application?.close();
     await server?.stop();
-    rmSync(directory, { recursive: true, force: true });
+    if (directory) rmSync(directory, { recursive: true, force: true });
   },
 };

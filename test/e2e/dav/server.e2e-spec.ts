@@ -257,9 +257,31 @@ describe('WebDAV', () => {
     expect(await sent('PUT', `${home}missing/one.ics`)).toBe(409);
     expect(await sent('PUT', `${client.home('addressbooks')}missing/one.vcf`)).toBe(409);
     expect(await sent('PUT', `${home}missing/deeper/one.ics`)).toBe(409);
-    const { status: made } = await client.send('MKCOL', `${home}missing/deeper/deepest/`);
-    expect(made).toBe(409);
+    for (const [method, space] of [
+      ['MKCOL', 'calendars'],
+      ['MKCALENDAR', 'calendars'],
+      ['MKCOL', 'addressbooks'],
+    ] as const)
+      for (const path of ['missing/sub/', 'missing/deeper/deepest/'])
+        expect((await client.send(method, client.home(space) + path)).status).toBe(409);
     expect(await sent('DELETE', `${home}missing/one.ics`)).toBe(404);
+  });
+
+  test('what an existing collection cannot have is forbidden, and no conflict', async () => {
+    const home = client.home('calendars');
+    const { body } = await alice.api.post('/calendar', { name: 'Parent' });
+    const own = `${home}${body.calendar.id}/`;
+    const sent = async (method: string, path: string) => (await client.send(method, path)).status;
+    expect(await sent('MKCOL', `${own}sub/`)).toBe(403);
+    expect(await sent('MKCALENDAR', `${own}sub/`)).toBe(403);
+    for (const name of ['%00.ics', '%zz.ics', `${'a'.repeat(513)}.ics`]) {
+      expect(await sent('PUT', own + name)).toBe(403);
+      expect(await sent('GET', own + name)).toBe(404);
+    }
+    expect(await sent('PUT', `${home}inbox/one.ics`)).toBe(403);
+    expect(await sent('MKCOL', `${home}outbox/sub/`)).toBe(403);
+    expect(await sent('MKCOL', `${DAV}/elsewhere/`)).toBe(403);
+    expect(await sent('MKCOL', `${DAV}/elsewhere/sub/`)).toBe(409);
   });
 
   test('a MKCOL whose body is no XML is of an unsupported type (RFC 4918, 9.3.1)', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { TaskResources } from '../../../src/modules/tasks/index.js';
+import { TaskResources, TaskResourceWrites } from '../../../src/modules/tasks/index.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { DavClient, goneOf, hrefsOf, NAMESPACES, valuesOf } from '../../support/dav/dav-client.ts';
 
@@ -23,7 +23,8 @@ describe('lists of tasks in CalDAV', () => {
     const { body } = await alice.api.post('/task_folders', { name, ...fields });
     return { id: body.folder.id, path: `${client.home('calendars')}${body.folder.id}/` };
   };
-  const put = (to: string, uid: string, title: string) => client.send('PUT', to, textOf(uid, title));
+  const put = (to: string, uid: string, title: string, headers: Record<string, string> = {}) =>
+    client.send('PUT', to, textOf(uid, title), headers);
   const named = async (title: string, state = '') =>
     (await alice.api.get(`/tasks?limit=100${state}`)).body.tasks.find((task: any) => task.title === title);
   /** The texts of a list by href. */
@@ -83,6 +84,29 @@ describe('lists of tasks in CalDAV', () => {
     expect(await raced()).toBe(409);
     const { body } = await alice.api.get('/task_folders');
     expect(body.folders.filter(({ name }: { name: string }) => name === 'Errands')).toHaveLength(1);
+  });
+
+  test('a task that another request deletes during a write is created again', async () => {
+    const { path } = await folder('Overtaken');
+    const to = `${path}one.ics`;
+    const writes = app.get(TaskResourceWrites);
+    /** PUT that has found the task before the other request deletes it. */
+    const overtaken = async (headers: Record<string, string> = {}) => {
+      const update = writes.update.bind(writes);
+      const begun = jest.spyOn(writes, 'update').mockImplementationOnce(async (...given) => {
+        expect((await client.send('DELETE', to)).status).toBe(204);
+        return update(...given);
+      });
+      const { status } = await put(to, 'one', 'Again', headers);
+      expect(begun).toHaveBeenCalledTimes(1);
+      begun.mockRestore();
+      return status;
+    };
+    expect((await put(to, 'one', 'One')).status).toBe(201);
+    expect(await overtaken()).toBe(201);
+    expect(await uidsOf(path)).toEqual(['one']);
+    expect(await overtaken({ 'If-Match': await client.etag(to) })).toBe(412);
+    expect(await uidsOf(path)).toEqual([]);
   });
 
   test('a list that takes the id of a deleted calendar is found at once', async () => {

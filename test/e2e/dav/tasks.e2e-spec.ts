@@ -271,6 +271,33 @@ describe('tasks in CalDAV', () => {
     expect([busy.status, busy.text]).toEqual([403, expect.stringContaining('<D:supported-report/>')]);
   });
 
+  test('queries expand repeating tasks', async () => {
+    const list = await folder('Expanded');
+    const to = `${list.path}daily.ics`;
+    const lines = ['SUMMARY:Daily', 'DUE;TZID=Europe/Berlin:20260302T120000', 'RRULE:FREQ=DAILY'];
+    expect((await put(to, textOf('daily', ...lines))).status).toBe(201);
+    const expand =
+      '<D:prop><C:calendar-data><C:expand start="20260310T000000Z" end="20260312T000000Z"/></C:calendar-data></D:prop>';
+    const range = '<C:time-range start="20260310T000000Z" end="20260312T000000Z"/>';
+    const queried = await client.report(
+      list.path,
+      'C:calendar-query',
+      `${expand}<C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VTODO">${range}</C:comp-filter></C:comp-filter></C:filter>`,
+    );
+    const multi = await client.report(list.path, 'C:calendar-multiget', `${expand}<D:href>${to}</D:href>`);
+    for (const { text } of [queried, multi]) {
+      expect(hrefsOf(text)).toEqual([to]);
+      const [data = ''] = valuesOf(text, 'C:calendar-data');
+      expect([...data.matchAll(/(?:DUE|RECURRENCE-ID):(.*)\r/g)].map(([, time]) => time).toSorted()).toEqual([
+        '20260310T110000Z',
+        '20260310T110000Z',
+        '20260311T110000Z',
+        '20260311T110000Z',
+      ]);
+      expect(data).not.toMatch(/RRULE|VTIMEZONE/);
+    }
+  });
+
   test('errors have the conditions of RFC 4791', async () => {
     const condition = async (text: string, to = `${path}bad.ics`) => {
       const response = await put(to, text);

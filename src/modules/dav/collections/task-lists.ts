@@ -18,7 +18,7 @@ import {
   UpdateTaskFolder,
 } from '../../tasks/index.js';
 import { DavNames } from '../dav-names.js';
-import { DavError, notFound } from '../model/body.js';
+import { DavError, isMissing, notFound } from '../model/body.js';
 import {
   type Collection,
   collectionProperties,
@@ -171,10 +171,10 @@ export class TaskCollections implements Collections {
     ctx: RequestContext,
     { id }: Collection,
     names: readonly string[],
-    { zones }: ContentOptions,
+    options: ContentOptions,
   ): AsyncGenerator<Member[]> {
     const own = await this.names.resolve(ctx.tenantId, id, names);
-    for await (const page of this.tasks.ofIds(ctx, id, [...own.keys()].filter(isTaskId), zones))
+    for await (const page of this.tasks.ofIds(ctx, id, [...own.keys()].filter(isTaskId), options))
       yield page.map(({ id: taskId, etag, text }) => ({ name: own.get(taskId) as string, etag, text }));
   }
 
@@ -182,11 +182,11 @@ export class TaskCollections implements Collections {
     ctx: RequestContext,
     { id }: Collection,
     report: XmlElement,
-    { zones }: ContentOptions,
+    options: ContentOptions,
   ): AsyncGenerator<Member[]> {
     const { hasMembers, range, rest } = calendarFilterOf(childOf(report, caldav('filter')), 'VTODO');
     if (!hasMembers) return;
-    for await (const page of this.tasks.occurring(ctx, id, range, zones)) {
+    for await (const page of this.tasks.occurring(ctx, id, range, options)) {
       const found = rest ? page.filter(({ text }) => matchesComponents(rest, text, 'VTODO')) : page;
       yield this.named(ctx, id, found);
     }
@@ -221,11 +221,11 @@ export class TaskCollections implements Collections {
     const known = await this.knownId(ctx, id, name);
     try {
       return await write(known).catch(async (error: unknown) => {
-        // Another request may have created the task under this name.
-        const created =
-          known === null && error instanceof TaskUidConflict ? await this.knownId(ctx, id, name) : null;
-        if (created === null) throw error;
-        return write(created);
+        // Another request may have created the task under this name, or removed it.
+        const isOvertaken = known === null ? error instanceof TaskUidConflict : isMissing(error);
+        const changed = isOvertaken ? await this.knownId(ctx, id, name) : known;
+        if ((changed === null) === (known === null)) throw error;
+        return write(changed);
       });
     } catch (error) {
       throw error instanceof TaskUidConflict

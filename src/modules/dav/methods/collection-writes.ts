@@ -5,10 +5,11 @@ import {
   type Collection,
   type Collections,
   componentsIn,
+  hasCollection,
   isLive,
   type PropertyChanges,
 } from '../model/collection.js';
-import { DavError, isMissing } from '../model/body.js';
+import { DavError } from '../model/body.js';
 import { assertRoot, childOf, childrenOf, HEAD, propertyResults, TAIL } from '../model/multistatus.js';
 import { caldav, carddav, dav, nameOf, type XmlName } from '../model/xml-names.js';
 import { DavPropertyStore } from '../dav-properties.js';
@@ -45,7 +46,7 @@ export class CollectionWrites {
     const components = componentsIn(properties);
     if (components && !components.some((name) => name === 'VEVENT' || name === 'VTODO'))
       throw new DavError(403, caldav('supported-calendar-component'), 'A calendar contains events or tasks.');
-    if (await exists(ctx, collections, segment))
+    if (await hasCollection(ctx, collections, segment))
       throw new DavError(405, dav('resource-must-be-null'), 'The collection exists.');
     await this.store.change(ctx, deadIn(properties), async () => {
       await collections.create(ctx, segment, properties);
@@ -116,13 +117,3 @@ function changesIn(root: XmlElement): PropertyChanges {
 }
 
 const isLanguage = ({ space, name }: XmlAttribute): boolean => space === XML_NAMESPACE && name === 'lang';
-
-async function exists(ctx: RequestContext, collections: Collections, segment: string): Promise<boolean> {
-  try {
-    await collections.find(ctx, segment);
-    return true;
-  } catch (error) {
-    if (isMissing(error)) return false;
-    throw error;
-  }
-}

@@ -1,5 +1,6 @@
 import { formatXml, type XmlElement, xmlText } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
+import { isMissing } from './body.js';
 import { childrenOf, type Properties, type PropertyValue } from './multistatus.js';
 import { paths, type Space } from './paths.js';
 import {
@@ -112,6 +113,21 @@ export interface Collections {
   settable(collection: Collection, properties: PropertyChanges): Set<XmlName>;
   update(ctx: RequestContext, collection: Collection, properties: PropertyChanges): Promise<void>;
   delete(ctx: RequestContext, collection: Collection): Promise<void>;
+}
+
+/** Whether the caller sees a collection at this segment. */
+export async function hasCollection(
+  ctx: RequestContext,
+  collections: Collections,
+  segment: string,
+): Promise<boolean> {
+  try {
+    await collections.find(ctx, segment);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
 }
 
 /** The components of `supported-calendar-component-set` (RFC 4791, 5.2.3), in upper case; null without the property. */

@@ -55,6 +55,9 @@ export function parsePath(path: string): Target | null {
     : { kind: 'member', ...owner, segment, name };
 }
 
+/** The path of the collection that would contain the resource of a path, with a slash at its end. */
+export const parentOf = (path: string): string => path.slice(0, path.replace(/\/$/, '').lastIndexOf('/') + 1);
+
 const encoded = encodeURIComponent;
 
 /** Paths of resources. */

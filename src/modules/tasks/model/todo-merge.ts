@@ -263,6 +263,13 @@ export function textOfTodo({ todo, others }: TodoText, withZones: boolean): stri
   return text + END;
 }
 
+/** Tasks whose times name no zones as a whole VCALENDAR, in pieces. */
+export function* piecesOfTodos(todos: readonly Component[]): Generator<string> {
+  yield HEAD;
+  for (const each of todos) yield formatComponent(each);
+  yield END;
+}
+
 /** The year of the first time of a task. */
 function yearOf(todo: Component): number {
   const { value = '' } = propertyOf(todo, 'DTSTART') ?? propertyOf(todo, 'DUE') ?? {};

@@ -1,6 +1,18 @@
-import { type Component, ICalendarError, propertyOf } from '../../../lib/icalendar/index.js';
-import { instancesOf, parseRule, RecurrenceError } from '../../../lib/recurrence/index.js';
-import { dueOf, type Moment, momentOf, startOf, type TodoClock } from './todo-values.js';
+import {
+  component,
+  type Component,
+  formatComponent,
+  formatTime,
+  ICalendarError,
+  propertiesOf,
+  property,
+  type Property,
+  propertyOf,
+} from '../../../lib/icalendar/index.js';
+import { DAY, instancesOf, parseRule, RecurrenceError, Zone } from '../../../lib/recurrence/index.js';
+import { PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
+import type { TodoText } from './todo-merge.js';
+import { dueOf, type Moment, momentOf, momentsOf, startOf, type TodoClock } from './todo-values.js';
 
 /** Instants in seconds; null: unbounded. */
 export interface TodoWindow {
@@ -8,37 +20,105 @@ export interface TodoWindow {
   to: number | null;
 }
 
-/** Instances that are compared with a window. */
-const MAX_INSTANCES = 10;
-
-/**
- * Whether a task is in a window, by the table of RFC 4791, 9.9; of a series, whether one of its instances is.
- * @param todo with CREATED
- */
-export function occursIn(todo: Component, clock: TodoClock, { from, to }: TodoWindow): boolean {
-  const window = { from: from ?? Number.NEGATIVE_INFINITY, to: to ?? Number.POSITIVE_INFINITY };
-  try {
-    const [start, due] = [startOf(todo, clock), dueOf(todo, clock)];
-    const rule = propertyOf(todo, 'RRULE')?.value;
-    const anchor = start ?? due;
-    if (!anchor) return isClosedIn(todo, clock, window);
-    if (rule === undefined) return isInside(start?.instant ?? null, due?.instant ?? null, window);
-    return shifts(anchor, rule, clock, (due?.instant ?? anchor.instant) - anchor.instant, window).some((by) =>
-      isInside(start && start.instant + by, due && due.instant + by, window),
-    );
-  } catch (error) {
-    // Stored by a program, and not readable: the program decides.
-    if (error instanceof ICalendarError || error instanceof RecurrenceError) return true;
-    throw error;
-  }
-}
-
 interface Bounds {
   from: number;
   to: number;
 }
 
-function isInside(start: number | null, due: number | null, { from, to }: Bounds): boolean {
+/** Instances that are compared with a window. */
+const MAX_COMPARED = 10;
+/** Instances of one task that an expansion writes. */
+const MAX_EXPANDED = 2_000;
+
+/** RDATEs, EXDATEs and changed instances of a series that are read. */
+const MAX_DATES = 1_000;
+
+/** An instance of a series. */
+interface TodoInstance {
+  /** The time that RECURRENCE-ID states. */
+  id: Moment;
+  start: Moment | null;
+  due: Moment | null;
+  /** The series, or the changed instance. */
+  todo: Component;
+}
+
+/** Whether a task is in a window, by the table of RFC 4791, 9.9; of a series, whether one of its instances is. */
+export function occursIn(text: TodoText, clock: TodoClock, { from, to }: TodoWindow): boolean {
+  const { todo } = text;
+  const window = { from: from ?? Number.NEGATIVE_INFINITY, to: to ?? Number.POSITIVE_INFINITY };
+  try {
+    if (isSeries(text)) return instancesIn(text, clock, window, MAX_COMPARED).length > 0;
+    const [start, due] = [startOf(todo, clock), dueOf(todo, clock)];
+    return start || due ? isInside({ start, due }, window) : isClosedIn(todo, clock, window);
+  } catch (error) {
+    // Stored by a program, and not readable: the program decides.
+    if (isUnreadable(error)) return true;
+    throw error;
+  }
+}
+
+/**
+ * A task with times in UTC; in place of a series, its instances in a window (RFC 4791, 9.6.5), as many as about the bytes of a page have.
+ * Null for a text that cannot be read.
+ */
+export function expandedTodo(text: TodoText, clock: TodoClock, window: Bounds): Component[] | null {
+  const { todo } = text;
+  try {
+    const single = inUtc(todo, { start: startOf(todo, clock), due: dueOf(todo, clock) });
+    if (!isSeries(text)) return [single];
+    const fitting = Math.floor(PAGE_BYTES / formatComponent(single).length);
+    const limit = Math.max(1, Math.min(MAX_EXPANDED, fitting));
+    const rest = untimed(todo);
+    return instancesIn(text, clock, window, limit).map((each) =>
+      inUtc(each.todo, each, each.todo === todo ? rest : untimed(each.todo)),
+    );
+  } catch (error) {
+    if (isUnreadable(error)) return null;
+    throw error;
+  }
+}
+
+const isUnreadable = (error: unknown): boolean =>
+  error instanceof ICalendarError || error instanceof RecurrenceError;
+
+const isSeries = ({ todo, others }: TodoText): boolean =>
+  (propertyOf(todo, 'DTSTART') ?? propertyOf(todo, 'DUE')) !== undefined &&
+  (others.some(({ name }) => name === 'VTODO') ||
+    todo.properties.some(({ name }) => name === 'RRULE' || name === 'RDATE'));
+
+const TIMES: ReadonlySet<string> = new Set([
+  'DTSTART',
+  'DUE',
+  'DURATION',
+  'RECURRENCE-ID',
+  'RRULE',
+  'RDATE',
+  'EXDATE',
+]);
+
+const untimed = ({ properties }: Component): Property[] => properties.filter(({ name }) => !TIMES.has(name));
+
+function inUtc(
+  todo: Component,
+  { id, start, due }: { id?: Moment; start: Moment | null; due: Moment | null },
+  rest = untimed(todo),
+): Component {
+  const times = [
+    ...(id ? [utcProperty('RECURRENCE-ID', id)] : []),
+    ...(start ? [utcProperty('DTSTART', start)] : []),
+    ...(due ? [utcProperty('DUE', due)] : []),
+  ];
+  return component('VTODO', [...rest, ...times], todo.components);
+}
+
+const utcProperty = (name: string, { isDate, wall, instant }: Moment): Property =>
+  isDate
+    ? property(name, formatTime({ kind: 'date', wall }), { VALUE: 'DATE' })
+    : property(name, formatTime({ kind: 'utc', wall: instant }));
+
+function isInside(times: { start: Moment | null; due: Moment | null }, { from, to }: Bounds): boolean {
+  const [start, due] = [times.start?.instant ?? null, times.due?.instant ?? null];
   if (start !== null && due !== null) return (from < due || from <= start) && (to > start || to >= due);
   if (start !== null) return from <= start && to > start;
   return due === null || (from < due && to >= due);
@@ -57,23 +137,102 @@ function isClosedIn(todo: Component, clock: TodoClock, { from, to }: Bounds): bo
   return created === null || to > created;
 }
 
-/** By how many seconds instances that may be in the window are later than the first one. @param length seconds of an instance */
-function shifts(
-  anchor: Moment,
-  rule: string,
+/**
+ * The instances of a series in a window, in order.
+ * @param limit of instances that the rules and dates of the series state
+ * @throws ICalendarError; RecurrenceError
+ */
+function instancesIn(
+  { todo, others }: TodoText,
   clock: TodoClock,
-  length: number,
+  window: Bounds,
+  limit: number,
+): TodoInstance[] {
+  const changed = others
+    .filter(({ name }) => name === 'VTODO')
+    .flatMap((each) => changedInstance(each, clock));
+  const unchanged = unchangedInstances(todo, clock, changed, window, limit);
+  return [...unchanged, ...changed]
+    .filter(({ id, start, due }) => isInside(start || due ? { start, due } : { start: id, due }, window))
+    .toSorted((one, other) => instantOf(one) - instantOf(other));
+}
+
+const instantOf = ({ id, start, due }: TodoInstance): number => (start ?? due ?? id).instant;
+
+function changedInstance(todo: Component, clock: TodoClock): TodoInstance[] {
+  const stated = propertyOf(todo, 'RECURRENCE-ID');
+  const id = stated ? momentOf(stated, clock) : null;
+  return id ? [{ id, start: startOf(todo, clock), due: dueOf(todo, clock), todo }] : [];
+}
+
+function unchangedInstances(
+  todo: Component,
+  clock: TodoClock,
+  changed: readonly TodoInstance[],
   { from, to }: Bounds,
-): number[] {
-  const { isDate, wall, instant, zone } = anchor;
-  // Times without a zone, and days, are read in the zone of the task.
-  const isUtc = !isDate && zone === null && wall === instant;
-  const series = { start: wall, zone: isUtc ? 'UTC' : zone, isDate, rules: [parseRule(rule)] };
-  const window = {
-    from: Math.max(from - length, instant),
+  limit: number,
+): TodoInstance[] {
+  const [start, due] = [startOf(todo, clock), dueOf(todo, clock)];
+  const anchor = start ?? due;
+  if (!anchor) return [];
+  const { isDate } = anchor;
+  const zone = zoneOf(anchor);
+  const toInstant = (wall: number): number => Zone.of(zone ?? clock.zone).toInstant(wall);
+  const added = datesOf(todo, 'RDATE', clock).map((date) => wallIn(date, anchor, zone ?? clock.zone));
+  const removed = [...datesOf(todo, 'EXDATE', clock), ...changed.map(({ id }) => id)];
+  const series = {
+    start: anchor.wall,
+    zone,
+    isDate,
+    rules: propertiesOf(todo, 'RRULE').map(({ value }) => parseRule(value)),
+    added,
+    excluded: {
+      instants: isDate ? [] : removed.flatMap((each) => (each.isDate ? [] : each.instant)),
+      days: removed.flatMap((each) => (isDate || each.isDate ? Math.floor(each.wall / DAY) : [])),
+    },
+  };
+  // A clock change makes a span of days an hour longer or shorter.
+  const length = (due?.instant ?? anchor.instant) - anchor.instant + (isDate ? DAY : 0);
+  const first = added.reduce((least, wall) => Math.min(least, toInstant(wall)), anchor.instant);
+  const span = {
+    from: Math.max(from - length, first),
     to: to === Number.POSITIVE_INFINITY ? to : to + 1,
-    limit: MAX_INSTANCES,
+    limit,
     readerZone: clock.zone,
   };
-  return instancesOf(series, window).map((each) => each.start - instant);
+  return instancesOf(series, span).map((each) => {
+    const by = { wall: each.key - anchor.wall, instant: each.start - anchor.instant };
+    const moved = (moment: Moment): Moment => shifted(moment, by, clock);
+    return { id: moved(anchor), start: start && moved(start), due: due && moved(due), todo };
+  });
+}
+
+/** @throws ICalendarError */
+function datesOf(todo: Component, name: 'RDATE' | 'EXDATE', clock: TodoClock): Moment[] {
+  const stated = propertiesOf(todo, name).filter(({ value }) => value.trim() !== '');
+  const count = stated.reduce((sum, { value }) => sum + value.split(',').length, 0);
+  if (count > MAX_DATES) throw tooLarge(name);
+  return stated.flatMap((each) => momentsOf(each, clock));
+}
+
+const tooLarge = (name: string): ICalendarError =>
+  new ICalendarError('too_large', `At most ${MAX_DATES} are read`, name);
+
+/** The zone of a series; null: its times, or days, are read in the zone of the task. */
+function zoneOf({ isDate, wall, instant, zone }: Moment): string | null {
+  const isUtc = !isDate && zone === null && wall === instant;
+  return isUtc ? 'UTC' : zone;
+}
+
+/** A time on the clock of a series. @param zone of this clock */
+function wallIn({ isDate, wall, instant }: Moment, anchor: Moment, zone: string): number {
+  if (anchor.isDate) return Math.floor(wall / DAY) * DAY;
+  return isDate ? wall + (anchor.wall % DAY) : Zone.of(zone).toWall(instant);
+}
+
+/** Days are nominal, the length of an instance with times is exact (RFC 5545, 3.8.5.3). @param by in seconds */
+function shifted(moment: Moment, by: { wall: number; instant: number }, { zone }: TodoClock): Moment {
+  const wall = moment.wall + by.wall;
+  const instant = moment.isDate ? Zone.of(zone).toInstant(wall) : moment.instant + by.instant;
+  return { ...moment, wall, instant };
 }

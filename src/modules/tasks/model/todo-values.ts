@@ -116,17 +116,20 @@ export interface Moment {
   zone: string | null;
 }
 
-/** @throws ICalendarError */
-export function momentOf(property: Property, { zones, zone }: TodoClock): Moment | null {
-  const [time] = timesOf(property);
-  if (!time) return null;
-  const { kind, wall } = time;
-  if (kind === 'utc') return { isDate: false, wall, instant: wall, zone: null };
-  if (kind === 'date') return { isDate: true, wall, instant: Zone.of(zone).toInstant(wall), zone: null };
-  const tzid = parameterOf(property, 'TZID');
-  const found = tzid === undefined ? null : zones.resolve(tzid, wall);
-  const named = found && (found.kind === 'iana' ? found.name : found.nearest);
-  return { isDate: false, wall, instant: Zone.of(named ?? zone).toInstant(wall), zone: named };
+/** The first time of a property. @throws ICalendarError */
+export const momentOf = (property: Property, clock: TodoClock): Moment | null =>
+  momentsOf(property, clock)[0] ?? null;
+
+/** The times of a property; of periods, their starts. @throws ICalendarError */
+export function momentsOf(property: Property, { zones, zone }: TodoClock): Moment[] {
+  return timesOf(property).map(({ kind, wall }) => {
+    if (kind === 'utc') return { isDate: false, wall, instant: wall, zone: null };
+    if (kind === 'date') return { isDate: true, wall, instant: Zone.of(zone).toInstant(wall), zone: null };
+    const tzid = parameterOf(property, 'TZID');
+    const found = tzid === undefined ? null : zones.resolve(tzid, wall);
+    const named = found && (found.kind === 'iana' ? found.name : found.nearest);
+    return { isDate: false, wall, instant: Zone.of(named ?? zone).toInstant(wall), zone: named };
+  });
 }
 
 /** DTSTART. @throws ICalendarError */

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Turns } from '../../../lib/turns/index.js';
+import { PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { revisionTag } from '../../../platform/concurrency/expected-revision.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { type ChangesPosition, SyncCursors } from '../../../platform/sync/sync-cursors.js';
 import { headOf } from '../../../platform/sync/sync-heads.js';
 import { CURSOR_EXPIRED } from '../../../platform/sync/feed.dto.js';
-import { textOfTodo, todoOf } from '../model/todo-merge.js';
-import { occursIn, type TodoWindow } from '../model/todo-range.js';
+import { piecesOfTodos, textOfTodo, todoOf } from '../model/todo-merge.js';
+import { expandedTodo, occursIn, type TodoWindow } from '../model/todo-range.js';
 import { clockOf } from '../model/todo-reader.js';
 import type { TaskRole } from '../tasks.schema.js';
 import { TaskErrors } from '../tasks.dto.js';
@@ -23,6 +24,13 @@ export interface NamedTask {
 
 export interface TaskText extends NamedTask {
   text: string;
+}
+
+export interface TodoTextOptions {
+  /** False: without VTIMEZONEs (RFC 7809). */
+  zones: boolean;
+  /** Instances in this window in place of a series (RFC 4791, 9.6.5): instants in seconds. */
+  expand?: { from: number; to: number } | undefined;
 }
 
 /** A change of a folder; `etag` is null where the task is gone. */
@@ -92,18 +100,15 @@ export class TaskResources {
     }
   }
 
-  /**
-   * The tasks with these ids, in pages.
-   * @param zones false: without VTIMEZONEs
-   */
+  /** The tasks with these ids, in pages. */
   async *ofIds(
     ctx: RequestContext,
     folderId: string,
     ids: readonly string[],
-    zones: boolean,
+    options: TodoTextOptions,
   ): AsyncGenerator<TaskText[]> {
     for (let at = 0; at < ids.length; at += BATCH)
-      yield await this.texts(ctx, folderId, ids.slice(at, at + BATCH), zones, null);
+      yield* this.texts(ctx, folderId, ids.slice(at, at + BATCH), options, null);
   }
 
   /** The tasks that are in a window, in pages. */
@@ -111,12 +116,12 @@ export class TaskResources {
     ctx: RequestContext,
     folderId: string,
     window: TodoWindow,
-    zones: boolean,
+    options: TodoTextOptions,
   ): AsyncGenerator<TaskText[]> {
     for await (const page of this.names(ctx, folderId)) {
       const ids = page.map(({ id }) => id);
       for (let at = 0; at < ids.length; at += BATCH)
-        yield await this.texts(ctx, folderId, ids.slice(at, at + BATCH), zones, window);
+        yield* this.texts(ctx, folderId, ids.slice(at, at + BATCH), options, window);
     }
   }
 
@@ -180,23 +185,38 @@ export class TaskResources {
     return position;
   }
 
-  private async texts(
+  /** In pages by the bytes of the texts: an expanded series has a thousand times those of its task. */
+  private async *texts(
     ctx: RequestContext,
     folderId: string,
     ids: readonly string[],
-    zones: boolean,
+    { zones, expand }: TodoTextOptions,
     window: TodoWindow | null,
-  ): Promise<TaskText[]> {
+  ): AsyncGenerator<TaskText[]> {
     const turns = new Turns();
-    const texts: TaskText[] = [];
+    let texts: TaskText[] = [];
+    let bytes = 0;
     for (const row of await this.tasks.read(ctx, folderId, ids)) {
       const found = todoOf(row);
+      const clock = clockOf(found.others, row.time_zone);
       const isBounded = window !== null && (window.from !== null || window.to !== null);
-      if (!isBounded || occursIn(found.todo, clockOf(found.others, row.time_zone), window))
-        texts.push({ id: row.id, etag: taskTag(row), text: textOfTodo(found, zones) });
+      if (!isBounded || occursIn(found, clock, window)) {
+        const todos = expand ? expandedTodo(found, clock, expand) : null;
+        let text = todos ? '' : textOfTodo(found, zones);
+        for (const piece of todos ? piecesOfTodos(todos) : []) {
+          text += piece;
+          await turns.pause();
+        }
+        texts.push({ id: row.id, etag: taskTag(row), text });
+        bytes += text.length;
+      }
+      if (bytes >= PAGE_BYTES) {
+        yield texts;
+        [texts, bytes] = [[], 0];
+      }
       await turns.pause();
     }
-    return texts;
+    if (texts.length > 0) yield texts;
   }
 }
 
