@@ -113,11 +113,11 @@ export function isValidDatabaseUrl(text: string): boolean {
   }
 }
 
-/** The connection strings of a list with commas, each of which may have several hosts. */
+/** The connection strings of a list with commas, each of which may have several hosts. A comma may end the list. */
 export const listedUrls = (list = ''): string[] =>
   list
     .split(/,\s*(?=postgres(?:ql)?:\/\/)/)
-    .map((url) => url.trim())
+    .map((url) => url.trim().replace(/\s*,$/, ''))
     .filter(Boolean);
 
 /** Whether the connection string asks for a server that the service cannot use, such as `target_session_attrs=standby`. */

@@ -6,11 +6,11 @@ import { IANA_NAMES, Zone } from '../../lib/recurrence/index.js';
 import { poolerOf } from '../../platform/database/connections/pooler.js';
 import { PrimaryClient } from '../../platform/database/connections/primary-client.js';
 import { TIMEOUTS } from '../../platform/database/connections/timeouts.js';
+import { examineReplica, NoReplicaError } from '../../platform/database/replicas/standby.js';
 import { needsMigration } from '../../platform/database/schema/migrate.js';
 import { GID_PREFIX } from '../../platform/database/spanning-tx.js';
 import { failureLine } from '../../runtime/failure-line.js';
 import { Area, type Finding, reasonOf } from './finding.js';
-import { checkReplicas } from './replica-checks.js';
 import { checkCellWork, checkWork } from './work-checks.js';
 
 const zones = new Area('time zones');
@@ -131,7 +131,10 @@ async function checkCell(
 }
 
 const database = new Area('database');
+const replicasArea = new Area('replicas');
 const TIMEOUT_MS = 5_000;
+/** WAL that a standby under load has not replayed yet, bytes. */
+const USUAL_LAG = 16 * 1024 * 1024;
 /** The version that the tests use. */
 const TESTED_VERSION = 17;
 /** Extensions of the indexes. */
@@ -183,6 +186,40 @@ export async function checkDatabase(config: Config, url: string): Promise<Findin
 async function isStandby(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
   return rows[0]!.standby;
+}
+
+/** Checks the standbys that serve reads. @param primary a connection to the database */
+export async function checkReplicas(config: Config, primary: pg.Client): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const url of config.replicaUrls) findings.push(await checkReplica(url, primary));
+  return findings;
+}
+
+async function checkReplica(url: string, primary: pg.Client): Promise<Finding> {
+  const { host, port } = new pg.Client({ connectionString: url });
+  const name = `${host}:${port}`;
+  try {
+    const { follows, behind } = await examineReplica(url, primary, TIMEOUT_MS);
+    if (!follows)
+      return replicasArea.warning(
+        `The replica ${name} is not known to have the history of the primary since the last fail-over. Reads use the primary.`,
+        'Make it follow the new primary (pg_rewind). It is recognised at once if its role has pg_read_all_stats, else within some minutes.',
+      );
+    const megabytes = Math.round(behind / 1024 ** 2);
+    if (behind > USUAL_LAG)
+      return replicasArea.warning(
+        `The replica ${name} has not replayed ${megabytes} MB of changes. Reads use the primary.`,
+        'Check its load, its connection to the primary, and long queries or a pause that hold its replay.',
+      );
+    return replicasArea.ok(`The replica ${name} is a standby of the database and follows it.`);
+  } catch (error) {
+    if (error instanceof NoReplicaError && error.state === 'primary')
+      return replicasArea.ok(`${name} is the primary now. Reads will use it once it is a standby.`);
+    return replicasArea.warning(
+      `The replica ${name} cannot be used: ${reasonOf(error)}. Reads use the primary.`,
+      'Check that it runs, or correct or remove its address in DATABASE_REPLICA_URLS.',
+    );
+  }
 }
 
 async function checkServer(client: pg.Client): Promise<Finding> {

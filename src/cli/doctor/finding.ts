@@ -37,19 +37,6 @@ export const reasonOf = (error: unknown): string => {
 /** The same for errors that name only what failed, such as those of `fetch`, with the reason as their cause. */
 export const causeOf = (error: unknown): string => reasonOf((error as Error).cause ?? error);
 
-/** Rejects when `work` takes longer than `ms`. */
-export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no response within ${ms / 1000} s`)), ms);
-  });
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** A duration for the operator. @param seconds not negative */
 export function duration(seconds: number): string {
   if (seconds < 120) return `${Math.round(seconds)} s`;

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { createTransport } from 'nodemailer';
 import type { Config } from '../../config/config.js';
+import { within } from '../../lib/turns/index.js';
 import { issuerKeysUrl } from '../../modules/identity/index.js';
 import { openBlobStore } from '../../platform/blobs/store/blob-store.js';
 import { isStorageFull } from '../../platform/database/database-errors.js';
-import { Area, causeOf, type Finding, reasonOf, within } from './finding.js';
+import { Area, causeOf, type Finding, reasonOf } from './finding.js';
 
 const TIMEOUT_MS = 5_000;
 

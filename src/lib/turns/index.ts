@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Milliseconds for which a computation runs before it lets other work run. */
 const SLICE = 10;
@@ -27,7 +27,26 @@ export class Turns {
   }
 
   private async next(): Promise<void> {
-    await setImmediate();
+    await nextTurn();
     this.started = this.now();
   }
+}
+
+/** Work has taken longer than it may. */
+export class LateError extends Error {
+  constructor(ms: number) {
+    super(`no response within ${ms / 1000} s`);
+    this.name = 'LateError';
+  }
+}
+
+/**
+ * The result of `work`. A response that has arrived while the event loop was blocked is in time: timers run before sockets are read.
+ * @throws LateError when it takes longer; `work` goes on
+ */
+export function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => setImmediate(() => reject(new LateError(ms))), ms);
+    void work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

@@ -3,7 +3,12 @@ import { html, type Html } from '../../platform/html/html-tag.js';
 import { ApiError } from '../../platform/http/errors.js';
 import { BodyReply } from '../../platform/http/replies/body-reply.js';
 import { isStorable } from '../../platform/http/storable-text.js';
-import { type Language, type Translate, translator } from '../../platform/languages/languages.js';
+import {
+  type Language,
+  type Translate,
+  translator,
+  type Catalogues,
+} from '../../platform/languages/languages.js';
 import { SecurityErrors } from '../account-security/index.js';
 import {
   chooseLanguage,
@@ -13,7 +18,10 @@ import {
   pagePolicy,
   pageTranslator,
 } from '../sign-in/index.js';
-import { MESSAGES, type MessageKey } from './messages/messages.js';
+import { de } from './messages/de.js';
+import { en } from './messages/en.js';
+import { pt } from './messages/pt.js';
+import { vi } from './messages/vi.js';
 
 /** The language and the origin of a request for a page. */
 export interface PageRequest {
@@ -148,3 +156,8 @@ export function passwordProblem({ t }: PageRequest, error: unknown): string {
       return t('password_common');
   }
 }
+
+type MessageKey = keyof typeof en;
+
+/** Texts of the pages of links in mails. */
+const MESSAGES: Catalogues<MessageKey> = { en, de, pt, vi };

@@ -10,6 +10,7 @@ import {
   holdConnection,
   queueOf,
   sharesOfCell,
+  undivided,
   type UseState,
 } from './connections/fair-pool.js';
 import { ReadPipelines } from './connections/read-pipelines.js';
@@ -79,14 +80,19 @@ export class Database {
 
   /** From now on, reads of lists may run on these standbys of the database. @param urls not empty */
   useReplicas(urls: readonly string[]): void {
-    const { max = 1, session = {} } = this.pool.options as FairPoolConfig;
+    const { max = 1, session = {}, shares = undivided(max) } = this.pool.options as FairPoolConfig;
     this.replicas = new Replicas({
       urls,
       session,
-      max,
-      onPrimary: (statement) => {
+      shares,
+      onPrimary: async (statement) => {
         this.trips += 1;
-        return this.pipelines.query(statement, []);
+        try {
+          return await this.pipelines.query(statement, []);
+        } catch (error) {
+          this.noteFailure(error);
+          throw error;
+        }
       },
     });
     this.replicas.start();

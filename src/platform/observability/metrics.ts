@@ -186,7 +186,7 @@ function watchReplicas({ registry }: Metrics, replicas: Replicas): void {
   registry.registerMetric(
     new Gauge({
       name: 'database_replica_state',
-      help: '1 for the state of a replica: usable, behind (has not replayed the writes before a read), lost or refused.',
+      help: '1 for the state of a replica: usable, behind (has not replayed the writes before a read), lost, primary (it is the primary itself) or refused.',
       labelNames: ['replica', 'state'],
       registers: [],
       collect() {

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import pg from 'pg';
-import { checkReplicas } from '../../../src/cli/doctor/replica-checks.js';
+import { checkReplicas } from '../../../src/cli/doctor/database-checks.js';
 import { Config } from '../../../src/config/config.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { EmbeddedDatabase } from '../../../src/platform/database/embedded/embedded-database.js';
-import { examineReplica } from '../../../src/platform/database/replicas/standby-check.js';
+import { examineReplica } from '../../../src/platform/database/replicas/standby.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { inDatabase } from '../../support/database/database.ts';
@@ -140,7 +140,13 @@ describe('read replicas', () => {
       // A page of the replica and the next one of the primary follow each other.
       await setReplay(streaming(), true);
       const [alice] = users;
-      const first = await alice.api.get('/notes?limit=10&sort=created_at&order=asc');
+      const pages: Awaited<ReturnType<typeof alice.api.get>>[] = [];
+      await until('a page of the replica', () =>
+        onReplica(app, async () =>
+          pages.push(await alice.api.get('/notes?limit=10&sort=created_at&order=asc')),
+        ),
+      );
+      const first = pages.at(-1)!;
       await setReplay(streaming(), false);
       await create(alice, 'last');
       const second = await alice.api.get(
@@ -177,6 +183,7 @@ describe('read replicas', () => {
       expect(values('database_replica_state')).toMatchObject({
         [`${one} usable`]: 1,
         [`${one} lost`]: 0,
+        [`${one} primary`]: 0,
         [`${other} usable`]: 0,
         [`${other} lost`]: 1,
       });
@@ -189,7 +196,7 @@ describe('read replicas', () => {
       expect(await checkReplicas(config, primary)).toEqual([
         expect.objectContaining({ status: 'ok', message: expect.stringContaining('follows it') }),
         expect.objectContaining({ status: 'warning', message: expect.stringContaining('ECONNREFUSED') }),
-        expect.objectContaining({ status: 'warning', message: expect.stringContaining('it is no standby') }),
+        expect.objectContaining({ status: 'ok', message: expect.stringContaining('is the primary now') }),
       ]);
     } finally {
       await primary.end();
@@ -231,6 +238,14 @@ describe('read replicas', () => {
     expect(() => Config.parse(settings)).toThrow(message);
   });
 
+  test('may be listed with a comma at the end', () => {
+    const config = Config.parse({
+      DATABASE_URL: 'postgres://a/b',
+      DATABASE_REPLICA_URLS: 'postgres://c/b, postgres://d/b,',
+    });
+    expect(config.replicaUrls).toEqual(['postgres://c/b', 'postgres://d/b']);
+  });
+
   test('that are lost or silent in the middle of reads cost no error, and are used again afterwards', async () => {
     const proxy = await DatabaseProxy.start(streaming().url);
     const app = await start(proxy.url);
@@ -268,14 +283,13 @@ describe('read replicas', () => {
     });
     const otherDatabase = new URL(streaming().url);
     otherDatabase.pathname = '/postgres';
-    const app = await start(foreign.url, otherDatabase.toString(), servers.primary.url);
+    const app = await start(foreign.url, otherDatabase.toString());
     try {
       const [alice] = await app.tenant('refusing', 'alice');
       await until('the refusals', () => replicasOf(app.get(Db)).every(({ state }) => state === 'refused'));
       expect(replicasOf(app.get(Db)).map(({ reason }) => reason)).toEqual([
         expect.stringContaining('it belongs to another installation of PostgreSQL'),
         'its database postgres is not that of DATABASE_URL',
-        'it is no standby: it accepts writes',
       ]);
       const id = await create(alice, 'read');
       expect(await listed(alice)).toEqual([id]);
@@ -305,18 +319,22 @@ describe('a fail-over with read replicas', () => {
         async () => (await inDatabase(promoted.url, `SELECT FROM notes`)).length === 1,
       );
       await inDatabase(promoted.url, 'SELECT pg_promote()');
-      await until('the end of its use', () => {
-        void listed(alice);
+      await until('the end of its use', async () => {
+        await listed(alice);
         return replicasOf(before.get(Db))[0]!.state === 'refused';
       });
       // The former primary goes on for a moment: the other standby receives what the new primary lacks.
       for (let n = 0; n < 20; n += 1) await create(alice, `lost ${n}`);
       await until('the replay', async () => (await inDatabase(left.url, `SELECT FROM notes`)).length === 21);
       await before.stop();
-      const after = await TestApp.start({ DATABASE_REPLICA_URLS: left.url }, promoted.url);
+      // All servers of the cluster, as an installation names them.
+      const urls = [left.url, promoted.url, primary.url].join(',');
+      const after = await TestApp.start({ DATABASE_REPLICA_URLS: urls }, promoted.url);
       try {
         const user = { ...alice, api: after.as(alice.token) };
-        await until('a probe', () => replicasOf(after.get(Db))[0]!.state === 'behind');
+        const states = (): string[] => replicasOf(after.get(Db)).map(({ state }) => state);
+        await until('a probe', () => states().every((state) => state !== 'lost'));
+        expect(states()).toEqual(['behind', 'primary', 'refused']);
         for (let n = 0; n < 5; n += 1) expect(await listed(user)).toEqual([kept]);
         expect(readsOf(after)['replica']).toBe(0);
       } finally {

@@ -20,9 +20,16 @@ import { EventsRepository } from '../events.repository.js';
 import { permissionsOf } from '../model/event-policy.js';
 import type { CalendarContext } from '../model/event-record.js';
 import type { ReadEvent } from '../model/vevent-reader.js';
-import { createdEvent, differing, fileEvent, replaced, withInstances } from './imported-event.js';
+import {
+  createdEvent,
+  differing,
+  fileEvent,
+  importedStamp,
+  isOlder,
+  replaced,
+  withInstances,
+} from './imported-event.js';
 import { type FileEvent, IcsFile, MAX_FILE_BYTES, splitRanges, TooManyEventsError } from './ics-file.js';
-import { importedStamp, isOlder } from './import-version.js';
 import type { ReadWarning } from '../model/vevent-time-parts.js';
 import type { EventBatchEnvelope } from './events.dto.js';
 import type { OperationErrorResponse } from '../responses/event.response.js';

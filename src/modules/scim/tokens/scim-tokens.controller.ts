@@ -15,9 +15,9 @@ import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { newToken } from '../../../platform/secrets/secret-box.js';
 import { SessionsApi } from '../../identity/index.js';
 import { SCIM_PATH } from '../model/scim-reply.js';
-import { ScimErrors } from '../scim.errors.js';
 import { ScimToken } from '../scim.schema.js';
 import {
+  ScimErrors,
   CreateScimToken,
   ScimTokenEnvelope,
   ScimTokenListEnvelope,

@@ -2,6 +2,8 @@ import { ApiProperty } from '@nestjs/swagger';
 import { DATE_TIME, NO_DATE_TIME, UUID } from '../../../platform/field-docs/field-docs.js';
 import { IntegerFrom, Name, Nullable } from '../../../platform/http/input.decorators.js';
 import { WholeListEnvelope } from '../../../platform/paging/page.dto.js';
+import { defineError } from '../../../platform/http/errors.js';
+import { QUOTAS } from '../../../platform/quotas/quotas.js';
 
 export class CreateScimToken {
   @Name(100, { example: 'Microsoft Entra ID' }) name!: string;
@@ -37,3 +39,13 @@ export class ScimTokenSecretEnvelope extends ScimTokenEnvelope {
   /** The address for the identity provider. @example "https://work.example/apis/v1/scim/v2" */
   base_url!: string;
 }
+
+/** Errors of the routes that manage tokens. Errors of the protocol are in `model/scim-reply.ts`. */
+export const ScimErrors = {
+  tokenNotFound: defineError(404, 'not_found', 'The workspace has no such SCIM token.'),
+  tooManyTokens: defineError(
+    422,
+    'too_many_scim_tokens',
+    `A workspace may have at most ${QUOTAS.workspace.scim_tokens} SCIM tokens.`,
+  ),
+} as const;

@@ -1,89 +1,103 @@
-import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import pg, { type ClientBase } from 'pg';
-import { currentWork, forProcess } from '../../current-work/current-work.js';
+import { LateError, within } from '../../../lib/turns/index.js';
+import { currentUse, currentWork, forProcess, USES } from '../../current-work/current-work.js';
 import { ConcurrencyLimiter } from '../../workers/concurrency-limiter.js';
-import { receivedBy } from '../connections/fair-pool.js';
+import { receivedBy, type Shares, sumOf } from '../connections/fair-pool.js';
 import type { SessionSettings } from '../connections/session-client.js';
 import { TIMEOUTS } from '../connections/timeouts.js';
-import { isConnectionError, leavesConnection } from '../database-errors.js';
+import { errorCode, isConnectionError, isStatementTimeout, leavesConnection } from '../database-errors.js';
 import { runOn } from '../run-on.js';
 import type { Statement } from '../statement.js';
-import type { Position, Positions } from './positions.js';
-import { checkStandby } from './standby-check.js';
-import { type Identity, NoReplicaError, ReplicaClient } from './replica-client.js';
+import {
+  checkStandby,
+  destroy,
+  type Identity,
+  NoReplicaError,
+  type Position,
+  ReplicaClient,
+} from './standby.js';
 
 /** Time that a read waits for a standby that has not replayed its position yet, milliseconds. */
 const WAIT_MS = 20;
 const FIRST_PAUSE_MS = 1;
-/** Time for a new connection, and for the response of a check. A server without a response is left at once. */
-const RESPONSE_MS = 1_000;
-/** Time between two probes of a usable replica. */
-const PROBE_MS = 1_000;
-/** Times between two probes of an unusable one. */
-const RETRY_MS = { first: 100, last: 5_000 };
-/** A replica that was usable for this time is probed soon after it has become unusable. */
-const STABLE_MS = 10_000;
+/** Time for a new connection, and for the response of a check. */
+export const RESPONSE_MS = 1_000;
 const IDLE_MS = 30_000;
 
 /**
  * - `usable`
  * - `behind`: it had not replayed the position of a read in time
  * - `lost`: it does not respond, or has not responded yet
+ * - `primary`: it is the primary itself, until the next fail-over
  * - `refused`: it is no standby of the primary
  */
-export const REPLICA_STATES = ['usable', 'behind', 'lost', 'refused'] as const;
+export const REPLICA_STATES = ['usable', 'behind', 'lost', 'primary', 'refused'] as const;
 
 export type ReplicaState = (typeof REPLICA_STATES)[number];
+
+/** Time until the next probe, milliseconds. */
+const PROBE_MS: Readonly<Record<ReplicaState, number>> = {
+  usable: 1_000,
+  behind: 250,
+  lost: 1_000,
+  primary: 5_000,
+  refused: 5_000,
+};
 
 /** How a replica is reached. */
 export interface ReplicaOptions {
   url: string;
   session: SessionSettings;
   /** Connections for reads. */
-  max: number;
-  positions: Positions;
-  /** Reads the identity of the primary. */
+  shares: Shares;
+  /** Asks the primary. */
+  position: () => Promise<Position>;
   identity: () => Promise<Identity>;
 }
 
 /** Reason why a read was not run on a replica. */
 export type Miss = 'behind' | 'failed' | 'busy';
 
-/** A standby that serves reads. No method throws: a read that it cannot serve runs on the primary. */
+/** A standby that serves reads. Probes decide about its use; a read that fails there only asks for one. */
 export class Replica {
   /** Host and port, without user and password. */
   readonly name: string;
   state: ReplicaState = 'lost';
-  /** Bytes of WAL that it had not replayed at the last probe. */
+  /** Bytes of WAL that it had not replayed when it was asked last. */
   behindBytes = 0;
-  /** Why it is lost or refused. The log has it. */
+  /** Why it is lost, refused or the primary. The log has it. */
   reason: string | undefined;
   private readonly logger = new Logger(Replica.name);
-  private readonly places: ConcurrencyLimiter;
+  private readonly places: Readonly<Record<keyof Shares, ConcurrencyLimiter>>;
+  /** Of the reads, while the replica is usable or behind. It opens connections by need. */
   private pool: pg.Pool | undefined;
-  private readonly busyClients = new Set<pg.PoolClient>();
-  private probing: pg.Client | undefined;
+  /** The open connections of the pool. */
+  private readonly clients = new Set<ClientBase>();
+  private prober: ReplicaClient | undefined;
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
-  private retryMs = RETRY_MS.first;
-  private usableSince = -Infinity;
   private closed = false;
 
   constructor(private readonly options: ReplicaOptions) {
     const { host, port } = new pg.Client({ connectionString: options.url });
     this.name = `${host}:${port}`;
-    this.places = new ConcurrencyLimiter(options.max, 0);
+    const { requests, jobs, process } = options.shares;
+    this.places = {
+      requests: new ConcurrencyLimiter(requests, 0),
+      jobs: new ConcurrencyLimiter(jobs, 0),
+      process: new ConcurrencyLimiter(process, 0),
+    };
   }
 
   get isUsable(): boolean {
-    return this.state === 'usable';
+    return this.state === 'usable' && !this.closed;
   }
 
   /** Reads that are running. */
   get busy(): number {
-    return this.places.active;
+    return USES.reduce((sum, use) => sum + this.places[use].active, 0);
   }
 
   /** Begins to probe the server: at once, then repeatedly. */
@@ -94,34 +108,41 @@ export class Replica {
   /**
    * Runs a statement once the standby has replayed `position`.
    * @returns its rows, or why it must run on the primary
+   * @throws the error of a statement that has reached its time limit: the primary would need as long
    */
   async read<Row>(
     statement: Statement<Row>,
     values: readonly unknown[],
     position: Position,
   ): Promise<Row[] | Miss> {
-    const place = this.places.takeShare();
+    const place = this.places[currentUse()].takeShare();
     if (!place) return 'busy';
     const { pool } = this;
     try {
       if (!pool || !this.isUsable) return 'behind';
       return await this.readOn(await pool.connect(), statement, values, position);
     } catch (error) {
+      if (isStatementTimeout(error)) throw error;
+      // too_many_connections: the open ones go on.
+      if (errorCode(error) === '53300') return 'busy';
       // The reads that were running at a loss fail after it.
-      if (pool === this.pool && (error instanceof NoReplicaError || isConnectionError(error)))
-        this.lose(error);
+      if (pool === this.pool) this.doubt(error);
       return 'failed';
     } finally {
       place.release();
     }
   }
 
-  /** Ends the connections, after the running reads. */
+  /** Ends the connections. Running reads have `RESPONSE_MS` left; after that they fail, and run on the primary. */
   async close(): Promise<void> {
     this.closed = true;
     clearTimeout(this.timer);
-    await this.running;
-    await Promise.all([this.probing?.end().catch(() => undefined), this.pool?.end()]);
+    if (this.prober) destroy(this.prober);
+    const { pool, clients } = this;
+    this.pool = undefined;
+    const rest = setTimeout(() => clients.forEach(destroy), RESPONSE_MS);
+    await Promise.all([this.running, pool?.end()]);
+    clearTimeout(rest);
   }
 
   private async readOn<Row>(
@@ -133,11 +154,11 @@ export class Replica {
     const work = currentWork();
     const limit = !work ? TIMEOUTS.statement : work.isLong ? TIMEOUTS.longRequest : TIMEOUTS.request;
     const received = receivedBy(client);
-    this.busyClients.add(client);
     let isUsable = false;
     try {
       const isReached = await this.reaches(client, position, limit);
-      if (!isReached) this.fallBehind();
+      // Reads of other callers run on the primary until a probe finds that the standby has caught up.
+      if (!isReached && this.isUsable) this.enter('behind');
       const result = isReached ? await runOn(client, statement, values, limit + TIMEOUTS.response) : 'behind';
       isUsable = true;
       return result;
@@ -145,7 +166,6 @@ export class Replica {
       isUsable = leavesConnection(error);
       throw error;
     } finally {
-      this.busyClients.delete(client);
       if (work) work.databaseBytes += receivedBy(client) - received;
       client.release(!isUsable);
     }
@@ -167,41 +187,34 @@ export class Replica {
     }
   }
 
-  /** Reads of other callers run on the primary until a probe finds that the standby has caught up. */
-  private fallBehind(): void {
-    if (this.isUsable) this.leaveUsable('behind');
-  }
-
-  private lose(error: unknown): void {
-    const isRefused = error instanceof NoReplicaError;
-    const { message } = error as Error;
-    if (this.reason !== message) this.logger.warn(`Reads do not use the replica ${this.name}: ${message}`);
-    this.reason = message;
-    this.dropConnections();
-    const state = isRefused ? 'refused' : 'lost';
-    if (this.isUsable) this.leaveUsable(state);
-    else this.state = state;
-  }
-
-  /** A replica that was usable only for a short time is probed less often. */
-  private leaveUsable(state: ReplicaState): void {
-    this.state = state;
-    if (performance.now() - this.usableSince > STABLE_MS) this.retryMs = RETRY_MS.first;
-    else this.lengthenRetry();
-    if (!this.running) this.schedule(this.retryMs);
-  }
-
-  private lengthenRetry(): void {
-    this.retryMs = Math.min(this.retryMs * 2, RETRY_MS.last);
+  /** After the error of a read: only a wrong server is left at once, because others may be the fault of one connection. */
+  private doubt(error: unknown): void {
+    if (error instanceof NoReplicaError) this.leave(error);
+    else if ((error instanceof LateError || isConnectionError(error)) && !this.running) this.schedule(0);
   }
 
   /** Ends all connections at once: reads that wait for a server without a response run on the primary. */
-  private dropConnections(): void {
-    const { pool, probing } = this;
-    this.pool = this.probing = undefined;
-    probing?.end().catch(() => undefined);
+  private leave(failure: unknown): void {
+    if (this.closed) return;
+    const { pool, prober } = this;
+    this.pool = this.prober = undefined;
     void pool?.end();
-    for (const client of this.busyClients) destroy(client);
+    if (prober) destroy(prober);
+    this.clients.forEach(destroy);
+    this.enter(failure instanceof NoReplicaError ? failure.state : 'lost', (failure as Error).message);
+  }
+
+  private enter(state: ReplicaState, reason?: string): void {
+    if (this.closed) return;
+    if (reason !== this.reason && reason === undefined)
+      this.logger.log(`Reads use the replica ${this.name} again.`);
+    else if (reason !== this.reason)
+      this.logger[state === 'primary' ? 'log' : 'warn'](
+        `Reads do not use the replica ${this.name}: ${reason}`,
+      );
+    this.state = state;
+    this.reason = reason;
+    if (!this.running) this.schedule(PROBE_MS[state]);
   }
 
   private schedule(ms: number): void {
@@ -210,68 +223,61 @@ export class Replica {
     this.timer = setTimeout(() => {
       this.running = forProcess(() => this.probe()).finally(() => {
         this.running = undefined;
-        this.schedule(this.isUsable ? PROBE_MS : this.retryMs);
+        this.schedule(PROBE_MS[this.state]);
       });
     }, ms).unref();
   }
 
   private async probe(): Promise<void> {
-    const position = await this.options.positions.current().catch(() => undefined);
-    // Nothing is known of a replica without its primary, where all reads fail.
-    if (!position) return;
+    let position: Position;
+    let identity: Identity;
     try {
-      this.probing ??= await this.open();
-      if (await this.reaches(this.probing, position, TIMEOUTS.request)) this.recover();
-      else if (this.isUsable) this.leaveUsable('behind');
-      else this.stayBehind();
+      position = await this.options.position();
+      identity = await this.options.identity();
+    } catch {
+      // Nothing is known of a replica without its primary, where all reads fail.
+      return;
+    }
+    if (this.closed) return;
+    try {
+      const client = this.prober ?? (await this.open(identity));
+      const isReached = await this.reaches(client, position, TIMEOUTS.request);
+      this.pool ??= this.openPool(identity);
+      if (isReached) this.enter('usable');
+      else this.enter('behind', this.reason);
     } catch (error) {
-      this.lose(error);
-      this.lengthenRetry();
+      this.leave(error);
     }
   }
 
-  private recover(): void {
-    if (this.isUsable) return;
-    this.usableSince = performance.now();
-    this.state = 'usable';
-    if (this.reason !== undefined) this.logger.log(`Reads use the replica ${this.name} again.`);
-    this.reason = undefined;
-  }
-
-  private stayBehind(): void {
-    this.state = 'behind';
-    this.lengthenRetry();
-  }
-
-  /** Opens the connection of probes and, if there is none, the pool of reads, which opens its own by need. */
-  private async open(): Promise<pg.Client> {
-    const { url, session, max } = this.options;
-    const config = {
-      connectionString: url,
-      session,
-      identity: await this.options.identity(),
-      keepAlive: true,
-      connectionTimeoutMillis: RESPONSE_MS,
-    };
-    const client = new ReplicaClient({ ...config, application_name: 'workspace replica probe' });
-    client.on('error', ignore);
-    await client.connect();
-    this.pool ??= new pg.Pool({
-      ...config,
-      Client: ReplicaClient,
-      application_name: 'workspace replica reads',
-      max,
-      idleTimeoutMillis: IDLE_MS,
-    } as unknown as pg.PoolConfig)
-      .on('error', ignore)
-      .on('connect', (opened) => opened.on('error', ignore));
+  /** Opens the connection of probes. */
+  private async open(identity: Identity): Promise<ReplicaClient> {
+    const client = new ReplicaClient({
+      ...this.config(identity),
+      application_name: 'workspace replica probe',
+    });
+    this.prober = client;
+    await within(RESPONSE_MS, client.connect());
     return client;
   }
+
+  private openPool(identity: Identity): pg.Pool {
+    const { clients } = this;
+    return new pg.Pool({
+      ...this.config(identity),
+      Client: ReplicaClient,
+      application_name: 'workspace replica reads',
+      max: sumOf(this.options.shares),
+      connectionTimeoutMillis: RESPONSE_MS,
+      idleTimeoutMillis: IDLE_MS,
+    } as unknown as pg.PoolConfig)
+      .on('connect', (client) => clients.add(client))
+      .on('remove', (client) => clients.delete(client))
+      .on('error', () => undefined);
+  }
+
+  private config(identity: Identity): ConstructorParameters<typeof ReplicaClient>[0] {
+    const { url, session } = this.options;
+    return { connectionString: url, session, identity, keepAlive: true };
+  }
 }
-
-/** The statement that is running fails with the same error; a connection without one is replaced. */
-const ignore = (): void => undefined;
-
-const destroy = (client: ClientBase): void => {
-  (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
-};

@@ -1,21 +1,23 @@
+import { within } from '../../../lib/turns/index.js';
 import { forProcess } from '../../current-work/current-work.js';
+import type { Shares } from '../connections/fair-pool.js';
 import type { SessionSettings } from '../connections/session-client.js';
 import type { Statement } from '../statement.js';
-import { Positions } from './positions.js';
-import { type Miss, Replica } from './replica.js';
-import type { Identity } from './replica-client.js';
-import { identityOf } from './standby-check.js';
+import { type Miss, Replica, RESPONSE_MS } from './replica.js';
+import { type Identity, identityOf, type Position, positionOf } from './standby.js';
 
 /** Where reads ran that may run on a replica: there, or, for one of these reasons, on the primary. */
 export type ReadOutcome = 'replica' | Miss | 'none';
+
+/** Runs a statement on the primary, beside other reads. */
+type OnPrimary = <Row>(statement: Statement<Row>) => Promise<Row[]>;
 
 interface ReplicasOptions {
   urls: readonly string[];
   session: SessionSettings;
   /** Connections for reads to each replica. */
-  max: number;
-  /** Runs a statement on the primary, beside other reads. */
-  onPrimary: <Row>(statement: Statement<Row>) => Promise<Row[]>;
+  shares: Shares;
+  onPrimary: OnPrimary;
 }
 
 /**
@@ -26,18 +28,16 @@ export class Replicas {
   readonly all: readonly Replica[];
   /** Number of reads by their outcome. */
   readonly reads: Record<ReadOutcome, number> = { replica: 0, behind: 0, failed: 0, busy: 0, none: 0 };
-  private readonly positions: Positions;
-  private identity: Promise<Identity> | undefined;
+  private readonly position: () => Promise<Position>;
   private turn = 0;
 
-  constructor({ urls, session, max, onPrimary }: ReplicasOptions) {
-    this.positions = new Positions(onPrimary);
-    const identity = (): Promise<Identity> => {
-      this.identity ??= onPrimary(identityOf).then(([row]) => row as Identity);
-      this.identity.catch(() => (this.identity = undefined));
-      return this.identity;
-    };
-    this.all = urls.map((url) => new Replica({ url, session, max, identity, positions: this.positions }));
+  constructor({ urls, session, shares, onPrimary }: ReplicasOptions) {
+    const positions = new Positions(onPrimary);
+    // A primary that takes longer delays no read of a replica further: it runs on another connection of the primary.
+    this.position = () => within(RESPONSE_MS, positions.current());
+    const identity = async (): Promise<Identity> =>
+      (await within(RESPONSE_MS, onPrimary(identityOf)))[0] as Identity;
+    this.all = urls.map((url) => new Replica({ url, session, shares, identity, position: this.position }));
   }
 
   /** Begins to use the replicas that respond. */
@@ -45,7 +45,10 @@ export class Replicas {
     for (const replica of this.all) forProcess(() => replica.start());
   }
 
-  /** @returns the rows; undefined: the statement must run on the primary */
+  /**
+   * @returns the rows; undefined: the statement must run on the primary
+   * @throws as `Replica.read`
+   */
   async read<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[] | undefined> {
     const result = await this.tryRead(statement, values);
     this.reads[typeof result === 'string' ? result : 'replica'] += 1;
@@ -56,29 +59,52 @@ export class Replicas {
     await Promise.all(this.all.map((replica) => replica.close()));
   }
 
+  /** Asks the usable replicas until one serves the read, or fails: then it has taken time enough. */
   private async tryRead<Row>(
     statement: Statement<Row>,
     values: readonly unknown[],
   ): Promise<Row[] | Miss | 'none'> {
-    const replica = this.leastBusy();
-    if (!replica) return 'none';
-    try {
-      return await replica.read(statement, values, await this.positions.current());
-    } catch {
-      // The primary has not told its position: the statement meets the same error there.
-      return 'failed';
+    const usable = this.byLoad();
+    if (usable.length === 0) return 'none';
+    // Without its position, the primary decides about the statement.
+    const position = await this.position().catch(() => undefined);
+    if (!position) return 'failed';
+    let result: Row[] | Miss = 'failed';
+    for (const replica of usable) {
+      result = await replica.read(statement, values, position);
+      if (result !== 'busy' && result !== 'behind') return result;
     }
+    return result;
   }
 
-  /** Of the usable replicas with the fewest running reads, the next one. */
-  private leastBusy(): Replica | undefined {
-    const { all } = this;
-    this.turn = (this.turn + 1) % all.length;
-    let best: Replica | undefined;
-    for (let n = 0; n < all.length; n += 1) {
-      const replica = all[(this.turn + n) % all.length] as Replica;
-      if (replica.isUsable && (!best || replica.busy < best.busy)) best = replica;
-    }
-    return best;
+  /** The usable replicas: those with the fewest running reads first, equal ones by turns. */
+  private byLoad(): Replica[] {
+    this.turn = (this.turn + 1) % this.all.length;
+    return [...this.all.slice(this.turn), ...this.all.slice(0, this.turn)]
+      .filter(({ isUsable }) => isUsable)
+      .sort((one, other) => one.busy - other.busy);
+  }
+}
+
+/** Reads the position of the primary: one statement for all reads that begin while the previous one is running. */
+class Positions {
+  private next: Promise<Position> | undefined;
+  private running: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly read: OnPrimary) {}
+
+  /** The position at a time after this call. @throws the error of the primary */
+  current(): Promise<Position> {
+    // The statement that is running may have read its position before this call.
+    this.next ??= this.readAfter(this.running);
+    return this.next;
+  }
+
+  private async readAfter(previous: Promise<unknown>): Promise<Position> {
+    await previous;
+    this.next = undefined;
+    const rows = this.read(positionOf);
+    this.running = rows.catch(() => undefined);
+    return (await rows)[0] as Position;
   }
 }

@@ -5,7 +5,7 @@ import { changeAll, changeOne } from '../../changes/event-change.js';
 import { newColumns } from '../../changes/event-write.js';
 import { assertInstances } from '../../input/event-patch.js';
 import { isOrphaned } from '../../model/dependent-properties.js';
-import type { EventRecord } from '../../model/event-record.js';
+import type { EventRecord, ParticipantRow } from '../../model/event-record.js';
 import { instanceAt, isSeries, laterKeys, occurrenceOf } from '../../model/event-series.js';
 import { isDay, nominalLength, timesAt, wallOf, wallText } from '../../model/event-times.js';
 import { NO_VERSION } from '../../model/vevent-reader.js';
@@ -22,8 +22,10 @@ import {
   RejectedMessageError,
   unchanged,
   versionOf,
+  isOwnAddress,
 } from './incoming.js';
-import { participantsOf, withAttendeesOfInstance } from './participants.js';
+import { attendeesAt, isOwnInvitation, wholeOf } from '../../model/attendance.js';
+import { instanceRows, participantsOf as rowsOf } from '../../model/vevent-people.js';
 
 /** Instances that were received without their series. */
 const MAX_ORPHANS = 1_000;
@@ -234,4 +236,66 @@ function withKey(
   const starts = isOrphan ? key : record.starts;
   const ends = isOrphan ? wallText(wallOf(key) + nominalLength(record), isDay(key)) : record.ends;
   return { ...record, starts, ends, added, excluded: record.excluded.filter((other) => other !== key) };
+}
+
+/** Attendees of one instance and their responses, as the organizer states them. Members of the workspace keep their own responses, and removals. */
+function withAttendeesOfInstance(
+  record: EventRecord,
+  key: string,
+  part: ItipPart,
+  incoming: Incoming,
+): ParticipantRow[] {
+  const stated = rowsOf(part.event, key);
+  if (stated.length === 0) return record.participants;
+  const before = new Map(attendeesAt(record, key).map((row) => [row.email, row]));
+  const attendees = stated.map((attendee) => {
+    const previous = before.get(attendee.email);
+    const row = participant(record, attendee, incoming, false);
+    if (!previous || previous.user_id === null) return row;
+    return { ...row, response: previous.response, removed: previous.removed };
+  });
+  const others = record.participants.filter(({ recurrence_key }) => recurrence_key !== key);
+  return [...others, ...instanceRows(record.participants, attendees, key, record.organizer_email)];
+}
+
+/** Rows of the attendees of a message. Members of the workspace keep their own responses unless the time has changed. */
+function participantsOf(
+  record: EventRecord,
+  part: ItipPart,
+  incoming: Incoming,
+  isMoved: boolean,
+): ParticipantRow[] {
+  const rows = rowsOf(part.event, '').map((attendee) => participant(record, attendee, incoming, isMoved));
+  const emails = new Set(rows.map(({ email }) => email));
+  const ofInstances = record.participants.filter((row) => {
+    const whole = wholeOf(record.participants, row.email);
+    if (isMoved || row.recurrence_key === '') return isOwnInvitation(row, whole);
+    return emails.has(row.email) || !whole;
+  });
+  return [...rows, ...ofInstances];
+}
+
+function participant(
+  record: EventRecord,
+  attendee: ParticipantRow,
+  { owner, members }: Incoming,
+  isMoved: boolean,
+): ParticipantRow {
+  const { email, name } = attendee;
+  const previous = wholeOf(record.participants, email);
+  const isOwner = isOwnAddress(owner, email);
+  const keepsOwn = previous !== undefined && previous.user_id !== null && !isMoved;
+  const { response, comment, responded_at, reply_sequence, reply_dtstamp } = keepsOwn ? previous : attendee;
+  return {
+    ...attendee,
+    user_id: isOwner ? owner.userId : (members.get(email) ?? previous?.user_id ?? null),
+    name: name || previous?.name || '',
+    rsvp: attendee.rsvp || isOwner,
+    response,
+    comment,
+    responded_at,
+    reply_sequence,
+    reply_dtstamp,
+    schedule_status: previous?.schedule_status ?? null,
+  };
 }
