@@ -18,7 +18,7 @@ import { EventClock } from '../model/vevent-times.js';
 import type { FileEvent } from './ics-file.js';
 
 /** The fields that an import changes. */
-const IMPORTED = [
+export const IMPORTED = [
   ...CONTENT_FIELDS,
   'rules',
   'added',
@@ -78,7 +78,7 @@ export function asExported(record: EventRecord): ReadEvent {
   return readEvent(master as Component, instances, clock);
 }
 
-const patchesOf = (overrides: readonly OverrideRow[]) =>
+export const patchesOf = (overrides: readonly OverrideRow[]) =>
   overrides.map(({ recurrence_key, patch }) => [recurrence_key, patch]);
 
 /**

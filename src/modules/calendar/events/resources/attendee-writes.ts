@@ -103,7 +103,7 @@ export class AttendeeWrites {
         proposals: [],
         action: 'responded',
         fields: ['response'],
-        key: changed.length === 1 ? (changed[0] as string) : '',
+        key: changed.length === 1 ? changed[0] : '',
         messages: read ? serverMessages(messages, read) : [],
       },
       now,
