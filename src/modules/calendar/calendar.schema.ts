@@ -106,6 +106,8 @@ export class CalendarEvent extends TimedItem {
   @Column('jsonb', { nullable: true }) conference!: unknown;
   @Column('jsonb') links!: unknown;
   @Column('jsonb') custom!: unknown;
+  /** Of the last import; null without one. */
+  @Column('jsonb', { nullable: true }) imported!: unknown;
   @Column('boolean') proposals_allowed!: boolean;
   @Column('int') sequence!: number;
   @Column('timestamptz') dtstamp!: Date;
@@ -353,6 +355,7 @@ export const calendarSchema: SchemaPart = {
     CountedEntries1798806000002: '0017-counted-entries',
     EntryAlarms1798814000002: '0018-entry-alarms',
     RemovedInstances1798814000026: '0019-removed-instances',
+    ImportedVersions1798814000062: '0020-imported-versions',
   }),
   sql: sqlFiles(
     'workspace',

@@ -11,10 +11,18 @@ import {
   type EntryRow,
   type EventJson,
   type EventRecord,
+  type ImportedVersion,
   type OwnedEntry,
   type ProposalRow,
   recordOf,
 } from './model/event-record.js';
+
+const setImported = workspace.statement<never>(
+  'calendar.set_imported',
+  `UPDATE calendar_events event SET imported = version.imported
+     FROM jsonb_to_recordset($2::jsonb) AS version (id uuid, imported jsonb)
+    WHERE event.tenant_id = $1 AND event.id = version.id`,
+);
 
 /** SQL over the row `event`: about the bytes of an event without its overrides. */
 export const EVENT_BYTES = `2048 + 400 * event.participants_count + ${textBytes('event.title', 'event.description', 'event.location')}
@@ -201,6 +209,15 @@ export class EventsRepository {
   ): Promise<Map<string, string>> {
     const rows = uids.length === 0 ? [] : await reader.query(placed, [tenantId, calendarId, uids]);
     return new Map(rows.map(({ uid, event_id }) => [uid, event_id]));
+  }
+
+  /** Stores what imports found in their files, of events that did not change. */
+  async setImported(
+    tx: Tx,
+    tenantId: string,
+    versions: readonly { id: string; imported: ImportedVersion }[],
+  ): Promise<void> {
+    if (versions.length > 0) await tx.query(setImported, [tenantId, JSON.stringify(versions)]);
   }
 
   /** The proposals of an event, oldest first. */

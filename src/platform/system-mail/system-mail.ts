@@ -94,6 +94,11 @@ export class SystemMail {
     return 'queued';
   }
 
+  /** Withdraws those of the mails with these keys that are not sent yet. @param tx the transaction that makes them needless */
+  async withdraw(tx: Tx, tenantId: string, keys: readonly string[]): Promise<void> {
+    if (keys.length > 0) await this.mails.withdraw(tx, tenantId, keys);
+  }
+
   /** @returns the state of a mail, null without one; `error` is the response of the mail server */
   stateOf(tenantId: string, key: string): Promise<{ state: SystemMailState; error: string | null } | null> {
     return this.mails.stateOf(tenantId, key);

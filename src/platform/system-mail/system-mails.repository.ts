@@ -57,6 +57,12 @@ const finish = workspace.statement<never>(
     WHERE tenant_id = $1 AND id = $2 AND state = 'queued'`,
 );
 
+const withdraw = workspace.statement<never>(
+  'system_mails.withdraw',
+  `UPDATE system_mails SET state = 'cancelled', sealed = NULL, finished_at = now()
+    WHERE tenant_id = $1 AND key = ANY ($2::text[]) AND state = 'queued'`,
+);
+
 const state = workspace.statement<Pick<SystemMailRow, 'state' | 'error'>>(
   'system_mails.state',
   `SELECT state, error FROM system_mails WHERE tenant_id = $1 AND key = $2`,
@@ -112,6 +118,10 @@ export class SystemMailsRepository {
     error: string | null = null,
   ): Promise<void> {
     await this.db.single((tx) => tx.query(finish, [tenantId, id, state, error]));
+  }
+
+  async withdraw(tx: Tx, tenantId: string, keys: readonly string[]): Promise<void> {
+    await tx.query(withdraw, [tenantId, keys]);
   }
 
   async stateOf(

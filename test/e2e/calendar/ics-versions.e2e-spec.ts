@@ -26,6 +26,10 @@ describe('a repeated import of iCalendar', () => {
         ...stamps,
       ),
     );
+  const instance = (uid: string, day: string, title: string, ...stamps: string[]): string[] => {
+    const id = `202703${day}T090000Z`;
+    return vevent(`UID:${uid}`, `RECURRENCE-ID:${id}`, `DTSTART:${id}`, `SUMMARY:${title}`, ...stamps);
+  };
   const bring = async (file: string, to = calendar) => {
     const { status, body } = await importFile(ann, to, file);
     expect([status, body.failed]).toEqual([200, 0]);
@@ -86,7 +90,7 @@ describe('a repeated import of iCalendar', () => {
     expect(await bring(text('v-constant', 'Four', stamp))).toMatchObject({ title: 'Edited' });
   });
 
-  test('of the own export changes nothing, and an event without times is taken', async () => {
+  test('of the own export changes nothing', async () => {
     const { id } = await bring(text('v-own', 'File'));
     await rename(id, 'Edited');
     const { text: backup } = await ann.api.get(`/calendar/${calendar}/export.ics`);
@@ -96,6 +100,88 @@ describe('a repeated import of iCalendar', () => {
     await app.sql(`UPDATE calendar_events SET dtstamp = now() + interval '10 seconds' WHERE id = $1`, [id]);
     await importFile(ann, calendar, backup);
     expect((await ann.api.get(eventPath(calendar, { id }))).body.event.title).toBe('Later');
-    expect(await bring(text('v-own', 'Again'))).toMatchObject({ title: 'Again', codes: [] });
+  });
+
+  test.each([
+    ['a constant LAST-MODIFIED', [`LAST-MODIFIED:${seconds(-HOUR)}`]],
+    ['times in the future', [`LAST-MODIFIED:${seconds(HOUR)}`]],
+    ['no LAST-MODIFIED', []],
+  ])('takes each version with %s and a later DTSTAMP, until it is edited here', async (name, stamps) => {
+    const uid = `v-rising-${name.length}`;
+    const exported = (title: string, shift: number) =>
+      icsFile(
+        ...vevent(
+          `UID:${uid}`,
+          `SUMMARY:${title}`,
+          'DTSTART:20270302T090000Z',
+          'RRULE:FREQ=DAILY;COUNT=3',
+          `DTSTAMP:${seconds(shift)}`,
+          ...stamps,
+        ),
+        ...instance(uid, '03', `${title} too`, `DTSTAMP:${seconds(shift + 10 * HOUR)}`, ...stamps),
+      );
+    for (const [at, title] of ['One', 'Two', 'One'].entries())
+      expect(await bring(exported(title, at - 9))).toMatchObject({ title, codes: [] });
+    const { id } = await bring(exported('One', -5));
+    await rename(id, 'Edited');
+    // The time of the export alone is no change.
+    expect(await bring(exported('One', HOUR))).toMatchObject({ title: 'Edited', codes: ['older_version'] });
+  });
+
+  test('keeps edits against a file without times, whose versions are taken before', async () => {
+    for (const title of ['One', 'Two']) expect(await bring(text('v-none', title))).toMatchObject({ title });
+    const { id } = await bring(text('v-none', 'Two'));
+    await rename(id, 'Edited');
+    for (const title of ['Two', 'Three'])
+      expect(await bring(text('v-none', title))).toMatchObject({ title: 'Edited', codes: ['older_version'] });
+    // The file has the edit too: its next version is taken.
+    expect(await bring(text('v-none', 'Edited'))).toMatchObject({ title: 'Edited', codes: [] });
+    expect(await bring(text('v-none', 'Four'))).toMatchObject({ title: 'Four', codes: [] });
+  });
+
+  test('keeps an edit of an event that another program created, against an older file', async () => {
+    const { body } = await ann.api.post(eventPath(calendar, { id: '' }).replace(/\/$/, ''), {
+      uid: 'v-here',
+      title: 'Here',
+      start: '2027-03-02T09:00:00Z',
+    });
+    expect(body.error).toBeUndefined();
+    const file = text('v-here', 'File', `DTSTAMP:${seconds(-HOUR)}`);
+    expect(await bring(file)).toMatchObject({ title: 'Here', codes: ['older_version'] });
+  });
+
+  test('takes a changed instance, and keeps the edits of the series and of other instances', async () => {
+    const uid = 'v-parts';
+    const master = [
+      'DTSTART:20270302T090000Z',
+      'RRULE:FREQ=DAILY;COUNT=3',
+      `LAST-MODIFIED:${seconds(-HOUR)}`,
+    ];
+    const file = (title: string, shift: number) =>
+      icsFile(
+        ...vevent(`UID:${uid}`, 'SUMMARY:File', ...master, `DTSTAMP:${seconds(2 * HOUR)}`),
+        ...instance(uid, '03', 'Third', `DTSTAMP:${seconds(2 * HOUR)}`),
+        ...instance(uid, '04', title, `LAST-MODIFIED:${seconds(shift)}`),
+      );
+    const { id } = await bring(file('Fourth', -HOUR));
+    await rename(id, 'Edited');
+    await rename(id, 'Third, edited', { scope: 'this', recurrence_id: '2027-03-03T09:00:00Z' });
+    const titles = async () =>
+      Promise.all(
+        ['03', '04'].map(async (day) => {
+          const path = `${eventPath(calendar, { id })}?recurrence_id=2027-03-${day}T09:00:00Z`;
+          return (await ann.api.get(path)).body.event.title;
+        }),
+      );
+    const taken = await bring(file('Fourth, changed', HOUR));
+    expect(taken).toMatchObject({ title: 'Edited', codes: ['older_version'] });
+    expect(await titles()).toEqual(['Third, edited', 'Fourth, changed']);
+    // Files of instances only.
+    const alone = (day: string, title: string, shift: number) =>
+      icsFile(...instance(uid, day, title, `LAST-MODIFIED:${seconds(shift)}`));
+    expect(await bring(alone('03', 'Third, old', -HOUR))).toMatchObject({ codes: ['older_version'] });
+    expect(await bring(alone('04', 'Fourth, alone', 2 * HOUR))).toMatchObject({ title: 'Edited', codes: [] });
+    expect(await titles()).toEqual(['Third, edited', 'Fourth, alone']);
+    expect(await bring(file('Fourth, alone', 2 * HOUR))).toMatchObject({ title: 'Edited' });
   });
 });

@@ -1,5 +1,6 @@
 import { simpleParser } from 'mailparser';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
+import { SystemMail } from '../../../src/platform/system-mail/system-mail.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { OtherServer } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
@@ -186,5 +187,17 @@ describe('polls by mail', () => {
       200,
       expect.objectContaining({ title: 'Inherited', attendees: [] }),
     ]);
+  });
+
+  // The last test: it stops the worker.
+  test('a poll that is cancelled before its mails are sent sends none', async () => {
+    const worker = app.get<OutboxWorker>(OutboxWorker);
+    await worker.onModuleDestroy();
+    const poll = await create('Never sent');
+    expect((await ann.api.post(`/calendar/polls/${poll.id}/cancel`)).status).toBe(200);
+    const { id } = poll.participants.find(({ email }: any) => email === ZOE);
+    expect(await app.get<SystemMail>(SystemMail).stateOf(ann.tenantId, `poll ${id}`)).toMatchObject({
+      state: 'cancelled',
+    });
   });
 });

@@ -8,15 +8,21 @@ describe('an attendee who removes dates of a series by CalDAV', () => {
   let app: TestApp;
   let ann: TestUser;
   let bob: TestUser;
+  let carol: TestUser;
   let anns: DavClient;
   let bobs: DavClient;
+  let carols: DavClient;
   let anncal: string;
   let bobcal: string;
 
   beforeAll(async () => {
     app = await TestApp.start();
-    [ann, bob] = await app.tenant('acme', 'ann', 'bob');
-    [anns, bobs] = [await DavClient.of(app, ann), await DavClient.of(app, bob)];
+    [ann, bob, carol] = await app.tenant('acme', 'ann', 'bob', 'carol');
+    [anns, bobs, carols] = [
+      await DavClient.of(app, ann),
+      await DavClient.of(app, bob),
+      await DavClient.of(app, carol),
+    ];
     [anncal, bobcal] = [await defaultOf(anns), await defaultOf(bobs)];
   });
   afterAll(() => app?.stop());
@@ -73,6 +79,26 @@ describe('an attendee who removes dates of a series by CalDAV', () => {
         const [id] = linesOf(text, 'RECURRENCE-ID');
         return `${id?.slice(6, 8) ?? 'all'} ${new RegExp(`PARTSTAT=([A-Z-]+)[^\r]*${name}@`).exec(text)?.[1]}`;
       });
+
+  const eventOf = async (uid: string) =>
+    (await app.sql(`SELECT id FROM calendar_events WHERE uid = $1`, [uid]))[0];
+  /** Messages to organizers outside of the workspace. */
+  const sent = async (uid: string) => {
+    await app.get(OutboxWorker).drain();
+    return app.sql(
+      `SELECT message.method, message.recurrence_key, delivery.recipient FROM scheduling_messages message
+         JOIN scheduling_deliveries delivery ON delivery.message_id = message.id
+        WHERE message.uid = $1 AND message.direction = 'out'`,
+      [uid],
+    );
+  };
+  const historyOf = async (uid: string) =>
+    app.sql(
+      `SELECT history.action, history.recurrence_key FROM event_history history
+         JOIN calendar_events event ON event.tenant_id = history.tenant_id AND event.id = history.event_id
+        WHERE event.uid = $1 AND history.action = 'responded'`,
+      [uid],
+    );
 
   test('declines each of them, and the organizer keeps them', async () => {
     const [path, own] = [`${anncal}r1.ics`, `${bobcal}r1.ics`];
@@ -170,14 +196,72 @@ describe('an attendee who removes dates of a series by CalDAV', () => {
     const own = `${bobcal}r6.ics`;
     expect(await put(own, calendarOf(series('r6', FAR, [bob.email])), bobs)).toBe(201);
     expect(await put(own, without(await read(own, bobs), '04'), bobs)).toBe(204);
-    await app.get(OutboxWorker).drain();
-    const rows = await app.sql(
-      `SELECT message.method, message.recurrence_key, delivery.recipient FROM scheduling_messages message
-         JOIN scheduling_deliveries delivery ON delivery.message_id = message.id
-        WHERE message.uid = 'r6' AND message.direction = 'out'`,
-      [],
-    );
-    expect(rows).toEqual([{ method: 'REPLY', recurrence_key: '2027-03-04T09:00:00', recipient: FAR }]);
+    expect(await sent('r6')).toEqual([
+      { method: 'REPLY', recurrence_key: '2027-03-04T09:00:00', recipient: FAR },
+    ]);
     expect(await exdates('r6')).toEqual(['20270304T090000Z']);
+  });
+
+  test('tells such an organizer each response once', async () => {
+    const own = `${bobcal}r7.ics`;
+    expect(await put(own, calendarOf(series('r7', FAR, [bob.email])), bobs)).toBe(201);
+    const { id } = await eventOf('r7');
+    const path = `/calendar/${bobcal.split('/').at(-2)}/events/${id}/rsvp`;
+    const rsvp = { response: 'declined', scope: 'this', recurrence_id: '2027-03-04T09:00:00Z' };
+    expect((await bob.api.put(path, rsvp)).status).toBe(200);
+    expect(await sent('r7')).toHaveLength(1);
+    expect(await put(own, without(await read(own, bobs), '04'), bobs)).toBe(204);
+    expect(await exdates('r7')).toEqual(['20270304T090000Z']);
+    expect(await sent('r7')).toHaveLength(1);
+  });
+
+  test('may remove 50 dates at once, and has one entry in the history', async () => {
+    const own = `${bobcal}r8.ics`;
+    const days = series('r8', FAR, [bob.email]).replace('COUNT=4', 'COUNT=60');
+    expect(await put(own, calendarOf(days), bobs)).toBe(201);
+    const text = await read(own, bobs);
+    const dates = (count: number): string[] =>
+      Array.from({ length: count }, (_, day) =>
+        new Date(Date.UTC(2027, 2, 2 + day)).toISOString().slice(0, 10).replaceAll('-', ''),
+      );
+    const removing = (count: number): string =>
+      text.replace(
+        /^RRULE/m,
+        `${dates(count)
+          .map((date) => `EXDATE:${date}T090000Z\r\n`)
+          .join('')}RRULE`,
+      );
+    expect(await put(own, removing(51), bobs)).toBe(403);
+    expect(await exdates('r8')).toEqual([]);
+    expect(await put(own, removing(50), bobs)).toBe(204);
+    expect(await exdates('r8')).toHaveLength(50);
+    expect(await historyOf('r8')).toEqual([{ action: 'responded', recurrence_key: '' }]);
+  });
+
+  test.each([
+    ['is invited too', 'r9', true],
+    ['is not invited', 'r10', false],
+  ])('by a writer of the calendar, who %s, changes nothing', async (_, uid, isInvited) => {
+    const shared = await bob.api.put(`/calendar/${bobcal.split('/').at(-2)}`, {
+      shares: [{ user_id: carol.id, role: 'writer' }],
+    });
+    expect(shared.status).toBe(200);
+    const guests = isInvited ? [bob.email, carol.email] : [bob.email];
+    expect(await put(`${anncal}${uid}.ics`, calendarOf(series(uid, ann.email, guests)), anns)).toBe(201);
+    const own = `${bobcal}${uid}.ics`;
+    const theirs = own.replace(bob.id, carol.id);
+    const text = await read(theirs, carols);
+    expect(text).toContain('RRULE');
+    expect(await put(theirs, without(text, '03'), carols)).toBe(403);
+    // Nor a date that the owner has removed.
+    expect(await put(own, without(await read(own, bobs), '04'), bobs)).toBe(204);
+    expect(await put(theirs, text, carols)).toBe(403);
+    expect(await exdates(uid)).toEqual(['20270304T090000Z']);
+    const rows = await app.sql(
+      `SELECT recurrence_key FROM event_participants WHERE event_id = $1 AND removed`,
+      [(await eventOf(uid)).id],
+    );
+    expect(rows).toEqual([{ recurrence_key: '2027-03-04T09:00:00' }]);
+    expect(await historyOf(uid)).toHaveLength(1);
   });
 });

@@ -18,18 +18,11 @@ import type { EventChange } from '../changes/event-write.js';
 import { EventWriter } from '../changes/event-writer.js';
 import { EventsRepository } from '../events.repository.js';
 import { permissionsOf } from '../model/event-policy.js';
-import type { CalendarContext } from '../model/event-record.js';
+import type { CalendarContext, ImportedVersion } from '../model/event-record.js';
 import type { ReadEvent } from '../model/vevent-reader.js';
-import {
-  createdEvent,
-  differing,
-  fileEvent,
-  importedStamp,
-  isOlder,
-  replaced,
-  withInstances,
-} from './imported-event.js';
+import { createdEvent, differing, fileEvent, replaced, withInstances } from './imported-event.js';
 import { type FileEvent, IcsFile, MAX_FILE_BYTES, splitRanges, TooManyEventsError } from './ics-file.js';
+import { importable, importedVersion, withPastStamps } from './import-version.js';
 import type { ReadWarning } from '../model/vevent-time-parts.js';
 import type { EventBatchEnvelope } from './events.dto.js';
 import type { OperationErrorResponse } from '../responses/event.response.js';
@@ -55,13 +48,15 @@ interface Imported {
   status: 200 | 201;
   eventId: string;
   change: EventChange | null;
+  /** What the file has of an event that does not change; absent where it is stored already. */
+  seen?: ImportedVersion;
   /** Of the comparison with the stored event. */
   warnings?: ReadWarning[];
 }
 
 /**
- * Imports of iCalendar files into a calendar. An event is found by its UID, and replaced unless it was changed here later, so a repeated
- * import changes nothing. No message is sent, and no other calendar changes.
+ * Imports of iCalendar files into a calendar. An event is found by its UID, and replaced unless it was edited here later, so a repeated
+ * import changes nothing (`importable`). No message is sent, and no other calendar changes.
  */
 @Injectable()
 export class IcsImport {
@@ -149,13 +144,18 @@ export class IcsImport {
       members: new Map(members.map(({ email, user_id }) => [email, user_id])),
     };
     const changes: EventChange[] = [];
+    const seen: { id: string; imported: ImportedVersion }[] = [];
     const results: ImportResult[] = [];
     for (const { event, found: each } of read) {
       const result = await this.imported(job, event, each, eventIds.get(event.uid) ?? null);
-      if (!(result instanceof ApiError) && result.change) changes.push(result.change);
+      if (!(result instanceof ApiError)) {
+        if (result.change) changes.push(result.change);
+        if (result.seen) seen.push({ id: result.eventId, imported: result.seen });
+      }
       results.push(resultOf(event, result, each instanceof ApiError ? [] : (each?.warnings ?? [])));
     }
     if (changes.length > 0) await this.writer.commit(tx, ctx, changes, job.now);
+    await this.events.setImported(tx, ctx.tenantId, seen);
     return results;
   }
 
@@ -170,7 +170,13 @@ export class IcsImport {
     const { ctx, calendar, members, now } = job;
     return caught(() => {
       const change = createdEvent(ctx.userId, calendar, members, read as ReadEvent, now);
-      return { status: 201, eventId: change.record.id, change };
+      const record = withPastStamps(change.record, now);
+      const imported = importedVersion(event, null, record, true);
+      return {
+        status: 201,
+        eventId: record.id,
+        change: { ...change, record: { ...record, imported } },
+      };
     });
   }
 
@@ -185,24 +191,31 @@ export class IcsImport {
     if (!locked?.record) throw new ConcurrentChangeError('event');
     const { record, entries } = locked;
     if (entryIn(entries, calendar.id).hidden) return CalendarErrors.eventNotFound.with();
-    const next = caught(() => {
+    const whole = caught(() => {
       const own = read ?? fileEvent(event, record);
       return own ? replaced(record, own) : withInstances(record, event);
     });
-    if (next instanceof ApiError) return next;
-    const fields = differing(record, next);
-    if (fields.length === 0) return { status: 200, eventId, change: null };
-    if (isOlder(event, record)) return { status: 200, eventId, change: null, warnings: [OLDER_THAN_STORED] };
+    if (whole instanceof ApiError) return whole;
+    const unchanged = { status: 200, eventId, change: null } as const;
+    if (differing(record, whole).length === 0) {
+      const seen = importedVersion(event, record, record, true);
+      return isDeepStrictEqual(record.imported, seen) ? unchanged : { ...unchanged, seen };
+    }
+    const next = importable(event, record, whole);
+    const fields = next ? differing(record, next) : [];
+    if (!next || fields.length === 0) return { ...unchanged, warnings: [OLDER_THAN_STORED] };
     if (!permissionsOf(record, calendar, ctx.userId).edit) return CalendarErrors.notOrganizer.with();
     const sequence = Math.max(next.sequence, record.sequence + 1);
+    const after = { ...withPastStamps(next, now), sequence };
+    const isWhole = differing(next, whole).length === 0;
     const change: EventChange = {
       before: record,
-      record: { ...next, sequence, dtstamp: importedStamp(event, record, now) },
+      record: { ...after, imported: importedVersion(event, record, after, isWhole) },
       entries,
       action: 'updated',
       fields,
     };
-    return { status: 200, eventId, change };
+    return { status: 200, eventId, change, ...(!isWhole && { warnings: [OLDER_THAN_STORED] }) };
   }
 }
 
@@ -235,7 +248,7 @@ async function opened(open: () => Promise<AsyncIterable<Uint8Array>>, zone: stri
 
 const OLDER_THAN_STORED: ReadWarning = {
   code: 'older_version',
-  message: 'The event was changed here later than in the file, and stays as it is.',
+  message: 'What was edited here later than in the file stays as it is.',
 };
 
 const inOrder = (results: ImportResult[]): ImportResult[] => results.toSorted((a, b) => a.index - b.index);

@@ -13,19 +13,12 @@ import {
 } from '../model/event-record.js';
 import { isOrphaned, keptOf } from '../model/dependent-properties.js';
 import { veventsOf } from '../model/vevent.js';
-import {
-  readEvent,
-  type ReadEvent,
-  readInstances,
-  readOrphans,
-  startOf,
-  stampOf,
-} from '../model/vevent-reader.js';
+import { readEvent, type ReadEvent, readInstances, readOrphans, startOf } from '../model/vevent-reader.js';
 import { EventClock } from '../model/vevent-times.js';
 import type { FileEvent } from './ics-file.js';
 
 /** The fields that an import changes. */
-const IMPORTED = [
+export const IMPORTED = [
   ...CONTENT_FIELDS,
   'rules',
   'added',
@@ -85,7 +78,7 @@ export function asExported(record: EventRecord): ReadEvent {
   return readEvent(master as Component, instances, clock);
 }
 
-const patchesOf = (overrides: readonly OverrideRow[]) =>
+export const patchesOf = (overrides: readonly OverrideRow[]) =>
   overrides.map(({ recurrence_key, patch }) => [recurrence_key, patch]);
 
 /**
@@ -171,40 +164,3 @@ const withUser = (row: ParticipantRow, members: ReadonlyMap<string, string>): Pa
   ...row,
   user_id: members.get(row.email) ?? null,
 });
-
-/**
- * When an event of a file was changed last: LAST-MODIFIED, without it DTSTAMP, which in exports of some programs is the time of the export
- * (RFC 5545, 3.8.7.2). RFC 3339; null without a usable time.
- */
-function changedAt({ master, instances }: FileEvent): string | null {
-  const given = [...(master ? [master] : []), ...instances].flatMap(
-    (event) => stampOf(event, 'LAST-MODIFIED') ?? stampOf(event) ?? [],
-  );
-  return given.length === 0 ? null : new Date(latest(given)).toISOString();
-}
-
-/**
- * Whether an event of a file is older than the last change of the stored event. SEQUENCE counts the revisions of one program, so the numbers
- * of two programs do not say which revision is later. An event without times is not older.
- */
-export function isOlder(event: FileEvent, stored: EventRecord): boolean {
-  const changed = changedAt(event);
-  return changed !== null && seconds(Date.parse(changed)) < seconds(latest(stampsOf(stored)));
-}
-
-/** The DTSTAMP of a stored event that an import changes: that of the file, so that the next version of the file is compared with it. */
-export const importedStamp = (event: FileEvent, stored: EventRecord, now: string): string => {
-  const changed = Date.parse(changedAt(event) ?? now);
-  return new Date(Math.max(Math.min(changed, Date.parse(now)), latest(stampsOf(stored)))).toISOString();
-};
-
-const stampsOf = ({ dtstamp, overrides }: EventRecord): string[] => [
-  dtstamp,
-  ...overrides.map((override) => override.dtstamp),
-];
-
-const latest = (stamps: readonly string[]): number =>
-  stamps.reduce((last, stamp) => Math.max(last, Date.parse(stamp)), 0);
-
-/** The precision of iCalendar. */
-const seconds = (time: number): number => Math.floor(time / 1_000);

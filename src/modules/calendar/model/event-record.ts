@@ -90,6 +90,14 @@ export const CONTENT_FIELDS = [
   ...TIME_FIELDS,
 ] as const satisfies (keyof EventContent)[];
 
+/** What the last import of an event took from its file. */
+export interface ImportedVersion {
+  /** Digests of the components of the file: of the event, and of the instances that differ. */
+  parts: string[];
+  /** Digest of the stored event after the import; empty where the file had a part of the event only. */
+  stored: string;
+}
+
 /** A row of `calendar_events`. */
 export interface EventRow
   extends
@@ -116,6 +124,7 @@ export interface EventRow
       | 'updated_by'
     > {
   origin: 'internal' | 'external' | 'published';
+  imported?: ImportedVersion | null;
   dtstamp: string;
   created_at: string;
   updated_at: string;

@@ -14,6 +14,7 @@ BEGIN
          added = p_event.added, excluded = p_event.excluded, status = p_event.status, show_as = p_event.show_as,
          visibility = p_event.visibility, color = p_event.color, categories = p_event.categories,
          conference = p_event.conference, links = p_event.links, custom = p_event.custom,
+         imported = coalesce(p_event.imported, calendar_events.imported),
          proposals_allowed = p_event.proposals_allowed, sequence = p_event.sequence, dtstamp = p_event.dtstamp,
          split_from = p_event.split_from, participants_count = p_event.participants_count,
          overrides_count = p_event.overrides_count, title_key = p_event.title_key, revision = p_event.revision,

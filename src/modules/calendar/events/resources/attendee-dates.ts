@@ -15,11 +15,14 @@ export interface DatesOfAttendee {
   unknown: ReadonlySet<string>;
 }
 
+/** Dates that one text may exclude: an organizer outside of the workspace gets a mail about each. */
+const MAX_EXCLUDED = 50;
+
 export const NO_DATES: DatesOfAttendee = { removed: new Set(), restored: new Set(), unknown: new Set() };
 
 /**
- * The dates in which the text of an attendee differs from the calendar. An attendee of a series removes a date by EXDATE (RFC 6638,
- * 3.2.2.1), one of some instances by leaving out the instance.
+ * The dates in which the text of an attendee differs from the calendar; none where the text excludes more than 50 at once. An attendee of
+ * a series removes a date by EXDATE (RFC 6638, 3.2.2.1), one of some instances by leaving out the instance.
  * @param own the event as the calendar has it
  */
 export function datesOf(
@@ -33,12 +36,12 @@ export function datesOf(
   const [before, after] = isGuest
     ? [read.recurrence.added, stored.added]
     : [stored.excluded, read.recurrence.excluded];
-  // The text has the series, or none of the instances.
-  if (isGuest && !(isOrphaned(read.content) && stored.added.some((key) => before.includes(key))))
-    return NO_DATES;
   const known = new Set(before);
+  // The text has the series, or none of the instances.
+  if (isGuest && !(isOrphaned(read.content) && stored.added.some((key) => known.has(key)))) return NO_DATES;
   const named = new Set(after);
   const excluded = after.filter((key) => !known.has(key));
+  if (excluded.length > MAX_EXCLUDED) return NO_DATES;
   const removed = excluded.filter((key) => isGuest || occurrenceOf(own, key, 'UTC') !== null);
   const isRemoved = new Set(
     record.participants.flatMap((row) => (row.user_id === userId && row.removed ? [row.recurrence_key] : [])),

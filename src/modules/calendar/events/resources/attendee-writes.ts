@@ -48,7 +48,10 @@ export class AttendeeWrites {
   async write({ tx, ctx, calendar, locked, own, read, now }: Job): Promise<void> {
     const { record, entries } = locked;
     const before = entryIn(entries, calendar.id);
-    const dates = before.hidden || !read ? NO_DATES : datesOf(record, own, ctx.userId, read);
+    // A date is declined in the name of the attendee, so other writers of the calendar cannot remove it, as by DELETE.
+    const isOwner = ctx.userId === calendar.owner_id;
+    const dates =
+      before.hidden || !read || !isOwner ? NO_DATES : datesOf(record, own, calendar.owner_id, read);
     if (!before.hidden && (!read || differsBeyond(dates, record, calendar, own, read)))
       throw CalendarErrors.notOrganizer.with();
     const reminders = read?.reminders ?? [];
@@ -83,9 +86,13 @@ export class AttendeeWrites {
       messages.push(...replyTo(record, attendee as ParticipantRow, key, ''));
     }
     if (attendee && dates.removed.size > 0) {
+      const rows = after.participants.filter(({ email }) => email === attendee.email);
+      // The organizer knows dates that are declined already.
+      const news = [...dates.removed].filter((key) => responseAt(rows, key)?.response !== 'declined');
+      messages.push(...news.flatMap((key) => replyTo(record, attendee, key, '')));
       after = withoutDates(after, attendee.email, dates.removed, now);
-      messages.push(...[...dates.removed].flatMap((key) => replyTo(record, attendee, key, '')));
     }
+    const changed = [...responses.map(({ key }) => key), ...dates.removed, ...dates.restored];
     await this.writer.commitOne(
       tx,
       ctx,
@@ -96,7 +103,7 @@ export class AttendeeWrites {
         proposals: [],
         action: 'responded',
         fields: ['response'],
-        key: responses[0]?.key ?? [...dates.removed][0] ?? '',
+        key: changed.length === 1 ? changed[0] : '',
         messages: read ? serverMessages(messages, read) : [],
       },
       now,

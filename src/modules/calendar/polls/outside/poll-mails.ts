@@ -40,6 +40,8 @@ export class VoteLinks {
   }
 }
 
+const invitationKey = (participantId: string): string => `poll ${participantId}`;
+
 interface PollMail {
   title: string;
   inviter: string;
@@ -131,15 +133,19 @@ export class PollMails implements OnModuleInit {
     for (const { id: participantId, email: to } of outside) {
       const url = this.links.url({ tenantId, pollId: poll.id, participantId });
       const mail = { tenantId, template: POLL_MAIL, to, language, values: { ...common, url } };
-      await this.mails.queue(tx, { ...mail, key: `poll ${participantId}` });
+      await this.mails.queue(tx, { ...mail, key: invitationKey(participantId) });
     }
   }
 
-  /** Queues a mail to each participant outside of the workspace who has voted. */
+  /** Withdraws invitations that are not sent yet, and queues a mail to each participant outside of the workspace who has voted. */
   async cancel(tx: Tx, tenantId: string, poll: PollRecord): Promise<void> {
-    const voters = poll.participants.filter(
-      ({ user_id: userId, responded_at: at }) => userId === null && at !== null,
+    const outside = poll.participants.filter(({ user_id: userId }) => userId === null);
+    await this.mails.withdraw(
+      tx,
+      tenantId,
+      outside.map(({ id }) => invitationKey(id)),
     );
+    const voters = outside.filter(({ responded_at: at }) => at !== null);
     const owner = voters.length > 0 ? await this.polls.owner(tx, tenantId, poll.owner_id) : null;
     if (!owner) return;
     const language = languageOf(owner.locale) ?? 'en';

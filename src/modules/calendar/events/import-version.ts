@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { type Component, propertyOf } from '../../../lib/icalendar/index.js';
+import { isOrphaned } from '../model/dependent-properties.js';
+import type { EventRecord, ImportedVersion } from '../model/event-record.js';
+import { stampOf, startOf } from '../model/vevent-reader.js';
+import type { FileEvent } from './ics-file.js';
+import { IMPORTED, patchesOf, withInstances } from './imported-event.js';
+
+/** Maximum number of digests of an event. */
+const MAX_PARTS = 4_000;
+/** Characters of a digest: 96 bits. */
+const DIGEST_LENGTH = 16;
+
+/** Properties that an export may change without a change of the event. */
+const VOLATILE: ReadonlySet<string> = new Set(['DTSTAMP', 'LAST-MODIFIED', 'SEQUENCE']);
+
+/**
+ * The event after the import of a file. An event that nobody edited here since the last import takes the file. An edited one takes the parts
+ * (the series with all instances, or single instances) that differ from the last imported file and were changed after the edit, by
+ * LAST-MODIFIED, without it DTSTAMP. SEQUENCE counts the revisions of one program, so the numbers of two programs do not say which is later.
+ * @param whole the stored event with all that the file states
+ * @returns null: nothing of the file is taken
+ */
+export function importable(event: FileEvent, stored: EventRecord, whole: EventRecord): EventRecord | null {
+  if (isUntouched(stored)) return whole;
+  const known = new Set(stored.imported?.parts);
+  const isLater = (part: Component, edited: string): boolean => {
+    const changed = changedAt(part);
+    return changed !== null && seconds(changed) >= seconds(edited) && !known.has(digestOfPart(part));
+  };
+  const { master, instances } = event;
+  const edited = lastEdit(stored);
+  if (isOrphaned(stored)) return partsOf(event).some((part) => isLater(part, edited)) ? whole : null;
+  if (master && isLater(master, edited)) return whole;
+  const editOf = editsOfInstances(event, stored);
+  const later = instances.filter((instance) => isLater(instance, editOf(instance)));
+  return later.length === 0 ? null : withInstances(stored, { ...event, instances: later });
+}
+
+/**
+ * What to remember of an import.
+ * @param after the event after the import
+ * @param isWhole the event has all that the file states
+ */
+export function importedVersion(
+  event: FileEvent,
+  before: EventRecord | null,
+  after: EventRecord,
+  isWhole: boolean,
+): ImportedVersion {
+  const parts = partsOf(event).map(digestOfPart);
+  const known = before?.imported ?? { parts: [], stored: '' };
+  // A file of instances, or a part of a file, says nothing about the others.
+  const isAll = isWhole && (before === null || event.master !== null || isOrphaned(after));
+  return {
+    parts: (isAll ? parts : [...new Set([...known.parts, ...parts])]).slice(-MAX_PARTS),
+    stored: isAll || (isWhole && before && isUntouched(before)) ? digestOfStored(after) : known.stored,
+  };
+}
+
+/** Stamps of a file are never later than its import: a later edit is later. */
+export const withPastStamps = (record: EventRecord, now: string): EventRecord => ({
+  ...record,
+  dtstamp: earlier(record.dtstamp, now),
+  overrides: record.overrides.map((row) => ({ ...row, dtstamp: earlier(row.dtstamp, now) })),
+});
+
+/** Whether the event is as the last import left it. */
+const isUntouched = (stored: EventRecord): boolean =>
+  stored.imported !== undefined &&
+  stored.imported !== null &&
+  stored.imported.stored === digestOfStored(stored);
+
+const partsOf = ({ master, instances }: FileEvent): Component[] => [
+  ...(master ? [master] : []),
+  ...instances,
+];
+
+/** RFC 3339; null without a usable time. */
+const changedAt = (part: Component): string | null => stampOf(part, 'LAST-MODIFIED') ?? stampOf(part);
+
+const lastEdit = ({ dtstamp, overrides }: EventRecord): string =>
+  overrides.reduce(
+    (last, override) => (Date.parse(override.dtstamp) > Date.parse(last) ? override.dtstamp : last),
+    dtstamp,
+  );
+
+/** The last edits of the instances of a file. One that does not differ from its series was edited with the series. */
+function editsOfInstances({ clock }: FileEvent, stored: EventRecord): (instance: Component) => string {
+  const start = startOf(stored);
+  const edits = new Map(stored.overrides.map(({ recurrence_key: key, dtstamp }) => [key, dtstamp]));
+  return (instance) => {
+    const id = propertyOf(instance, 'RECURRENCE-ID');
+    const key = id && clock.keyOf(id, start, stored);
+    return (key && edits.get(key)) || stored.dtstamp;
+  };
+}
+
+const digestOfPart = ({ name, properties, components }: Component): string =>
+  digest([name, properties.filter((each) => !VOLATILE.has(each.name)), components]);
+
+/** Of the values that an import changes. */
+const digestOfStored = (record: EventRecord): string =>
+  digest([IMPORTED.map((name) => record[name]), patchesOf(record.overrides)]);
+
+/** PostgreSQL orders the members of objects anew, and leaves out those without a value. */
+const digest = (value: unknown): string =>
+  createHash('sha256')
+    .update(JSON.stringify(ordered(value)))
+    .digest('base64url')
+    .slice(0, DIGEST_LENGTH);
+
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, each]) => [name, ordered(each)]));
+}
+
+const earlier = (a: string, b: string): string => (Date.parse(a) < Date.parse(b) ? a : b);
+
+/** The precision of iCalendar. */
+const seconds = (time: string): number => Math.floor(Date.parse(time) / 1_000);
