@@ -196,8 +196,10 @@ describe('polls by mail', () => {
     const poll = await create('Never sent');
     expect((await ann.api.post(`/calendar/polls/${poll.id}/cancel`)).status).toBe(200);
     const { id } = poll.participants.find(({ email }: any) => email === ZOE);
-    expect(await app.get<SystemMail>(SystemMail).stateOf(ann.tenantId, `poll ${id}`)).toMatchObject({
-      state: 'cancelled',
-    });
+    expect(await app.get<SystemMail>(SystemMail).stateOf(ann.tenantId as string, `poll ${id}`)).toMatchObject(
+      {
+        state: 'cancelled',
+      },
+    );
   });
 });
