@@ -26,7 +26,7 @@ const setImported = workspace.statement<never>(
 
 /** SQL over the row `event`: about the bytes of an event without its overrides. */
 export const EVENT_BYTES = `2048 + 400 * event.participants_count + ${textBytes('event.title', 'event.description', 'event.location')}
-  + ${jsonBytes('event.locations', 'event.links', 'event.conference', 'event.custom')}`;
+  + ${jsonBytes('event.locations', 'event.links', 'event.conference', 'event.custom', 'event.imported')}`;
 
 /** SQL over the row `event`, with the workspace as $1: about the bytes of its overrides. */
 export const OVERRIDES_BYTES = `CASE WHEN event.overrides_count > 0 THEN (

@@ -150,6 +150,42 @@ describe('a repeated import of iCalendar', () => {
     expect(await bring(file)).toMatchObject({ title: 'Here', codes: ['older_version'] });
   });
 
+  test('keeps an edit against a rejected file that is exported again', async () => {
+    const { id } = await bring(text('v-again', 'File', `DTSTAMP:${seconds(-2 * HOUR)}`));
+    await rename(id, 'Edited');
+    for (const shift of [-HOUR, HOUR])
+      expect(await bring(text('v-again', 'Second', `DTSTAMP:${seconds(shift)}`))).toMatchObject({
+        title: 'Edited',
+        codes: ['older_version'],
+      });
+    const third = text('v-again', 'Third', `DTSTAMP:${seconds(HOUR)}`);
+    expect(await bring(third)).toMatchObject({ title: 'Third', codes: [] });
+  });
+
+  test('adds no instance that the series has no longer', async () => {
+    const uid = 'v-moved';
+    const file = (...instances: string[]) =>
+      icsFile(
+        ...vevent(
+          `UID:${uid}`,
+          'SUMMARY:File',
+          'DTSTART:20270302T090000Z',
+          'DTEND:20270302T100000Z',
+          'RRULE:FREQ=DAILY;COUNT=3',
+          `DTSTAMP:${seconds(-HOUR)}`,
+        ),
+        ...instances,
+      );
+    const { id } = await bring(file());
+    await rename(id, 'Moved', { start: '2027-03-02T12:00:00Z', end: '2027-03-02T13:00:00Z' });
+    const late = instance(uid, '03', 'Third', `LAST-MODIFIED:${seconds(HOUR)}`);
+    expect(await bring(file(...late))).toMatchObject({ title: 'Moved', codes: ['older_version'] });
+    const { body } = await ann.api.get(
+      `/calendar/${calendar}/instances?from=2027-03-03T00:00:00Z&to=2027-03-04T00:00:00Z`,
+    );
+    expect(body.instances.filter((event: any) => event.uid === uid)).toHaveLength(1);
+  });
+
   test('takes a changed instance, and keeps the edits of the series and of other instances', async () => {
     const uid = 'v-parts';
     const master = [

@@ -173,6 +173,28 @@ describe('task series of CalDAV programs', () => {
     expect(next).not.toContain('EXDATE');
   });
 
+  test('an instance that is moved behind the following one', async () => {
+    const text = textOf(
+      '-//Late//EN',
+      ...todo(
+        'late',
+        'SUMMARY:Late',
+        'DTSTART;VALUE=DATE:20270301',
+        'DUE;VALUE=DATE:20270301',
+        'RRULE:FREQ=WEEKLY',
+      ),
+      ...todo('late', 'RECURRENCE-ID;VALUE=DATE:20270301', 'SUMMARY:Late', 'DUE;VALUE=DATE:20270310'),
+      ...todo('late', 'RECURRENCE-ID;VALUE=DATE:20270315', 'SUMMARY:Late', 'DUE;VALUE=DATE:20270316'),
+    );
+    expect(await put('late', text)).toBe(201);
+    const task = await only('Late');
+    // Programs complete one instance after the other.
+    const dates = [task.date];
+    for (let next = await complete(task.id); dates.length < 3; next = await complete(next!))
+      dates.push(await dateOf(next));
+    expect(dates).toEqual(['2027-03-10', '2027-03-08', '2027-03-16']);
+  });
+
   test('Nextcloud Tasks: days, a cancelled and a moved instance', async () => {
     const product = '-//Nextcloud Tasks v0.16.0';
     const master = [

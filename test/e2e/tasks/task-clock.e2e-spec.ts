@@ -136,6 +136,21 @@ describe('tasks and time', () => {
         },
       );
 
+      test('a cancelled task keeps its next one', async () => {
+        const { id, next } = await repeated();
+        expect((await complete(id, { status: 'cancelled' })).next_task_id).toBe(next);
+        expect((await read(next)).date).toBe('2026-01-06');
+      });
+
+      test('a user who cannot see the next task leaves it', async () => {
+        const { id, next } = await repeated({ assignees: [bob.id] });
+        await alice.api.patch(`/tasks/${next}`, { assignees: [] });
+        // Otherwise the change of the assignees would keep it.
+        await app.sql('UPDATE tasks SET revision = 1 WHERE id = $1', [next]);
+        expect((await bob.api.patch(`/tasks/${id}`, { done: false })).status).toBe(200);
+        expect((await read(next)).date).toBe('2026-01-06');
+      });
+
       test('leaves no task, step or history behind, however often', async () => {
         const { id } = await repeated();
         const kept = async () =>

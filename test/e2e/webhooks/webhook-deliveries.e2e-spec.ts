@@ -63,10 +63,10 @@ describe('deliveries of webhooks', () => {
     const { next_task_id: next } = ok(await alice.api.patch(`/tasks/${task.id}`, { done: true })).task;
     ok(await alice.api.patch(`/tasks/${task.id}`, { done: false }));
     await at.deliver();
-    expect(at.receiver.of(hook.path).map(({ body }) => body.data)).toEqual([
-      { task_id: next, revision: 1, actor_id: alice.id, task: null },
-    ]);
-    expect(at.receiver.of(filtered.path)).toEqual([]);
+    for (const { path } of [hook, filtered])
+      expect(at.receiver.of(path).map(({ body }) => body.data)).toEqual([
+        { task_id: next, revision: 1, actor_id: alice.id, task: null },
+      ]);
   });
 
   test('reach each domain: tasks, events, forms, members', async () => {

@@ -129,6 +129,7 @@ describe('instances of repeating tasks (RFC 4791, 9.6.5 and 9.9)', () => {
       ['DTSTART:never', 'RRULE:FREQ=DAILY'],
       [...repeating, 'DUE:never'],
       [...repeating, `EXDATE;VALUE=DATE:${dates.join(',')}`],
+      [...repeating, ...Array.from({ length: 4 }, () => 'RRULE:FREQ=HOURLY')],
     ]) {
       const text = todoOf(lines);
       expect(expandedTodo(text, clock, days('2026-03-02', '2026-03-03'))).toBeNull();

@@ -86,6 +86,15 @@ describe.each(CARD_VERSIONS)('vCard %s', (version) => {
     }
   });
 
+  it('keeps a further anniversary, which version 3.0 has no property for', () => {
+    const lines = ['FN:Maria', 'ANNIVERSARY;ALTID=1:20100612', 'ANNIVERSARY;ALTID=1;VALUE=text:in June'];
+    const given = ['BEGIN:VCARD', 'VERSION:4.0', ...lines, 'END:VCARD', ''].join('\r\n');
+    const card = readCard(writeCard(readCard(given), { version: '4.0' }));
+    const { custom, dates } = readCard(writeCard(card, { version }));
+    expect(dates).toMatchObject([{ type: 'anniversary', year: 2010 }]);
+    expect(custom).toContainEqual(expect.objectContaining({ name: 'ANNIVERSARY', value: 'in June' }));
+  });
+
   it('a program that deletes the birthday deletes the further ones too', () => {
     const lines = ['FN:Maria', 'BDAY;ALTID=1:19850412', 'BDAY;ALTID=1:19850413'];
     const given = ['BEGIN:VCARD', 'VERSION:4.0', ...lines, 'END:VCARD', ''].join('\r\n');

@@ -1,6 +1,7 @@
 import { type Card, type CardProperty, VcardError } from '../card.js';
 import { companionOf, companionsIn } from '../companions.js';
 import { Draft } from './draft.js';
+import { ANNIVERSARIES } from './vendors.js';
 import { HANDLERS } from './handlers.js';
 import { ALTERNATIVE, preferredFirst, WRITTEN_ONCE } from '../values.js';
 import { parseCard, type Property } from './properties.js';
@@ -78,12 +79,15 @@ function cardOf(bytes: Buffer): Card {
   const draft = new Draft(lines);
   const given = lines.properties.filter((property) => !IGNORED.has(property.name) && hasValue(property));
   const names = new Set(given.map(({ name }) => name));
+  // Version 3.0 has no ANNIVERSARY: programs write it in properties of their own.
+  const isStated = (name: string): boolean =>
+    (name === 'ANNIVERSARY' ? [...ANNIVERSARIES, 'X-ABDATE'] : [name]).some((each) => names.has(each));
   const properties = preferredFirst(
     given.flatMap((property) => {
       const alternative = alternativeOf(property);
       if (alternative === null) return property;
       // The program deleted the value to which this one is a further one, and kept a property that it does not know.
-      return names.has(alternative) ? property : [];
+      return isStated(alternative) ? property : [];
     }),
   );
   const isLate = ({ name }: Property): boolean => LATE.has(name);

@@ -40,7 +40,8 @@ const RELATIONS: ReadonlyMap<string, string> = new Map([
   ['X-MS-CHILD', 'child'],
 ]);
 
-const ANNIVERSARIES = [
+/** Names of anniversaries in vCards of all versions. */
+export const ANNIVERSARIES = [
   'ANNIVERSARY',
   'X-ANNIVERSARY',
   'X-MS-ANNIVERSARY',

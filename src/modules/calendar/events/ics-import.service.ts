@@ -197,14 +197,19 @@ export class IcsImport {
     });
     if (whole instanceof ApiError) return whole;
     const unchanged = { status: 200, eventId, change: null } as const;
-    if (differing(record, whole).length === 0) {
-      const seen = importedVersion(event, record, record, true);
-      return isDeepStrictEqual(record.imported, seen) ? unchanged : { ...unchanged, seen };
-    }
-    const next = importable(event, record, whole);
+    const mayEdit = permissionsOf(record, calendar, ctx.userId).edit;
+    // What others see of the event is not what its editors edited.
+    const remembered = (isWhole: boolean): Pick<Imported, 'seen'> => {
+      const seen = importedVersion(event, record, record, isWhole);
+      return mayEdit && !isDeepStrictEqual(record.imported, seen) ? { seen } : {};
+    };
+    if (differing(record, whole).length === 0) return { ...unchanged, ...remembered(true) };
+    const next = caught(() => importable(event, record, whole));
+    if (next instanceof ApiError) return next;
     const fields = next ? differing(record, next) : [];
-    if (!next || fields.length === 0) return { ...unchanged, warnings: [OLDER_THAN_STORED] };
-    if (!permissionsOf(record, calendar, ctx.userId).edit) return CalendarErrors.notOrganizer.with();
+    if (!next || fields.length === 0)
+      return { ...unchanged, ...remembered(false), warnings: [OLDER_THAN_STORED] };
+    if (!mayEdit) return CalendarErrors.notOrganizer.with();
     const sequence = Math.max(next.sequence, record.sequence + 1);
     const after = { ...withPastStamps(next, now), sequence };
     const isWhole = differing(next, whole).length === 0;

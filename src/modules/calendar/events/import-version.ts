@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { type Component, propertyOf } from '../../../lib/icalendar/index.js';
 import { isOrphaned } from '../model/dependent-properties.js';
 import type { EventRecord, ImportedVersion } from '../model/event-record.js';
-import { stampOf, startOf } from '../model/vevent-reader.js';
+import { instanceAt } from '../model/event-series.js';
+import { MAX_OVERRIDES, stampOf, startOf } from '../model/vevent-reader.js';
 import type { FileEvent } from './ics-file.js';
 import { IMPORTED, patchesOf, withInstances } from './imported-event.js';
 
-/** Maximum number of digests of an event. */
-const MAX_PARTS = 4_000;
+/** Maximum number of digests of an event: of the series and its instances. */
+const MAX_PARTS = MAX_OVERRIDES + 1;
 /** Characters of a digest: 96 bits. */
 const DIGEST_LENGTH = 16;
 
@@ -28,12 +29,15 @@ export function importable(event: FileEvent, stored: EventRecord, whole: EventRe
     const changed = changedAt(part);
     return changed !== null && seconds(changed) >= seconds(edited) && !known.has(digestOfPart(part));
   };
-  const { master, instances } = event;
+  const { master } = event;
   const edited = lastEdit(stored);
-  if (isOrphaned(stored)) return partsOf(event).some((part) => isLater(part, edited)) ? whole : null;
+  if (isOrphaned(stored)) return partsOf(event).every((part) => isLater(part, edited)) ? whole : null;
   if (master && isLater(master, edited)) return whole;
   const editOf = editsOfInstances(event, stored);
-  const later = instances.filter((instance) => isLater(instance, editOf(instance)));
+  const later = instancesOf(event).filter((instance) => {
+    const edit = editOf(instance);
+    return edit !== null && isLater(instance, edit);
+  });
   return later.length === 0 ? null : withInstances(stored, { ...event, instances: later });
 }
 
@@ -50,11 +54,11 @@ export function importedVersion(
 ): ImportedVersion {
   const parts = partsOf(event).map(digestOfPart);
   const known = before?.imported ?? { parts: [], stored: '' };
-  // A file of instances, or a part of a file, says nothing about the others.
-  const isAll = isWhole && (before === null || event.master !== null || isOrphaned(after));
+  // A file of instances says nothing about the others.
+  const hasAll = before === null || event.master !== null || isOrphaned(after);
   return {
-    parts: (isAll ? parts : [...new Set([...known.parts, ...parts])]).slice(-MAX_PARTS),
-    stored: isAll || (isWhole && before && isUntouched(before)) ? digestOfStored(after) : known.stored,
+    parts: hasAll ? parts : [...new Set([...known.parts, ...parts])].slice(-MAX_PARTS),
+    stored: isWhole && (hasAll || (before && isUntouched(before))) ? digestOfStored(after) : known.stored,
   };
 }
 
@@ -71,10 +75,13 @@ const isUntouched = (stored: EventRecord): boolean =>
   stored.imported !== null &&
   stored.imported.stored === digestOfStored(stored);
 
-const partsOf = ({ master, instances }: FileEvent): Component[] => [
-  ...(master ? [master] : []),
-  ...instances,
+const partsOf = (event: FileEvent): Component[] => [
+  ...(event.master ? [event.master] : []),
+  ...instancesOf(event),
 ];
+
+/** As many as are read. */
+const instancesOf = ({ instances }: FileEvent): Component[] => instances.slice(0, MAX_OVERRIDES);
 
 /** RFC 3339; null without a usable time. */
 const changedAt = (part: Component): string | null => stampOf(part, 'LAST-MODIFIED') ?? stampOf(part);
@@ -85,14 +92,18 @@ const lastEdit = ({ dtstamp, overrides }: EventRecord): string =>
     dtstamp,
   );
 
-/** The last edits of the instances of a file. One that does not differ from its series was edited with the series. */
-function editsOfInstances({ clock }: FileEvent, stored: EventRecord): (instance: Component) => string {
+/**
+ * The last edits of the instances of a file. One that does not differ from its series was edited with the series; null for one that the
+ * series does not have, since the series was moved here, or the instance deleted.
+ */
+function editsOfInstances({ clock }: FileEvent, stored: EventRecord): (instance: Component) => string | null {
   const start = startOf(stored);
   const edits = new Map(stored.overrides.map(({ recurrence_key: key, dtstamp }) => [key, dtstamp]));
   return (instance) => {
     const id = propertyOf(instance, 'RECURRENCE-ID');
     const key = id && clock.keyOf(id, start, stored);
-    return (key && edits.get(key)) || stored.dtstamp;
+    if (!key) return null;
+    return edits.get(key) ?? (instanceAt(stored, key) ? stored.dtstamp : null);
   };
 }
 

@@ -27,7 +27,7 @@ import type { ReadWarning, Start } from './vevent-time-parts.js';
 import { EventClock, type Recurrence } from './vevent-times.js';
 
 const MAX_UID = 500;
-const MAX_OVERRIDES = 2_000;
+export const MAX_OVERRIDES = 2_000;
 const MAX_RANGES = 20;
 /** The version of a series of which only instances are known. */
 export const NO_VERSION = { sequence: 0, dtstamp: '1970-01-01T00:00:00.000Z' };

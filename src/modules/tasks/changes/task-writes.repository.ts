@@ -7,7 +7,14 @@ import { isUuid } from '../../../platform/http/id.pipe.js';
 import { throwQuotaError } from '../../../platform/quotas/row-quota.js';
 import { TenantsApi } from '../../tenants/index.js';
 import type { TaskPatch } from '../model/rules/task-merge.js';
-import { DONE, positionAfter, type TaskEvent, type TaskRow, timestampText } from '../model/rules/task-row.js';
+import {
+  DONE,
+  mayWrite,
+  positionAfter,
+  type TaskEvent,
+  type TaskRow,
+  timestampText,
+} from '../model/rules/task-row.js';
 import type { NewTaskFacts, TaskFacts } from '../model/rules/task-rules.js';
 import type { StoredTask } from '../tasks.repository.js';
 import type { TaskRole, Task, TaskMember } from '../tasks.schema.js';
@@ -261,7 +268,8 @@ export class TaskWritesRepository {
     const [state] = await reader.query(isUntouched, [ctx.tenantId, next]);
     if (!state?.is_untouched) return null;
     const [row] = await reader.query(facts, [ctx.tenantId, ctx.userId, next]);
-    if (!row) return null;
+    // Both tasks stay where the user could not write the next one.
+    if (!row || !mayWrite(row.member_role)) return null;
     const {
       version: _version,
       member_role: _role,
@@ -351,7 +359,7 @@ export class TaskWritesRepository {
 export const withdrawable = (
   { status, next_task_id: next }: Pick<TaskRow, 'status' | 'next_task_id'>,
   patch: TaskPatch,
-): string | null => (status === DONE && (patch.reopen || (patch.status ?? DONE) !== DONE) ? next : null);
+): string | null => (status === DONE && (patch.reopen || (patch.status ?? DONE) < DONE) ? next : null);
 
 /** @param row of a new task: missing columns are null */
 const columnsOf = (row: Partial<TaskRow>, isNew: boolean) =>

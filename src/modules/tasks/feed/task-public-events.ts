@@ -23,7 +23,8 @@ const folder = workspace.statement<{ id: string }>(
 // Purged tasks that the member saw.
 const purged = workspace.statement<{ id: string }>(
   'tasks.purged_for',
-  `SELECT task_id AS id FROM task_members WHERE tenant_id = $1 AND user_id = $2 AND task_id = ANY ($3::uuid[]) AND gone = 2`,
+  `SELECT task_id AS id FROM task_members WHERE tenant_id = $1 AND user_id = $2 AND task_id = ANY ($3::uuid[]) AND gone = 2
+      AND ($4::uuid IS NULL OR left_folders[cardinality(left_folders)] = $4)`,
 );
 
 const TASK_EVENTS = publicEvents(
@@ -85,9 +86,8 @@ export class TaskPublicEvents implements OnModuleInit {
     const texts = await this.references.complete(this.db, ctx, found);
     const byId = new Map<string, FoundSubject>(found.map(({ id }, n) => [id, texts[n]]));
     const missing = ids.filter((id) => !byId.has(id));
-    // The folder of a purged task is unknown.
-    if (missing.length > 0 && folder === undefined)
-      for (const { id } of await this.db.query(purged, [ctx.tenantId, ctx.userId, missing]))
+    if (missing.length > 0)
+      for (const { id } of await this.db.query(purged, [ctx.tenantId, ctx.userId, missing, folder ?? null]))
         byId.set(id, null);
     return ids.map((id) => byId.get(id));
   }

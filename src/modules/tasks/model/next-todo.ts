@@ -20,15 +20,23 @@ export function followingOccurrence(task: TaskRow, now: Date): Occurrence | null
   const { recurrence, date, due_at: dueAt, time_zone: timeZone, icalendar: kept } = task;
   if (recurrence === null || date === null) return null;
   const repeating = { ...recurrence, timeZone, date, dueAt };
+  const { scheduled, start } = recurrence;
   if (kept === null) return nextOccurrence(repeating, now);
   const todo = storedTodo(kept);
   const clock = clockOf(kept.others, timeZone);
   const zone = zoneOf(task);
   const { excluded, closed, open, added } = exceptionsOf(todo, kept.others, clock, zone);
   const length = readable(() => lengthOf(todo, clock, zone)) ?? 0;
-  const next = nextOccurrence(repeating, now, { length, passed: [...excluded, ...closed.keys()], added });
+  const dueIn = (override: Component): Moment | null => readable(() => dueOf(override, clock));
+  // A program that moved this occurrence moved no other one.
+  const isMoved = [...open.values()].some((override) => isAt(dueIn(override), task, clock));
+  const current =
+    isMoved && scheduled !== undefined
+      ? { ...repeating, ...scheduledAt(scheduled, dueAt && start.slice(10), timeZone) }
+      : repeating;
+  const next = nextOccurrence(current, now, { length, passed: [...excluded, ...closed.keys()], added });
   const override = next?.nominal && open.get(next.nominal.startDay);
-  const moved = override && readable(() => dueOf(override, clock));
+  const moved = override && dueIn(override);
   return next && moved ? { ...next, ...dateOf(moved, clock) } : next;
 }
 
@@ -82,6 +90,17 @@ const zoneOf = ({ due_at, time_zone }: TaskRow): string | null => (due_at === nu
 function dateOf(due: Moment, { zone }: TodoClock): Pick<Occurrence, 'date' | 'dueAt'> {
   const wall = due.isDate ? due.wall : Zone.of(zone).toWall(due.instant);
   return { date: formatDay(Math.floor(wall / DAY)), dueAt: due.isDate ? null : new Date(due.instant * 1000) };
+}
+
+const isAt = (due: Moment | null, { date, due_at }: TaskRow, clock: TodoClock): boolean => {
+  const found = due && dateOf(due, clock);
+  return found !== null && found.date === date && found.dueAt?.getTime() === due_at?.getTime();
+};
+
+/** @param hour of the series, as `T09:00`; null: occurrences are days */
+function scheduledAt(day: string, hour: string | null, timeZone: string): Pick<Occurrence, 'date' | 'dueAt'> {
+  const wall = hour ? parseWallTime(day + hour) : null;
+  return { date: day, dueAt: wall === null ? null : new Date(Zone.of(timeZone).toInstant(wall) * 1000) };
 }
 
 /** Times in UTC move with the due moment, others with the day. */

@@ -32,6 +32,8 @@ const MAX_EXPANDED = 2_000;
 
 /** RDATEs, EXDATEs and changed instances of a series that are read. */
 const MAX_DATES = 1_000;
+/** Maximum number of rules, as of an event. */
+const MAX_RULES = 4;
 
 /** An instance of a series. */
 interface TodoInstance {
@@ -177,6 +179,8 @@ function unchangedInstances(
   if (!anchor) return [];
   const { isDate } = anchor;
   const zone = zoneOf(anchor);
+  const rules = propertiesOf(todo, 'RRULE');
+  if (rules.length > MAX_RULES) throw tooLarge('RRULE', MAX_RULES);
   const toInstant = (wall: number): number => Zone.of(zone ?? clock.zone).toInstant(wall);
   const added = datesOf(todo, 'RDATE', clock).map((date) => wallIn(date, anchor, zone ?? clock.zone));
   const removed = [...datesOf(todo, 'EXDATE', clock), ...changed.map(({ id }) => id)];
@@ -184,7 +188,7 @@ function unchangedInstances(
     start: anchor.wall,
     zone,
     isDate,
-    rules: propertiesOf(todo, 'RRULE').map(({ value }) => parseRule(value)),
+    rules: rules.map(({ value }) => parseRule(value)),
     added,
     excluded: {
       instants: isDate ? [] : removed.flatMap((each) => (each.isDate ? [] : each.instant)),
@@ -211,12 +215,12 @@ function unchangedInstances(
 function datesOf(todo: Component, name: 'RDATE' | 'EXDATE', clock: TodoClock): Moment[] {
   const stated = propertiesOf(todo, name).filter(({ value }) => value.trim() !== '');
   const count = stated.reduce((sum, { value }) => sum + value.split(',').length, 0);
-  if (count > MAX_DATES) throw tooLarge(name);
+  if (count > MAX_DATES) throw tooLarge(name, MAX_DATES);
   return stated.flatMap((each) => momentsOf(each, clock));
 }
 
-const tooLarge = (name: string): ICalendarError =>
-  new ICalendarError('too_large', `At most ${MAX_DATES} are read`, name);
+const tooLarge = (name: string, most: number): ICalendarError =>
+  new ICalendarError('too_large', `At most ${most} are read`, name);
 
 /** The zone of a series; null: its times, or days, are read in the zone of the task. */
 function zoneOf({ isDate, wall, instant, zone }: Moment): string | null {

@@ -222,6 +222,7 @@ export class ResourceWrites {
       participants: afterMove(next, moves(record, next)),
       sequence: isStated ? Math.max(next.sequence, record.sequence + 1) : record.sequence,
       dtstamp: now,
+      overrides: stamped(record, next, now),
     };
     const placements = await this.writer.placements(tx, ctx, after, change.entries, calendar.owner_id);
     const messages = isStated && read ? serverMessages(messagesFor(record, after, ''), read) : [];
@@ -276,3 +277,11 @@ const addressesOf = ({ master, instances }: FileEvent): string[] =>
       .filter(({ name }: Property) => name === 'ATTENDEE')
       .map(({ value }) => value.replace(/^mailto:/i, '')),
   );
+
+/** Changed instances have the time of the write: programs state another DTSTAMP, or none. */
+function stamped(before: EventRecord, { overrides }: EventRecord, now: string): EventRecord['overrides'] {
+  const known = new Map(before.overrides.map(({ recurrence_key: key, patch }) => [key, patch]));
+  return overrides.map((row) =>
+    isDeepStrictEqual(known.get(row.recurrence_key), row.patch) ? row : { ...row, dtstamp: now },
+  );
+}
