@@ -21,6 +21,8 @@ export abstract class SessionClient<Server extends object> extends pg.Client {
   constructor({ session = {}, ...config }: SessionConfig) {
     super(config);
     this.session = session;
+    // The statement that is running fails with the same error. A pool listens too, but only once the session is set.
+    this.on('error', () => undefined);
   }
 
   override connect(): Promise<pg.Client & this>;

@@ -91,8 +91,6 @@ export class ReplicaClient extends SessionClient<Server> {
   constructor({ identity, ...config }: SessionConfig & { identity: Identity }) {
     super(config);
     this.identity = identity;
-    // The statement that is running fails with the same error; a connection without one is replaced.
-    this.on('error', () => undefined);
   }
 
   protected override refusal({ name, system, database }: Server): NoReplicaError | undefined {
