@@ -34,7 +34,7 @@ export class PushSubscription {
   @Column('text', { nullable: true }) error!: string | null;
 }
 
-/** What is sent to a device: a notification, or its withdrawal. */
+/** The payload for a device: a notification, or its withdrawal. */
 export type PushKind = 'shown' | 'dismissed';
 
 @Entity('push_deliveries')

@@ -6,7 +6,7 @@ export interface DeclaredColumn {
   isNullable: boolean;
 }
 
-/** The rows of a statement as its declaration states them; null for a statement whose rows nobody reads. */
+/** The columns that the declaration of a statement states; null where the callers read no rows. */
 export type DeclaredRow = ReadonlyMap<string, DeclaredColumn> | null;
 
 /**

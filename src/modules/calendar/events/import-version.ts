@@ -16,11 +16,11 @@ const DIGEST_LENGTH = 16;
 const VOLATILE: ReadonlySet<string> = new Set(['DTSTAMP', 'LAST-MODIFIED', 'SEQUENCE']);
 
 /**
- * The event after the import of a file. An event that nobody edited here since the last import takes the file. An edited one takes the parts
- * (the series with all instances, or single instances) that differ from the last imported file and were changed after the edit, by
- * LAST-MODIFIED, without it DTSTAMP. SEQUENCE counts the revisions of one program, so the numbers of two programs do not say which is later.
- * @param whole the stored event with all that the file states
- * @returns null: nothing of the file is taken
+ * Decides what an import takes from a file. An event without edits since its last import takes the whole file. An edited event takes the
+ * components (the series with all instances, or single instances) that differ from the last imported file and whose LAST-MODIFIED, or else
+ * DTSTAMP, is not before the edit. Two programs count SEQUENCE independently, so the import does not compare it.
+ * @param whole the stored event with all values of the file
+ * @returns the event to store; null when the import keeps the stored event
  */
 export function importable(event: FileEvent, stored: EventRecord, whole: EventRecord): EventRecord | null {
   if (isUntouched(stored)) return whole;

@@ -177,7 +177,7 @@ const audience = workspace.statement<{ user_id: string }>(
   `SELECT found.user_id FROM task_audience(jsonb_populate_record(NULL::tasks, $2 || jsonb_build_object('tenant_id', $1::uuid))) found`,
 );
 
-// Nobody has written the next occurrence since it was made, nor its steps, comments and files.
+// No member has changed the next occurrence, its steps, comments or files since its creation.
 const isUntouched = workspace.statement<{ is_untouched: boolean }>(
   'tasks.is_untouched',
   `SELECT deleted_at IS NULL AND activity_count = 1 AND revision = 1 AND comments_count = 0 AND attachments = '[]'
