@@ -13,7 +13,7 @@ import { CELL_URLS } from './platform/cells/cells.js';
 import { Db } from './platform/database/db.js';
 import { createDataSource, sessionIn, withDataSource } from './platform/database/data-source.js';
 import { rejectTransactionMode } from './platform/database/connections/pooler.js';
-import type { PrimaryClientConfig } from './platform/database/connections/primary-client.js';
+import type { SessionConfig } from './platform/database/connections/session-client.js';
 import { migrate, type MigrationPlan, planMigration } from './platform/database/schema/migrate.js';
 import type { Schema } from './platform/database/schema/schema-part.js';
 import { createLogger, PinoLoggerService } from './platform/observability/logger.js';
@@ -71,7 +71,7 @@ export interface CellAddress {
   name: string;
   url: string;
   schema: string | undefined;
-  connection: Pick<PrimaryClientConfig, 'connectionString' | 'session'>;
+  connection: Pick<SessionConfig, 'connectionString' | 'session'>;
 }
 
 /**

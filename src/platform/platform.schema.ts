@@ -142,7 +142,6 @@ export const platformSchema: SchemaPart = {
     'sync_heads',
     'lock_heads',
     'advance_head',
-    'advance_head_quietly',
     'row_quota',
     'row_quota_exceeded',
     'items_need_count',

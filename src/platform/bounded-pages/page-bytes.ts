@@ -4,6 +4,24 @@
  */
 export const PAGE_BYTES = 4 * 1024 * 1024;
 
+/** How many items of a size a page has: one at least, `most` at most. */
+export const fitting = (bytes: number, most: number): number =>
+  Math.max(1, Math.min(most, Math.floor(PAGE_BYTES / bytes)));
+
+/** Texts in pages that end at their bytes. The last text of a page may exceed them. */
+export async function* inPages<T extends { text: string }>(texts: AsyncIterable<T>): AsyncGenerator<T[]> {
+  let page: T[] = [];
+  let bytes = 0;
+  for await (const each of texts) {
+    page.push(each);
+    bytes += each.text.length;
+    if (bytes < PAGE_BYTES) continue;
+    yield page;
+    [page, bytes] = [[], 0];
+  }
+  if (page.length > 0) yield page;
+}
+
 /**
  * SQL: whether a row is part of the page by number and by bytes, in a statement with `WINDOW <window> AS (ORDER BY <the order of the
  * page> ROWS UNBOUNDED PRECEDING)`.

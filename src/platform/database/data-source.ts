@@ -2,11 +2,8 @@ import pg from 'pg';
 import { DataSource } from 'typeorm';
 import type { Config } from '../../config/config.js';
 import { FairPool, type FairPoolConfig, type Shares, undivided } from './connections/fair-pool.js';
-import {
-  PrimaryClient,
-  type PrimaryClientConfig,
-  type SessionSettings,
-} from './connections/primary-client.js';
+import { PrimaryClient } from './connections/primary-client.js';
+import type { SessionConfig, SessionSettings } from './connections/session-client.js';
 import type { Schema } from './schema/schema-part.js';
 import { TIMEOUTS } from './connections/timeouts.js';
 
@@ -77,7 +74,7 @@ export function createDataSource(
       keepAlive: true,
       session: { ...(timeouts && limitsOfSession()), ...sessionIn(namespace) },
       shares,
-    } satisfies Omit<FairPoolConfig, 'Client'> & PrimaryClientConfig & { Client: typeof PrimaryClient },
+    } satisfies Omit<FairPoolConfig, 'Client'> & SessionConfig & { Client: typeof PrimaryClient },
     logging: false,
   });
 }

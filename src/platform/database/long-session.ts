@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Database } from './database.js';
-import { PrimaryClient, type PrimaryClientConfig } from './connections/primary-client.js';
+import { PrimaryClient } from './connections/primary-client.js';
+import type { SessionConfig } from './connections/session-client.js';
 import type { Statement } from './statement.js';
 import type { Tx } from './tx.js';
 
@@ -14,7 +15,7 @@ const LIMITS = [
 ];
 
 /** Opens a connection without time limits. If it is lost, its next query fails. */
-export async function openConnection(config: PrimaryClientConfig): Promise<pg.Client> {
+export async function openConnection(config: SessionConfig): Promise<pg.Client> {
   const client = new PrimaryClient(config);
   // Without a listener, the loss of an idle connection ends the process.
   client.on('error', () => undefined);

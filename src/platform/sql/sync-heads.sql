@@ -9,30 +9,22 @@ BEGIN
 END $$;
 
 -- Allocates numbers of one feed. Returns the last of them.
-CREATE FUNCTION advance_head(p_tenant uuid, p_user uuid, p_count int) RETURNS bigint LANGUAGE plpgsql AS $$
+-- @param p_is_reported the caller returns the number to its process, which reports it without a notice (`HeadChanges.report`)
+CREATE FUNCTION advance_head(p_tenant uuid, p_user uuid, p_count int, p_is_reported boolean DEFAULT false) RETURNS bigint
+LANGUAGE plpgsql AS $$
 DECLARE
   v_head bigint;
 BEGIN
   -- Almost always the counter exists: an update takes two thirds of the time of an insertion that finds a conflict.
-  UPDATE sync_heads SET head = head + p_count WHERE tenant_id = p_tenant AND user_id = p_user RETURNING head INTO v_head;
-  IF NOT FOUND THEN
-    INSERT INTO sync_heads AS counter (tenant_id, user_id, head) VALUES (p_tenant, p_user, p_count)
-    ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = counter.head + excluded.head
-    RETURNING head INTO v_head;
-  END IF;
-  RETURN v_head;
-END $$;
-
--- The same without a notice: the caller returns the number to its process, which reports it (`HeadChanges.report`).
-CREATE FUNCTION advance_head_quietly(p_tenant uuid, p_user uuid, p_count int) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-  v_head bigint;
-BEGIN
-  UPDATE sync_heads SET head = head + p_count, reported_head = head + p_count
+  UPDATE sync_heads
+     SET head = head + p_count, reported_head = CASE WHEN p_is_reported THEN head + p_count ELSE reported_head END
    WHERE tenant_id = p_tenant AND user_id = p_user RETURNING head INTO v_head;
   IF NOT FOUND THEN
-    INSERT INTO sync_heads AS counter (tenant_id, user_id, head, reported_head) VALUES (p_tenant, p_user, p_count, p_count)
-    ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = counter.head + excluded.head, reported_head = counter.head + excluded.head
+    INSERT INTO sync_heads AS counter (tenant_id, user_id, head, reported_head)
+    VALUES (p_tenant, p_user, p_count, CASE WHEN p_is_reported THEN p_count END)
+    ON CONFLICT (tenant_id, user_id) DO UPDATE
+       SET head = counter.head + excluded.head,
+           reported_head = CASE WHEN p_is_reported THEN counter.head + excluded.head ELSE counter.reported_head END
     RETURNING head INTO v_head;
   END IF;
   RETURN v_head;

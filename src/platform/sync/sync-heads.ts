@@ -18,9 +18,7 @@ const lock = workspace.statement<never>(
 
 const advance = workspace.statement<{ head: number }>(
   'sync.advance_head',
-  `INSERT INTO sync_heads AS counter (tenant_id, user_id, head) VALUES ($1, $2, $3)
-   ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = counter.head + excluded.head
-   RETURNING head::float8 AS head`,
+  `SELECT advance_head($1, $2, $3)::float8 AS head`,
 );
 
 // The new head is higher than all cursors of the user, and the floor equals it, so all cursors are expired.

@@ -81,7 +81,7 @@ BEGIN
     stored.title, stored.labels, p_user, c_device, stored.content_bytes, stored.updated_at);
 
   IF p_write ? 'is_new' THEN
-    head := advance_head_quietly(p_tenant, p_user, 1);
+    head := advance_head(p_tenant, p_user, 1, true);
     IF items_need_count(p_tenant, p_user, 'user.notes', head) THEN
       PERFORM items_counted(p_tenant, p_user, 'user.notes', head, (
         SELECT count(*) FROM (
@@ -91,7 +91,7 @@ BEGIN
     VALUES (p_tenant, p_id, p_user, 'owner', c_folder, head, stored.updated_at, stored.updated_at, c_device)
     RETURNING * INTO v_member;
   ELSIF stored.member_ids = ARRAY[p_user] THEN
-    head := advance_head_quietly(p_tenant, p_user, 1);
+    head := advance_head(p_tenant, p_user, 1, true);
     UPDATE note_members member SET
       seq = head, listed_at = stored.updated_at, device_id = c_device,
       folder_id = CASE WHEN p_write ? 'folder' THEN c_folder ELSE member.folder_id END

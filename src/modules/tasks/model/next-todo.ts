@@ -1,4 +1,4 @@
-import { component, type Component, ICalendarError, type Property } from '../../../lib/icalendar/index.js';
+import { component, type Component, type Property } from '../../../lib/icalendar/index.js';
 import { DAY, formatDay, parseWallTime, Zone } from '../../../lib/recurrence/index.js';
 import type { StoredReminder } from '../tasks.schema.js';
 import { withoutProperties } from './rules/task-merge.js';
@@ -6,7 +6,7 @@ import type { TaskRow } from './rules/task-row.js';
 import { nextOccurrence, type Occurrence } from './task-recurrence.js';
 import { clockOf } from './todo-reader.js';
 import { datesFrom, exceptionsOf, isPassed, lengthOf, shiftedTodo } from './todo-series.js';
-import { dueOf, type KeptTodo, type Moment, reminderOf, type TodoClock } from './todo-values.js';
+import { dueOf, type KeptTodo, type Moment, readable, reminderOf, type TodoClock } from './todo-values.js';
 import { reminderKey } from './todo-writer.js';
 
 /** Properties of the completed occurrence. The rule is written with the number of occurrences that are left. */
@@ -133,14 +133,4 @@ function withoutPassed(
     properties: Object.fromEntries(properties),
     others: kept.others.filter((other) => !isPassed(other, startDay, clock, zone)),
   };
-}
-
-/** Null for stored properties that cannot be read any more. */
-function readable<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof ICalendarError) return null;
-    throw error;
-  }
 }

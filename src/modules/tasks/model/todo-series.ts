@@ -2,8 +2,6 @@ import {
   type Component,
   component,
   formatTime,
-  ICalendarError,
-  parameterOf,
   propertiesOf,
   type Property,
   propertyOf,
@@ -23,7 +21,7 @@ import {
   Zone,
 } from '../../../lib/recurrence/index.js';
 import { addedWithin, canonicalRule, placeIn, type SeriesPlace, withLocalEnd } from './task-recurrence.js';
-import { dueOf, type Moment, momentAt, startOf, type TodoClock, wallOf } from './todo-values.js';
+import { dueOf, type Moment, momentsOf, readable, startOf, type TodoClock, wallOf } from './todo-values.js';
 
 /** Properties that state which instances a series has. */
 export const SERIES_NAMES = ['RRULE', 'RDATE', 'EXDATE'];
@@ -58,12 +56,12 @@ export function exceptionsOf(
   clock: TodoClock,
   zone: string | null,
 ): SeriesExceptions {
-  const excluded = momentsOf(todo, 'EXDATE', clock).map((moment) => dayIn(moment, zone));
-  const added = momentsOf(todo, 'RDATE', clock).map((moment) => wallIn(moment, zone));
+  const excluded = timesIn(todo, 'EXDATE', clock).map((moment) => dayIn(moment, zone));
+  const added = timesIn(todo, 'RDATE', clock).map((moment) => wallIn(moment, zone));
   const closed = new Map<number, boolean>();
   const open = new Map<number, Component>();
   for (const other of others) {
-    const [moment] = other.name === 'VTODO' ? momentsOf(other, 'RECURRENCE-ID', clock) : [];
+    const [moment] = other.name === 'VTODO' ? timesIn(other, 'RECURRENCE-ID', clock) : [];
     if (!moment) continue;
     const status = (textOf(other, 'STATUS') ?? '').trim().toUpperCase();
     const isDone = status === 'COMPLETED' || (status === '' && propertyOf(other, 'COMPLETED') !== undefined);
@@ -74,19 +72,12 @@ export function exceptionsOf(
 }
 
 /** The times of all properties of a name. */
-const momentsOf = (todo: Component, name: string, clock: TodoClock): Moment[] =>
+const timesIn = (todo: Component, name: string, clock: TodoClock): Moment[] =>
   propertiesOf(todo, name).flatMap((given) => readableMoments(given, clock));
 
 /** Empty for a property that cannot be read: it concerns no instance. */
-function readableMoments(given: Property, clock: TodoClock): Moment[] {
-  const tzid = parameterOf(given, 'TZID');
-  try {
-    return timesOf(given).map((time) => momentAt(time, tzid, clock));
-  } catch (error) {
-    if (error instanceof ICalendarError) return [];
-    throw error;
-  }
-}
+const readableMoments = (given: Property, clock: TodoClock): Moment[] =>
+  readable(() => momentsOf(given, clock)) ?? [];
 
 /** Programs write dates of a series of times too, and times of a series of days. */
 const wallIn = ({ isDate, wall, instant }: Moment, zone: string | null): number =>
@@ -221,6 +212,6 @@ export function datesFrom(
 
 /** Whether a component is an override of an instance before a day. */
 export function isPassed(other: Component, day: number, clock: TodoClock, zone: string | null): boolean {
-  const [moment] = other.name === 'VTODO' ? momentsOf(other, 'RECURRENCE-ID', clock) : [];
+  const [moment] = other.name === 'VTODO' ? timesIn(other, 'RECURRENCE-ID', clock) : [];
   return moment !== undefined && dayIn(moment, zone) < day;
 }

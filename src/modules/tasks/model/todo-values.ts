@@ -1,13 +1,13 @@
 import {
   type CalendarZones,
   type Component,
+  ICalendarError,
   parameterOf,
   parseDuration,
   type Property,
   propertyOf,
   textOf,
   timesOf,
-  type TimeValue,
 } from '../../../lib/icalendar/index.js';
 import { DAY, Zone } from '../../../lib/recurrence/index.js';
 import type { StoredReminder, Task, TaskPriority, TaskStatus } from '../tasks.schema.js';
@@ -127,20 +127,25 @@ export const momentOf = (property: Property, clock: TodoClock): Moment | null =>
   momentsOf(property, clock)[0] ?? null;
 
 /** The times of a property; of periods, their starts. @throws ICalendarError */
-export const momentsOf = (property: Property, clock: TodoClock): Moment[] =>
-  timesOf(property).map((time) => momentAt(time, parameterOf(property, 'TZID'), clock));
+export function momentsOf(property: Property, { zones, zone }: TodoClock): Moment[] {
+  const tzid = parameterOf(property, 'TZID');
+  return timesOf(property).map(({ kind, wall }) => {
+    if (kind === 'utc') return { isDate: false, wall, instant: wall, zone: null };
+    if (kind === 'date') return { isDate: true, wall, instant: Zone.of(zone).toInstant(wall), zone: null };
+    const found = tzid === undefined ? null : zones.resolve(tzid, wall);
+    const named = found && (found.kind === 'iana' ? found.name : found.nearest);
+    return { isDate: false, wall, instant: Zone.of(named ?? zone).toInstant(wall), zone: named };
+  });
+}
 
-/** @param tzid of the property */
-export function momentAt(
-  { kind, wall }: TimeValue,
-  tzid: string | undefined,
-  { zones, zone }: TodoClock,
-): Moment {
-  if (kind === 'utc') return { isDate: false, wall, instant: wall, zone: null };
-  if (kind === 'date') return { isDate: true, wall, instant: Zone.of(zone).toInstant(wall), zone: null };
-  const found = tzid === undefined ? null : zones.resolve(tzid, wall);
-  const named = found && (found.kind === 'iana' ? found.name : found.nearest);
-  return { isDate: false, wall, instant: Zone.of(named ?? zone).toInstant(wall), zone: named };
+/** The result of reading a stored property; null for one that cannot be read. */
+export function readable<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ICalendarError) return null;
+    throw error;
+  }
 }
 
 /** The wall time that decides the day of a task: a time in UTC is one of the zone of the task. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Turns } from '../../../lib/turns/index.js';
-import { PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
+import { inPages } from '../../../platform/bounded-pages/page-bytes.js';
 import { revisionTag } from '../../../platform/concurrency/expected-revision.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
@@ -108,7 +108,7 @@ export class TaskResources {
     options: TodoTextOptions,
   ): AsyncGenerator<TaskText[]> {
     for (let at = 0; at < ids.length; at += BATCH)
-      yield* this.texts(ctx, folderId, ids.slice(at, at + BATCH), options, null);
+      yield* inPages(this.texts(ctx, folderId, ids.slice(at, at + BATCH), options, null));
   }
 
   /** The tasks that are in a window, in pages. */
@@ -121,7 +121,7 @@ export class TaskResources {
     for await (const page of this.names(ctx, folderId)) {
       const ids = page.map(({ id }) => id);
       for (let at = 0; at < ids.length; at += BATCH)
-        yield* this.texts(ctx, folderId, ids.slice(at, at + BATCH), options, window);
+        yield* inPages(this.texts(ctx, folderId, ids.slice(at, at + BATCH), options, window));
     }
   }
 
@@ -185,17 +185,14 @@ export class TaskResources {
     return position;
   }
 
-  /** In pages by the bytes of the texts: an expanded series has a thousand times those of its task. */
   private async *texts(
     ctx: RequestContext,
     folderId: string,
     ids: readonly string[],
     { zones, expand }: TodoTextOptions,
     window: TodoWindow | null,
-  ): AsyncGenerator<TaskText[]> {
+  ): AsyncGenerator<TaskText> {
     const turns = new Turns();
-    let texts: TaskText[] = [];
-    let bytes = 0;
     for (const row of await this.tasks.read(ctx, folderId, ids)) {
       const found = todoOf(row);
       const clock = clockOf(found.others, row.time_zone);
@@ -207,16 +204,10 @@ export class TaskResources {
           text += piece;
           await turns.pause();
         }
-        texts.push({ id: row.id, etag: taskTag(row), text });
-        bytes += text.length;
-      }
-      if (bytes >= PAGE_BYTES) {
-        yield texts;
-        [texts, bytes] = [[], 0];
+        yield { id: row.id, etag: taskTag(row), text };
       }
       await turns.pause();
     }
-    if (texts.length > 0) yield texts;
   }
 }
 

@@ -11,12 +11,15 @@ import {
 } from '../../current-work/current-work.js';
 import { ConcurrencyLimiter, type Lease, QueueFullError } from '../../workers/concurrency-limiter.js';
 import { DatabaseBusyError } from '../database-errors.js';
-import type { PrimaryClientConfig } from './primary-client.js';
-import { TIMEOUTS } from './timeouts.js';
+import type { SessionConfig } from './session-client.js';
+import { limitOf, TIMEOUTS } from './timeouts.js';
 
-/** Bytes that a connection has received since it was opened. pg does not show its socket. */
-export const receivedBy = (client: ClientBase): number =>
-  (client as unknown as { connection: { stream: Socket } }).connection.stream.bytesRead;
+/** The socket of a connection, which pg does not show. */
+export const socketOf = (client: ClientBase): Socket =>
+  (client as unknown as { connection: { stream: Socket } }).connection.stream;
+
+/** Bytes that a connection has received since it was opened. */
+export const receivedBy = (client: ClientBase): number => socketOf(client).bytesRead;
 
 /** Numbers of connections of a database by their use. */
 export type Shares = Readonly<Record<Use, number>>;
@@ -94,7 +97,7 @@ interface Checkout {
   received: number;
 }
 
-export type FairPoolConfig = PoolConfig & Pick<PrimaryClientConfig, 'session'> & { shares?: Shares };
+export type FairPoolConfig = PoolConfig & Pick<SessionConfig, 'session'> & { shares?: Shares };
 
 /** The connections of a use, and the work that waits for one. */
 export interface UseState {
@@ -238,7 +241,7 @@ export class FairPool extends pg.Pool {
   private async limited(client: PoolClient, work: CurrentWork | undefined): Promise<PoolClient> {
     if (work) this.checkouts.set(client, { work, received: receivedBy(client) });
     if (this.startLimit === undefined) return client;
-    const limit = !work ? this.startLimit : work.isLong ? TIMEOUTS.longRequest : TIMEOUTS.request;
+    const limit = work ? limitOf(work) : this.startLimit;
     if ((this.limits.get(client) ?? this.startLimit) === limit) return client;
     try {
       await client.query(`SET statement_timeout = ${limit}`);

@@ -1,10 +1,6 @@
 import { DatabaseHosts } from './database-hosts.js';
 import { SessionClient, type SessionConfig } from './session-client.js';
 
-export type { SessionSettings } from './session-client.js';
-
-export type PrimaryClientConfig = SessionConfig;
-
 /** The server of a new connection is a standby: it has old rows and accepts no writes. */
 export class StandbyError extends Error {
   /** read_only_sql_transaction, which PostgreSQL answers to a write there. */
@@ -24,7 +20,7 @@ export class PrimaryClient extends SessionClient<{ standby: boolean }> {
   protected readonly questions = 'pg_is_in_recovery() AS standby';
   private readonly hosts: DatabaseHosts;
 
-  constructor(config: PrimaryClientConfig) {
+  constructor(config: SessionConfig) {
     const hosts = DatabaseHosts.of(config.connectionString);
     super({ ...config, ...(hosts.isOne ? {} : { connectionString: hosts.firstUrl }) });
     this.hosts = hosts;

@@ -1,7 +1,7 @@
-import type { Writable } from 'node:stream';
 import { currentWork } from '../../current-work/current-work.js';
-import { PrimaryClient, type PrimaryClientConfig, StandbyError } from './primary-client.js';
-import { receivedBy } from './fair-pool.js';
+import { PrimaryClient, StandbyError } from './primary-client.js';
+import type { SessionConfig } from './session-client.js';
+import { receivedBy, socketOf } from './fair-pool.js';
 import { runOn } from '../run-on.js';
 import type { Statement } from '../statement.js';
 
@@ -29,7 +29,7 @@ export class ReadPipelines {
    * @param size number of connections; opened at their first statement, again after a failure
    */
   constructor(
-    private readonly config: PrimaryClientConfig,
+    private readonly config: SessionConfig,
     size: number,
   ) {
     this.pipelines = Array.from({ length: size }, () => undefined);
@@ -103,7 +103,7 @@ export class ReadPipelines {
 function collect(pipeline: Pipeline): void {
   if (pipeline.collecting) return;
   pipeline.collecting = true;
-  const { stream } = (pipeline.client as unknown as { connection: { stream: Writable } }).connection;
+  const stream = socketOf(pipeline.client);
   stream.cork();
   setImmediate(() => {
     pipeline.collecting = false;

@@ -15,3 +15,7 @@ export const TIMEOUTS = {
    */
   response: 20_000,
 } as const;
+
+/** The time limit of the statements of a request, milliseconds. */
+export const limitOf = ({ isLong }: { isLong: boolean }): number =>
+  isLong ? TIMEOUTS.longRequest : TIMEOUTS.request;

@@ -6,7 +6,7 @@ import { currentUse, currentWork, forProcess, USES } from '../../current-work/cu
 import { ConcurrencyLimiter } from '../../workers/concurrency-limiter.js';
 import { receivedBy, type Shares, sumOf } from '../connections/fair-pool.js';
 import type { SessionSettings } from '../connections/session-client.js';
-import { TIMEOUTS } from '../connections/timeouts.js';
+import { limitOf, TIMEOUTS } from '../connections/timeouts.js';
 import { errorCode, isConnectionError, isStatementTimeout, leavesConnection } from '../database-errors.js';
 import { runOn } from '../run-on.js';
 import type { Statement } from '../statement.js';
@@ -31,7 +31,7 @@ const IDLE_MS = 30_000;
  * - `behind`: it had not replayed the position of a read in time
  * - `lost`: it does not respond, or has not responded yet
  * - `primary`: it is the primary itself, until the next fail-over
- * - `refused`: it is no standby of the primary
+ * - `refused`: the server is not a standby of the primary, and the process rejects it
  */
 export const REPLICA_STATES = ['usable', 'behind', 'lost', 'primary', 'refused'] as const;
 
@@ -67,7 +67,7 @@ export class Replica {
   state: ReplicaState = 'lost';
   /** Bytes of WAL that it had not replayed when it was asked last. */
   behindBytes = 0;
-  /** Why it is lost, refused or the primary. The log has it. */
+  /** The error that explains the states `lost`, `primary` and `refused`. The log has it too. */
   reason: string | undefined;
   private readonly logger = new Logger(Replica.name);
   private readonly places: Readonly<Record<keyof Shares, ConcurrencyLimiter>>;
@@ -152,7 +152,7 @@ export class Replica {
     position: Position,
   ): Promise<Row[] | Miss> {
     const work = currentWork();
-    const limit = !work ? TIMEOUTS.statement : work.isLong ? TIMEOUTS.longRequest : TIMEOUTS.request;
+    const limit = work ? limitOf(work) : TIMEOUTS.statement;
     const received = receivedBy(client);
     let isUsable = false;
     try {

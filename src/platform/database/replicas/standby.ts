@@ -1,6 +1,6 @@
-import type { Socket } from 'node:net';
 import type { ClientBase } from 'pg';
 import { within } from '../../../lib/turns/index.js';
+import { socketOf } from '../connections/fair-pool.js';
 import { SessionClient, type SessionConfig } from '../connections/session-client.js';
 import { runOn } from '../run-on.js';
 import { either } from '../statement.js';
@@ -106,7 +106,7 @@ export class ReplicaClient extends SessionClient<Server> {
 
 /** Ends a connection without waiting for its server. */
 export const destroy = (client: ClientBase): void => {
-  (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
+  socketOf(client).destroy();
 };
 
 /**

@@ -8,7 +8,7 @@ import {
   zonesIn,
 } from '../../../../lib/icalendar/index.js';
 import { Turns } from '../../../../lib/turns/index.js';
-import { PAGE_BYTES } from '../../../../platform/bounded-pages/page-bytes.js';
+import { fitting, inPages } from '../../../../platform/bounded-pages/page-bytes.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
 import { CURSOR_EXPIRED } from '../../../../platform/sync/feed.dto.js';
@@ -85,8 +85,7 @@ function* expanded(
 ): Generator<Component> {
   const [whole] = events;
   if (!whole) return;
-  const fitting = Math.floor(PAGE_BYTES / formatComponent(whole).length);
-  const limit = Math.max(1, Math.min(MAX_INSTANCES, fitting));
+  const limit = fitting(formatComponent(whole).length, MAX_INSTANCES);
   const found = occurrencesIn(record, { ...window, readerZone }, limit);
   for (const occurrence of found.toSorted((a, b) => a.start - b.start)) {
     if (isSeries(record) && contentOf(record, occurrence).status === 'cancelled') continue;
@@ -180,7 +179,7 @@ export class EventResources {
     while (wanted.length > 0) {
       const batch = wanted.slice(0, UIDS);
       const { found, missing } = await this.resources.ofUids(ctx.tenantId, calendarId, batch);
-      yield* this.texts(ctx, calendar, found, options);
+      yield* inPages(this.texts(ctx, calendar, found, options));
       wanted = [...missing, ...wanted.slice(UIDS)];
     }
   }
@@ -209,7 +208,7 @@ export class EventResources {
         if (!isBounded || occursIn(placed, calendar, exact)) found.push(placed);
         await turns.pause();
       }
-      yield* this.texts(ctx, calendar, found, options);
+      yield* inPages(this.texts(ctx, calendar, found, options));
       after = page.next;
       if (after === null) return;
     }
@@ -252,29 +251,20 @@ export class EventResources {
     return this.events.calendar(this.db, ctx, calendarId);
   }
 
-  /** In pages by the bytes of the texts: an expanded series has a thousand times those of its record. */
   private async *texts(
     ctx: RequestContext,
     calendar: CalendarContext,
     found: readonly PlacedRecord[],
     options: TextOptions,
-  ): AsyncGenerator<EventText[]> {
+  ): AsyncGenerator<EventText> {
     const turns = new Turns();
-    let texts: EventText[] = [];
-    let bytes = 0;
     for (const placed of found) {
       let text = '';
       for (const piece of resourcePieces(placed, calendar, ctx.userId, options)) {
         text += piece;
         await turns.pause();
       }
-      texts.push({ uid: placed.uid, version: this.versionOf(calendar, placed.version), text });
-      bytes += text.length;
-      if (bytes >= PAGE_BYTES) {
-        yield texts;
-        [texts, bytes] = [[], 0];
-      }
+      yield { uid: placed.uid, version: this.versionOf(calendar, placed.version), text };
     }
-    if (texts.length > 0) yield texts;
   }
 }

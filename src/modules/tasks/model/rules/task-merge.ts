@@ -9,6 +9,7 @@ import {
   type StoredReminder,
 } from '../../tasks.schema.js';
 import type { SeriesPlace } from '../task-recurrence.js';
+import { SERIES_NAMES } from '../todo-series.js';
 import type { KeptTodo } from '../todo-values.js';
 import { DONE, type TaskRow } from './task-row.js';
 import { dayOfWall, instantIn, midnightOf, wallIn } from './task-times.js';
@@ -181,8 +182,8 @@ export function changesOf(old: TaskRow, task: TaskRow): TaskChanges {
 }
 
 /**
- * What programs stored without what a change has replaced: texts that nobody expects in the task any more, and the dates of a series that
- * has another rule now.
+ * Returns the stored iCalendar properties without those that the change makes obsolete: the former texts, the time of the former
+ * completion, and the dates of the former rule.
  */
 export function stillKept(
   { icalendar, status, recurrence }: TaskRow,
@@ -194,7 +195,7 @@ export function stillKept(
     ...('title' in changes ? ['SUMMARY'] : []),
     ...('description' in changes ? ['DESCRIPTION', ...HTML_DESCRIPTIONS] : []),
     ...(status === DONE ? [] : ['COMPLETED']),
-    ...(isSameSeries ? [] : ['RRULE', 'RDATE', 'EXDATE']),
+    ...(isSameSeries ? [] : SERIES_NAMES),
   ]);
   return kept === null || isSameSeries
     ? kept
