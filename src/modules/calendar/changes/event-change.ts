@@ -245,23 +245,15 @@ export function withResponse(
   return { ...record, participants };
 }
 
-/** Declines and removes instances for a participant, whose other responses stay. @param keys of instances to which the participant is invited */
+/** Declines and removes instances for a participant. @param keys of few instances to which the participant is invited */
 export function withoutDates(
   record: EventRecord,
   email: string,
   keys: ReadonlySet<string>,
   responded_at: string,
 ): EventRecord {
-  const whole = wholeOf(record.participants, email);
   const values = { response: 'declined', comment: '', responded_at, removed: true } as const;
-  const declined = (row: ParticipantRow) => ({ ...row, ...values, reply_sequence: record.sequence });
-  const missing = new Set(keys);
-  const participants = record.participants.map((row) => {
-    if (row.email !== email || row.uninvited || !missing.delete(row.recurrence_key)) return row;
-    return declined(row);
-  });
-  const added = whole ? [...missing].map((key) => declined({ ...whole, recurrence_key: key })) : [];
-  return { ...record, participants: [...participants, ...added] };
+  return [...keys].reduce((event, key) => withResponse(event, email, key, values), record);
 }
 
 /** Whether a change may move or remove instances. */
