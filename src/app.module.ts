@@ -92,7 +92,7 @@ export class AppModule {
         SettingsModule,
         PersonalExportsModule,
         ScimModule,
-        // Before any module with `/calendar/{calendar_id}`.
+        // It is registered before any module with `/calendar/{calendar_id}`.
         HolidaysModule,
         NoteFoldersModule,
         TasksModule,

@@ -97,7 +97,7 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
       server.emit('listening');
       begin();
       return (socket) => {
-        // As a socket that the server itself accepts.
+        // Sockets that the server itself accepts have this option.
         socket.allowHalfOpen = true;
         server.emit('connection', socket);
         socket.resume();

@@ -30,7 +30,7 @@ export interface BackupSummary {
   taken_at: string;
   tables: number;
   rows: number;
-  /** Of the compressed tables. */
+  /** The bytes of the compressed tables. */
   table_bytes: number;
   files: number;
   file_bytes: number;

@@ -90,7 +90,7 @@ function addMove(program: Command, loadConfig: () => Config): void {
     });
 }
 
-/** Bytes, 0: no limit. commander takes null for an empty text. */
+/** Bytes; 0 means no limit. commander takes null for an empty text. */
 type LimitText = number | 'default';
 
 interface LimitOptions {
@@ -124,7 +124,7 @@ function addLimits(program: Command, loadConfig: () => Config): void {
     });
 }
 
-/** Null: the workspace has no limit of its own. */
+/** Null means that the workspace has no limit of its own. */
 const ownLimit = (limit: LimitText): number | null => (limit === 'default' ? null : limit);
 
 function bytesOf(text: string): LimitText {

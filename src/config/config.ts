@@ -352,7 +352,7 @@ export class Config extends MailSettings {
     return (this.PUBLIC_URL ?? `http://localhost:${this.PORT}`).replace(/\/+$/, '');
   }
 
-  /** Without a slash at the end. */
+  /** The URL has no slash at the end. */
   get webClientUrl(): string {
     return (this.WEB_CLIENT_URL ?? this.publicUrl).replace(/\/+$/, '');
   }

@@ -162,7 +162,7 @@ const TAGS: Record<string, string> = {
 
 /** The OpenAPI 3.1 and AsyncAPI 3 descriptions of the running code. */
 export function documentsOf(app: INestApplication): { openApi: OpenAPIObject; asyncApi: Json } {
-  // Once for both: the decorators' metadata changes with each call.
+  // The document is made once for both, because the decorators' metadata changes with each call.
   const document = createDocument(app);
   const schemas = document.components?.schemas ?? {};
   const asyncApi = asyncApiDocument(asOpenApi31(schemas) as Json);

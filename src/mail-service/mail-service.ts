@@ -31,7 +31,7 @@ export interface MailServiceOptions {
   databaseUrl: string;
   /** The service token: it may act as any user. */
   token: string;
-  /** On loopback; 0 for any free port. */
+  /** The port on loopback; 0 means any free port. */
   port: number;
 }
 

@@ -25,7 +25,7 @@ export class MailSettings {
 
   constructor(
     config: Config,
-    /** The service token. Never logged. */
+    /** The service token. It is never logged. */
     readonly token: string,
     readonly databaseUrl: string,
   ) {

@@ -58,7 +58,7 @@ export class MessageStore {
     return this.db.single((tx) => this.addIn(tx, delivery));
   }
 
-  /** The same within a transaction. */
+  /** Stores a message within a transaction. */
   async addIn(tx: Tx, delivery: Delivery): Promise<Stored> {
     const quota = delivery.unlimited ? 0 : this.settings.quotaBytes;
     const values = [delivery.userId, delivery.mailbox ?? '\\Inbox', JSON.stringify(row(delivery)), quota];

@@ -69,7 +69,7 @@ export class EventInterest {
   @PrimaryColumn('uuid') tenant_id!: string;
   @PrimaryColumn('text') type!: string;
   @PrimaryColumn('uuid') holder!: string;
-  /** Null: the events of the whole workspace. */
+  /** Null means the events of the whole workspace. */
   @Column('uuid', { nullable: true }) user_id!: string | null;
   @Column('timestamptz') created_at!: Date;
 }

@@ -13,9 +13,9 @@ import type { SequenceValue } from '../store/manifest.js';
 
 /** A file of the blob store that a row refers to. */
 export interface NeededFile {
-  /** In the blob store. */
+  /** The name in the blob store. */
   name: string;
-  /** Undefined: the rows do not contain size and checksum. */
+  /** Undefined means that the rows do not contain size and checksum. */
   bytes?: number;
   sha256?: string;
 }

@@ -9,7 +9,7 @@ import { rejectContent } from '../restore-checks.js';
 import { columnList, qualified, tablesOf } from './catalog.js';
 import type { Manifest, SchemaBackup, TableObject } from '../store/manifest.js';
 
-/** For index builds of this transaction. */
+/** This transaction builds indexes, which need more memory than a query. */
 const WORK_MEMORY = '256MB';
 
 const TABLE_OIDS = `SELECT class.oid FROM pg_class AS class

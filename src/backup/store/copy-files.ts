@@ -195,7 +195,7 @@ export async function copyNeededFiles(
   }
 }
 
-/** Undefined: there is no earlier snapshot, or its manifest is damaged. The files are then compared by their content. */
+/** Undefined means that there is no earlier snapshot, or that its manifest is damaged. The files are then compared by their content. */
 async function newestManifest(store: BackupStore): Promise<Manifest | undefined> {
   try {
     return await store.manifest();
@@ -206,5 +206,5 @@ async function newestManifest(store: BackupStore): Promise<Manifest | undefined>
 }
 
 async function* nothing(): AsyncGenerator<never> {
-  // No values.
+  // It has no values.
 }

@@ -52,7 +52,7 @@ export interface ImportSummary {
   rows: number;
   files: number;
   accounts: { created: number; matched: number; without_password: number };
-  /** Null: the export has no mail, or this installation has another mail service. */
+  /** Null means that the export has no mail, or that this installation has another mail service. */
   mail: { users: number; taken: string[] } | null;
 }
 
@@ -156,8 +156,8 @@ async function importRows(
 }
 
 /**
- * Commits the rows. Of two databases the directory decides, as in `SpanningTx`. If the process ends before the commit of the cell,
- * `UnfinishedCommits` completes it.
+ * Commits the rows. If there are two databases, the directory decides, as in `SpanningTx`. If the process ends before the commit of the
+ * cell, `UnfinishedCommits` completes it.
  * @param keepFiles called when the rows are committed, or when this is unknown because the response was lost
  */
 async function commit(

@@ -7,7 +7,7 @@ import { type Export, exportTable } from './transferred-tables.js';
 
 const { escapeLiteral: literal } = pg;
 
-/** Tables with mail of users: the SQL condition of the rows, with `:users`. In the order of an import. */
+/** Tables with mail of users: the SQL condition of the rows, with `:users`. The tables have the order of an import. */
 export const MAIL_ROWS: Readonly<Record<string, string>> = {
   users: 'id = ANY (:users)',
   mailboxes: 'user_id = ANY (:users)',

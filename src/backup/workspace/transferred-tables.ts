@@ -78,7 +78,7 @@ export const REPLACED_VALUES: Readonly<Record<string, Readonly<Record<string, st
 /** A running export. */
 export interface Export {
   readonly store: BackupStore;
-  /** Of its snapshot in the store. */
+  /** The id of its snapshot in the store. */
   readonly id: string;
   readonly tenantId: string;
   /** The database of the workspace. */

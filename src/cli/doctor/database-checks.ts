@@ -63,7 +63,7 @@ const cells = new Area('cells');
 const ABANDONED_SECONDS = 600;
 
 /**
- * Checks the databases of cells other than `main` (docs/scaling.md). Without such cells: no findings.
+ * Checks the databases of cells other than `main` (docs/scaling.md). There are no findings without such cells.
  * @param directory a connection to the database of the directory
  */
 export async function checkCells(
@@ -241,7 +241,7 @@ async function checkServer(client: pg.Client): Promise<Finding> {
   );
 }
 
-/** No finding without a pooler. */
+/** There is no finding without a pooler. */
 async function checkPooler(url: string): Promise<Finding[]> {
   const pooler = await poolerOf(url);
   if (pooler === 'session') return [database.ok('A pooler in session mode is in front of the database.')];

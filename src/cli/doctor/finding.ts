@@ -34,7 +34,7 @@ export const reasonOf = (error: unknown): string => {
   return text.replaceAll(/\/\/[^\s/@]*@/g, '//');
 };
 
-/** The same for errors that name only what failed, such as those of `fetch`, with the reason as their cause. */
+/** Errors that name only what failed, such as those of `fetch`, have the reason in their cause. */
 export const causeOf = (error: unknown): string => reasonOf((error as Error).cause ?? error);
 
 /** A duration for the operator. @param seconds not negative */

@@ -125,7 +125,7 @@ async function checkLiveKit(config: Config): Promise<Finding> {
   }
 }
 
-/** Without a setting: no finding, because the built-in provider runs with the server. */
+/** There is no finding without a setting, because the built-in provider runs with the server. */
 async function checkIssuer(config: Config): Promise<Finding | null> {
   if (config.OIDC_ISSUER === undefined) return null;
   const area = new Area('issuer');

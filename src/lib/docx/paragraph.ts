@@ -15,10 +15,10 @@ export interface ParagraphPlace {
   bar?: boolean;
   numbering?: { id: number; level: number };
   align?: Alignment;
-  /** Undefined: the direction of the first letter. */
+  /** Undefined means the direction of the first letter. */
   dir?: Direction;
   keepNext?: boolean;
-  /** On a new page. */
+  /** The paragraph begins on a new page. */
   breakBefore?: boolean;
   lines?: LineHeight;
   /** Further indent of the first line, twips; negative: it hangs. */
@@ -142,7 +142,7 @@ function runContent(text: string): string {
     .join('');
 }
 
-/** In the order of the schema. */
+/** Its elements have the order of the schema. */
 function paragraphProperties(place: ParagraphPlace, dir: Direction | undefined): string {
   let xml = '';
   if (place.style) xml += wVal('pStyle', place.style);

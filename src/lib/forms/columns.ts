@@ -54,7 +54,7 @@ export class ExportColumns {
 
 /** The columns of one question in one version, prepared for each row. */
 interface VersionColumn {
-  /** Undefined: the version does not have it. */
+  /** Undefined means that the version does not have it. */
   question: Question | undefined;
   kind: Kind;
   partIds: readonly string[];

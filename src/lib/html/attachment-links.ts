@@ -30,7 +30,7 @@ export const contentIdOf = ({ cid }: LinkedAttachment): string | undefined =>
 
 /**
  * Replaces links to attachments (`cid:x@y`, RFC 2392, and Content-Location, RFC 2557) by `attachment:ATT00001`, as WildDuck does
- * for readers. Of several attachments with one content id, the first one beside the HTML counts.
+ * for readers. If several attachments have one content id, the first one beside the HTML counts.
  * @param base the Content-Location of the HTML
  */
 export function toAttachmentLinks(

@@ -217,8 +217,8 @@ export const GLOBAL_ATTRIBUTES: ReadonlyMap<string, AttributeRule> = rules({
 export const DATA_ATTRIBUTE = /^data-[a-z0-9_.:-]{1,100}$/;
 
 /**
- * Elements that are removed with their content: code, embedded documents and raw text, which browsers do not show. Of formulas (MathML) and
- * drawings (SVG) the text stays, without annotations and descriptions.
+ * Elements that are removed with their content: code, embedded documents and raw text, which browsers do not show. The text of formulas
+ * (MathML) and drawings (SVG) stays, without annotations and descriptions.
  */
 const REMOVED_WITH_CONTENT = [
   'script',

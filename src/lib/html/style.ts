@@ -23,14 +23,14 @@ const list = (value: string, separator: string, max: number): string =>
   `(?:${value})(?:${separator}(?:${value})){0,${max - 1}}`;
 /** Values for one to four sides. */
 const sides = (value: string): string => list(value, ' ', 4);
-/** The same values for a property and for each side. */
+/** Allows the same values for a property and for each side. */
 const eachSide = (before: string, after: string, values: string): [string, string][] =>
   ['top', 'right', 'bottom', 'left', 'inline-start', 'inline-end', 'block-start', 'block-end'].map((side) => [
     `${before}-${side}${after}`,
     values,
   ]);
 const SHADOW = `none|${list(`${SHIFT}|${COLOR}`, ' ', 4)}`;
-/** Without images. Browsers copy a colour with the initial values of the other properties. */
+/** Images are not allowed. Browsers copy a colour with the initial values of the other properties. */
 const BACKGROUND = list(`${COLOR}|[a-z]{2,12}(?:-[a-z]{1,8}){1,2}|${LENGTH}|/`, ' ', 12);
 const BORDER = list(`${LINE_WIDTH}|${LINE_STYLE}|${COLOR}`, ' ', 3);
 

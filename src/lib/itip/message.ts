@@ -31,7 +31,7 @@ export interface ItipPart {
 export interface ItipMessage {
   method: ItipMethod;
   uid: string;
-  /** With its VTIMEZONEs. */
+  /** It includes its VTIMEZONEs. */
   calendar: Component;
   /** The whole event first, then the instances. */
   parts: ItipPart[];

@@ -28,7 +28,7 @@ const FREQUENCIES = ['YEARLY', 'MONTHLY', 'WEEKLY', 'DAILY', 'HOURLY'] as const;
 export type Frequency = (typeof FREQUENCIES)[number];
 /** Days that a month or year lacks are left out, or become the last day before or the first day after (RFC 7529, 4.1). */
 export type Skip = 'OMIT' | 'BACKWARD' | 'FORWARD';
-/** In the order of `weekdayOf`. */
+/** The order is that of `weekdayOf`. */
 export const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const;
 
 /** Limits of a rule's text. */

@@ -40,7 +40,7 @@ export interface Window {
   /** Instants in seconds: from (inclusive) to (exclusive). `to` may be infinite where `limit` is given. */
   from: number;
   to: number;
-  /** At most this many instances. */
+  /** The maximum number of instances. */
   limit?: number;
   /** The zone in which floating times and days are read. Default: UTC. */
   readerZone?: string;

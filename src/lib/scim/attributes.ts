@@ -37,7 +37,7 @@ export interface Attribute {
   uniqueness?: 'none' | 'server';
   referenceTypes?: readonly string[];
   subAttributes?: readonly Attribute[];
-  /** Maximum length of a text, characters. Default 500. Not part of the protocol. */
+  /** Maximum length of a text, characters. Default 500. It is not part of the protocol. */
   maxLength?: number;
 }
 

@@ -26,7 +26,7 @@ export class Comparisons {
  * thousand operations: operations that select values by `value` use an index, and `Comparisons` limits the others.
  */
 export class PatchedValues {
-  /** In the order of the list. */
+  /** The entries have the order of the list. */
   private readonly byKey = new Map<string, Json>();
   /** Keys of the values with a `value`, in the form in which filters compare it. */
   private readonly byValue = new Map<unknown, Set<string>>();

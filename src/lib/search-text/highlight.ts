@@ -85,7 +85,7 @@ export class Beginning {
   }
 }
 
-/** Like `snippet`, for the text of a `Beginning`. `found` is also true without a match when this is the whole text of the body. */
+/** Makes a `snippet` of the text of a `Beginning`. `found` is also true without a match when this is the whole text of the body. */
 export function beginningSnippet(text: string, query: SearchQuery): Snippet {
   const { marks, best } = excerptMarks(text, query);
   const html = best ? around(text, best, marks, false, false) : opening(text);

@@ -11,7 +11,7 @@ const PREFIX = 3;
 const LAST_PREFIX = 2;
 
 export interface Term extends Token {
-  /** Also matches words that begin with it. */
+  /** The query also matches words that begin with it. */
   prefix: boolean;
 }
 
@@ -41,7 +41,7 @@ export class SearchQuery {
     return this.terms.length > MAX_TERMS;
   }
 
-  /** No words: blank, or punctuation only. */
+  /** The query has no words: it is blank, or punctuation only. */
   get isEmpty(): boolean {
     return this.terms.length === 0;
   }

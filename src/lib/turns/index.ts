@@ -21,7 +21,7 @@ export class Turns {
     this.started = this.now();
   }
 
-  /** Once the slice is over, lets all pending work of the event loop run. Undefined: the slice continues. */
+  /** Once the slice is over, lets all pending work of the event loop run. Undefined means that the slice continues. */
   pause(): Promise<void> | undefined {
     return this.now() - this.started < this.slice ? undefined : this.next();
   }

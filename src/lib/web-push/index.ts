@@ -24,7 +24,7 @@ export interface ReceiverKeys {
 
 /** What a message needs once; tests of the example of the RFC give it. */
 interface Sender {
-  /** With a key of its own for the message. */
+  /** Each message has a key of its own. */
   ecdh: ECDH;
   salt: Buffer;
 }

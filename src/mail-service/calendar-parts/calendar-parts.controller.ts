@@ -17,7 +17,7 @@ const removal = ofService({
     .required(),
 });
 
-/** Not a route of WildDuck. The workspace reads received calendars with the service token, and deletes those that it has stored. */
+/** WildDuck has no such route. The workspace reads received calendars with the service token, and deletes those that it has stored. */
 @Controller('calendar-parts')
 export class CalendarPartsController {
   constructor(private readonly parts: CalendarPartsRepository) {}

@@ -13,7 +13,7 @@ export const Call = createParamDecorator((schema: Joi.ObjectSchema, context: Exe
   validated(schema, requestOf(context)),
 );
 
-/** The same on routes for the service token. @throws MailError 403 for a user token */
+/** Gives the validated parameters on routes for the service token. @throws MailError 403 for a user token */
 export const ServiceCall = createParamDecorator((schema: Joi.ObjectSchema, context: ExecutionContext) => {
   const input = validated(schema, requestOf(context));
   if (requestOf(context).caller.userId !== null) throw mailErrors.missingPrivileges();

@@ -22,7 +22,7 @@ export interface ListQuery {
   metaData: boolean;
   /** Lower-case names of headers to include. */
   headers: string[] | null;
-  /** True: the page before `from`. */
+  /** True means the page before `from`. */
   backwards: boolean;
   from: ListPosition | null;
   limit: number;

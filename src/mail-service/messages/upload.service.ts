@@ -276,7 +276,7 @@ function structured(request: Upload, account: Account, { origin, continued }: Th
   const addresses = (list: Partial<Address>[] | undefined): Address[] =>
     (list ?? []).filter(({ address }) => address).map(fullAddress);
   const [cc, bcc] = [addresses(request.cc), addresses(request.bcc)];
-  // As in WildDuck. An empty `to` is a decision of the author.
+  // WildDuck does so, too. An empty `to` is a decision of the author.
   const inherits = request.to === undefined && cc.length === 0 && bcc.length === 0;
   const text = request.text;
   const { inReplyTo, references = [] } = derived ?? continued ?? {};

@@ -162,7 +162,7 @@ function tokenAt(header: string, at: number): { kind: Kind; text: string; next: 
   return { kind: 'atom', text: header.slice(at, next), next };
 }
 
-/** A structured header with a space in place of each comment (RFC 5322 3.2.2). Not for headers with quoted strings. */
+/** A structured header with a space in place of each comment (RFC 5322 3.2.2). It does not read quoted strings. */
 export function removeComments(header: string): string {
   let kept = '';
   for (let at = 0; at < header.length;) {

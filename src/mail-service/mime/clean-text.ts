@@ -31,7 +31,7 @@ export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
-/** The same for all strings of a JSON value, including member names. */
+/** Cleans all strings of a JSON value, including member names. */
 export function cleanTexts<T>(value: T): T {
   if (typeof value === 'string') return cleanText(value) as T;
   if (Array.isArray(value)) return value.map((item) => cleanTexts<unknown>(item)) as T;

@@ -74,7 +74,7 @@ export interface AttachmentInfo {
   contentType: string;
   disposition: 'inline' | 'attachment';
   transferEncoding: string;
-  /** With its angle brackets. */
+  /** It has its angle brackets. */
   cid: string | null;
   /** Used by the HTML text. */
   related: boolean;

@@ -83,7 +83,7 @@ export async function gather(
   return length <= inMemory ? Buffer.concat(chunks) : spool.since(start);
 }
 
-/** The same with a new file. */
+/** Gathers the bytes into a new file. */
 export async function gatherInto(source: AsyncIterable<Uint8Array>, file: string): Promise<Bytes> {
   const spool = new SpoolFile(file);
   try {

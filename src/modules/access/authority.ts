@@ -14,13 +14,13 @@ import type { TenantRbac } from './access.schema.js';
 
 export interface AuthorityRow {
   version: string;
-  /** Null: unchanged since the known version. */
+  /** Null means that nothing changed since the known version. */
   permissions: string[] | null;
   owner: boolean | null;
   role: TenantRole;
 }
 
-// No row: not an active member of this workspace. Every member has the permissions of the members group.
+// There is no row if the user is no active member of this workspace. Every member has the permissions of the members group.
 const authority = workspace.statement<AuthorityRow>(
   'access.authority',
   `SELECT rbac.version::text AS version, member.role,

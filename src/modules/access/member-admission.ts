@@ -30,7 +30,7 @@ export class NewMemberGroups {
     return this.permissionsOfExisting(tx, tenantId, role, groupIds);
   }
 
-  /** As `permissionsOf`, without groups that no longer exist. */
+  /** Returns the permissions of the groups that still exist. */
   async permissionsOfExisting(
     tx: Tx,
     tenantId: string,

@@ -75,7 +75,7 @@ export function showPage({ language }: PageRequest, parts: Parts): BodyReply {
 export const showInvalidLink = (page: PageRequest, lead: Parameters<PageRequest['t']>[0]): BodyReply =>
   showPage(page, { heading: page.t('link_invalid'), lead: page.t(lead), status: 404 });
 
-/** Too many requests. @param wait seconds */
+/** Shows that there were too many requests. @param wait seconds */
 export const showLimited = ({ language }: PageRequest, wait: number): BodyReply =>
   replyOf(limitedPage({ language, t: pageTranslator(language) }, wait));
 

@@ -74,7 +74,7 @@ const MAX_WORKSPACES = 20;
 
 /** A failed attempt to sign in. */
 export interface FailedSignIn {
-  /** Null: no account has the address. The address itself is not stored: users type passwords into the field. */
+  /** Null means that no account has the address. The address itself is not stored: users type passwords into the field. */
   accountId: string | null;
   factor: 'password' | 'second_factor' | 'passkey' | 'application_password';
   ip: string | null;

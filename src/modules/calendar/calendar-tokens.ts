@@ -11,7 +11,7 @@ type Detail = 'details' | 'times';
 export interface CalendarPosition {
   /** The client knows all changes up to this number of the calendar. */
   seq: number;
-  /** `change_seq` of the calendar when the client started without data: earlier removals do not concern the client. 0: all do. */
+  /** `change_seq` of the calendar when the client started without data: earlier removals do not concern the client. 0 means that all do. */
   since: number;
   detail: Detail;
 }
@@ -33,7 +33,7 @@ export class CalendarTokens {
     return this.cursors.write(ctx, collection, { mode: 'changes', seq, since: since > seq ? since : 0 });
   }
 
-  /** The position in a token. The calendar is not read. Null: an invalid token, or one of another calendar or user. */
+  /** The position in a token. The calendar is not read. Null means an invalid token, or one of another calendar or user. */
   read(ctx: RequestContext, calendarId: string, token: string): CalendarPosition | null {
     for (const detail of ['details', 'times'] as const) {
       const position = this.cursors.read(ctx, collectionOf(calendarId, detail), token);

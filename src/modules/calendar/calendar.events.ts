@@ -40,7 +40,7 @@ export interface ReminderDue extends Record<string, unknown> {
   event_id: string;
   calendar_id: string;
   user_id: string;
-  /** Null: a single event. */
+  /** Null means a single event. */
   recurrence_key: string | null;
   /** Instants of the instance, RFC 3339. */
   start: string;

@@ -13,7 +13,7 @@ import type { CalendarEvent } from './calendar.schema.js';
 
 const EVENT = 'calendar_event';
 
-// Members who take part and have not declined. After a change of one instance: only its attendees.
+// Members who take part and have not declined. After a change of one instance, only its attendees get one.
 const invited = workspace.statement<Pick<CalendarEvent, 'sequence' | 'status'> & { user_id: string }>(
   'calendar.invited_members',
   `SELECT DISTINCT participant.user_id, event.sequence, event.status

@@ -5,7 +5,7 @@ import { type SchemaPart, sqlMigrations } from '../../platform/database/schema/s
 import { sqlFiles } from '../../platform/database/schema/stored-sql.js';
 import { SchedulingDelivery, SchedulingMessage } from './scheduling/scheduling.entity.js';
 
-/** In ascending order of rights. */
+/** The order is that of the rights, ascending. */
 export const CALENDAR_ROLES = ['free_busy', 'reader', 'writer', 'owner'] as const;
 export type CalendarRole = (typeof CALENDAR_ROLES)[number];
 
@@ -20,7 +20,7 @@ export interface Reminder {
 export interface PlacedReminder extends Reminder {
   /** The VALARM of a program without TRIGGER, where it states more than method and time. */
   alarm?: Component;
-  /** The same for instances where it differs, such as a dismissed one, by their keys. */
+  /** The VALARMs of instances where it differs, such as a dismissed one, by their keys. */
   instances?: Record<string, Component>;
 }
 
@@ -90,7 +90,7 @@ export class CalendarEvent extends TimedItem {
   @Column('jsonb') locations!: unknown;
   @Column('text') starts!: string;
   @Column('text') ends!: string;
-  /** Null: days, or floating times. */
+  /** Null means days, or floating times. */
   @Column('text', { nullable: true }) time_zone!: string | null;
   @Column('text', { nullable: true }) end_time_zone!: string | null;
   /** The length is a number of seconds; else a difference of wall times. */
@@ -106,7 +106,7 @@ export class CalendarEvent extends TimedItem {
   @Column('jsonb', { nullable: true }) conference!: unknown;
   @Column('jsonb') links!: unknown;
   @Column('jsonb') custom!: unknown;
-  /** Of the last import; null without one. */
+  /** The version of the last import; null without one. */
   @Column('jsonb', { nullable: true }) imported!: unknown;
   @Column('boolean') proposals_allowed!: boolean;
   @Column('int') sequence!: number;

@@ -150,7 +150,7 @@ export class EventsRepository {
     return new Map(calendars.map((calendar) => [calendar.id, calendar]));
   }
 
-  /** Null: no such calendar. A record of null: the calendar does not contain the event. */
+  /** Null means no such calendar. A record of null means that the calendar does not contain the event. */
   async find(
     reader: Reader,
     ctx: RequestContext,
@@ -165,7 +165,7 @@ export class EventsRepository {
       : { calendar, record: null };
   }
 
-  /** Locks an event for a change. Null: no such calendar; a record of null: the calendar does not contain it. */
+  /** Locks an event for a change. Null means no such calendar; a record of null means that the calendar does not contain it. */
   async lock(
     tx: Tx,
     ctx: RequestContext,

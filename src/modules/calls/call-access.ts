@@ -21,7 +21,7 @@ export class CallAccess {
   }
 
   /**
-   * For the host, moderators of the room, and members with the permission `calls.moderate`.
+   * Only the host, moderators of the room and members with the permission `calls.moderate` moderate a call.
    * @throws ApiError 404, 403
    */
   async moderate(ctx: RequestContext, callId: string): Promise<AccessibleCall> {

@@ -19,7 +19,7 @@ export interface JoinRequest {
   /** Shown to other participants. */
   name: string;
   role: CallRole;
-  /** No camera and no screen. */
+  /** Whether camera and screen are excluded. */
   audioOnly?: boolean;
 }
 

@@ -46,7 +46,7 @@ async function callServerOf(config: Config): Promise<CallServer> {
 @Module({
   imports: [TenantsModule, ChatModule],
   controllers: [
-    // Before `GET call/:call_id`.
+    // They come before `GET call/:call_id`.
     ...GUEST_CONTROLLERS,
     WebhookController,
     TokensController,

@@ -95,7 +95,7 @@ const unwanted = workspace.statement<Pick<CallParticipant, 'identity'>>(
                       AND ban.subject IN ('guest:' || guest.id, 'email:' || guest.email))) END`,
 );
 
-// Of these identities, the members in the audience of a livestream.
+// Selects those of these identities that are in the audience of a livestream.
 const listeners = workspace.statement<Pick<CallParticipant, 'identity'>>(
   'call_participants.listeners',
   `SELECT participant.identity FROM calls call

@@ -33,7 +33,7 @@ interface RoomKey {
 interface NewMessage {
   seq: number;
   id: string;
-  /** Null: a guest. */
+  /** Null means a guest. */
   user_id: string | null;
   mentions: string[];
 }

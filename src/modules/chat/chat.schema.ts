@@ -11,7 +11,7 @@ export const MESSAGE_BYTES = `1024 + ${textBytes('message.body')} + 40 * cardina
 export const ROOM_TYPES = ['direct', 'group', 'channel'] as const;
 export type RoomType = (typeof ROOM_TYPES)[number];
 
-/** In ascending order. */
+/** The order is that of the rights, ascending. */
 export const CHAT_ROLES = ['member', 'moderator', 'owner'] as const;
 export type ChatRole = (typeof CHAT_ROLES)[number];
 
@@ -75,7 +75,7 @@ export class ChatMessage {
   @Column('bigint') mod_seq!: string;
   /** A member, or a guest where `guestName` is set. */
   @Column('uuid') sender_id!: string;
-  /** Null: the sender is a member. */
+  /** Null means that the sender is a member. */
   @Column('text', { nullable: true }) guest_name!: string | null;
   @Column('jsonb', { nullable: true }) via!: MessageOrigin | null;
   @Column('uuid', { nullable: true }) client_msg_id!: string | null;
@@ -111,7 +111,7 @@ export class ChatAttachment extends WorkspaceItem {
   @Column('bigint') size!: string;
   @Column('text') content_type!: string;
   @Column('bytea') sha256!: Buffer;
-  /** Blob of a small JPEG of an image. Null: the file has none. */
+  /** Blob of a small JPEG of an image. Null means that the file has none. */
   @Column('uuid', { nullable: true }) thumbnail_id!: string | null;
   @Column('bigint', { nullable: true }) thumbnail_size!: string | null;
   @Column('bytea', { nullable: true }) thumbnail_sha256!: Buffer | null;

@@ -19,7 +19,7 @@ export interface ContactFilter {
   /** The digits of a number without an international form, which is among the keys. */
   number?: string | null;
   kind: string | null;
-  /** Only cards of members. */
+  /** Whether only cards of members are listed. */
   members?: boolean;
 }
 
@@ -83,8 +83,8 @@ const read = workspace.statement<AccessedRow>(
   { pipelined: true },
 );
 
-// Not prepared, so that PostgreSQL plans each call for its list. While the statistics are those of a smaller table, as during the first
-// import, a generic plan compares each contact of the address book with each value.
+// They are not prepared, so that PostgreSQL plans each call for its list. While the statistics are those of a smaller table, as during
+// the first import, a generic plan compares each contact of the address book with each value.
 const byIds = (column: 'external_id' | 'uid' | 'id') =>
   workspace.statement<ContactRow>(
     '',
@@ -163,7 +163,7 @@ const NEXT = '\u{1}';
 export class ContactsRepository {
   constructor(private readonly db: Db) {}
 
-  /** Undefined: the caller does not see the address book. */
+  /** Undefined means that the caller does not see the address book. */
   async read(
     { tenantId, userId }: RequestContext,
     bookId: string,
@@ -257,7 +257,7 @@ export class ContactsRepository {
     return contacts.length === 0 ? [] : tx.query(insert, [tenantId, bookId, JSON.stringify(contacts)]);
   }
 
-  /** As `insert`, of one contact. @param max contacts of the book @returns undefined also for a full book */
+  /** Inserts one contact. @param max contacts of the book @returns undefined also for a full book */
   async insertWithin(
     tx: Tx,
     { tenantId }: WorkspaceKey,
@@ -268,7 +268,7 @@ export class ContactsRepository {
     return (await tx.query(insertWithin, [tenantId, bookId, JSON.stringify([contact]), max]))[0];
   }
 
-  /** As `insert`, without the content of the new rows. */
+  /** Inserts contacts without returning the content of the new rows. */
   async insertMany(
     tx: Tx,
     { tenantId }: WorkspaceKey,
@@ -298,7 +298,7 @@ export class ContactsRepository {
     return ids.length === 0 ? [] : tx.query(remove, [tenantId, bookId, ids]);
   }
 
-  /** Undefined: the contact has another revision, or its new external_id or uid is taken in the target. */
+  /** Undefined means that the contact has another revision, or its new external_id or uid is taken in the target. */
   async move(
     tx: Tx,
     { tenantId }: WorkspaceKey,

@@ -23,7 +23,7 @@ const follow = workspace.statement(
       AND merge.contact_id = after.old_id AND merge.revision = after.old_revision`,
 );
 
-// Also through several merges.
+// A contact is found also after several merges.
 const remaining = workspace.statement<ContactRow & { former_uid: string; former_id: string }>(
   'contacts.remaining_of_merges',
   `WITH RECURSIVE former AS MATERIALIZED (

@@ -77,7 +77,7 @@ interface FormPayload {
   response_id?: string;
   report_id?: string;
   accepting?: boolean;
-  /** Of `form.closed`. */
+  /** Only `form.closed` has it. */
   reason?: 'window_ended' | 'quota_reached';
 }
 

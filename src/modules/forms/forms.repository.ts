@@ -32,7 +32,7 @@ export interface FormRow extends Pick<
   owner_name: string;
   owner_email: string;
   shared: boolean;
-  /** Null: the caller has no access. */
+  /** Null means that the caller has no access. */
   role: FormRole | null;
   response_count: number;
 }
@@ -134,7 +134,7 @@ export const likePatterns = (query = ''): string[] =>
 /** Reads forms and their versions. */
 @Injectable()
 export class FormsRepository {
-  /** By workspace, form and number. Versions never change. */
+  /** The key consists of workspace, form and number. Versions never change. */
   private readonly cache = new LRUCache<string, PublishedVersion>({ max: 200 });
 
   constructor(private readonly db: Db) {}

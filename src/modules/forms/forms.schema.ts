@@ -7,7 +7,7 @@ import { sqlFiles } from '../../platform/database/schema/stored-sql.js';
 export const FORM_STATES = ['draft', 'published', 'archived'] as const;
 export type FormState = (typeof FORM_STATES)[number];
 
-/** In ascending order: each role includes those before it. */
+/** The order is ascending: each role includes those before it. */
 export const FORM_ROLES = ['respondent', 'viewer', 'editor', 'owner'] as const;
 export type FormRole = (typeof FORM_ROLES)[number];
 
@@ -38,7 +38,7 @@ export class Form extends TimedItem {
   @Column('text') description!: string;
   @Column(STATE) state!: FormState;
   @Column('boolean') accepting!: boolean;
-  /** Of an archived form: the state to return to. */
+  /** The state to which an archived form returns. */
   @Column({ ...STATE, nullable: true }) previous_state!: FormState | null;
   @Column('jsonb') draft!: Definition;
   /** Each change of the settings increments it. */

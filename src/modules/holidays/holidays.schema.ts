@@ -9,7 +9,7 @@ export interface HolidaySubscription {
   /** Code of a region without the code of the country, e.g. `BY`. */
   region: string | null;
   types: HolidayType[];
-  /** Language of the names. Null: the language of the request. */
+  /** Language of the names. Null means the language of the request. */
   language: string | null;
   color: string | null;
   /** The holidays block time in free/busy. */

@@ -63,7 +63,7 @@ export class HolidaysRepository {
     return (await this.readMany(tenantId, [userId], reader)).get(userId) as Subscriptions;
   }
 
-  /** By user id. */
+  /** The key is the user id. */
   async readMany(tenantId: string, userIds: readonly string[], reader: Reader = this.db) {
     const rows = await reader.query(readMany, [tenantId, userIds]);
     return new Map(
@@ -210,7 +210,7 @@ export class HolidaysService {
     }));
   }
 
-  /** Checks that all places exist. Of several entries for one place, the last one counts. */
+  /** Checks that all places exist. If several entries name one place, the last one counts. */
   private async checked(inputs: SubscriptionInput[]): Promise<HolidaySubscription[]> {
     const byPlace = new Map<string, HolidaySubscription>();
     for (const { country, region = null, types, language = null, color = null, busy = false } of inputs) {

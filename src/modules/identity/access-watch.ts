@@ -94,7 +94,7 @@ export class AccessWatch extends AccessChanges implements OnModuleInit, OnModule
   /** Reads the changes now. */
   async poll(): Promise<void> {
     const started = performance.now();
-    // After an interruption also the changes since the last successful poll.
+    // After an interruption, the changes since the last successful poll count too.
     const missed = Number.isFinite(this.polledAt) ? (started - this.polledAt) / 1_000 : 0;
     const rows = await this.db.queryAlways(recentAccessChanges, [WINDOW_SECONDS + missed]);
     const now = performance.now();

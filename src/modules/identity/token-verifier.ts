@@ -99,7 +99,7 @@ export class TokenVerifier extends TokenResolver {
 
   private async verifyOwn(token: string): Promise<Verified | null> {
     const { accountId, tenantId, sessionId, issuedAt, expiresAt } = await this.ownTokens.verify(token);
-    // In parallel, so that the first request with a token waits for one round trip.
+    // Both are read in parallel, so that the first request with a token waits for one round trip.
     const [account, member] = await Promise.all([
       this.repository.bySession(sessionId, accountId, tenantId),
       tenantId === null ? null : this.tenants.membership(tenantId, accountId),
@@ -148,7 +148,7 @@ export class TokenVerifier extends TokenResolver {
     const fresh = await this.db.single((tx) =>
       this.repository.link(tx, claims.issuer, claims.subject, account.id),
     );
-    // No new link: a parallel request created it, or the address belongs to another subject.
+    // There is no new link if a parallel request created it, or if the address belongs to another subject.
     return fresh ? account : this.repository.byLink(claims.issuer, claims.subject);
   }
 

@@ -65,7 +65,7 @@ export class IncomingWebhooksRepository {
     return rowsOf(this.db, IncomingWebhook).one({ tenant_id: tenantId, token_hash: tokenHash, active: true });
   }
 
-  /** Null: the id is taken. @throws ApiError 409 `quota_exceeded` */
+  /** Null means that the id is taken. @throws ApiError 409 `quota_exceeded` */
   async insert(
     tx: Tx,
     values: ColumnValues<IncomingWebhook> & { tenant_id: string; owner_id: string },
@@ -74,7 +74,7 @@ export class IncomingWebhooksRepository {
     return rowsOf(tx, IncomingWebhook).insert({ ...values, created_at: NOW, updated_at: NOW });
   }
 
-  /** With the next revision. */
+  /** Stores the next revision. */
   async update(
     tx: Tx,
     { tenant_id, id, revision }: IncomingWebhook,

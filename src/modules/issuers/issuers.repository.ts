@@ -36,7 +36,7 @@ export class IssuersRepository {
     return rowsOf(reader, TenantIssuer).one({ tenant_id: tenantId, id });
   }
 
-  /** At most 10. */
+  /** A workspace has at most 10. */
   async all(tenantId: string, reader: Reader = this.db): Promise<TenantIssuer[]> {
     return rowsOf(reader, TenantIssuer).all({ tenant_id: tenantId });
   }

@@ -155,7 +155,7 @@ export class IssuersService {
       await this.issuers.lock(tx, tenantId);
       const issuer = await this.existing(tenantId, id, tx);
       await ISSUERS.checkWrite(issuer, expected, null, () => presentIssuer(issuer, this.config));
-      // Before the deletion of the issuer, which deletes its links.
+      // The sessions end before the deletion of the issuer, which deletes its links.
       const sessions = await this.endSessions(tx, issuer);
       await rowsOf(tx, TenantIssuer).delete({ tenant_id: tenantId, id });
       await this.log(tx, ctx, 'deleted', issuer, { issuer: issuer.issuer, sessions_ended: sessions });

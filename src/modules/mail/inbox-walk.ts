@@ -12,7 +12,7 @@ export class MailboxListError extends Error {
 
 /** Progress of the search for new messages in an inbox. */
 export interface WalkProgress {
-  /** Null: the next search begins with the newest message of the inbox. */
+  /** Null means that the next search begins with the newest message of the inbox. */
   mailbox: string | null;
   /** The newest message of the last complete search. Its id is of this mailbox. */
   lastMessage: number;

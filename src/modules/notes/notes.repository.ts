@@ -35,7 +35,7 @@ const readMany = workspace.statement<{ id: string; note: string }>(
   `SELECT note_id AS id, note FROM note_views WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3::uuid[])`,
 );
 
-// With a share token: the member's own view, unless the link gives a higher role.
+// A share token gives the member's own view, unless the link gives a higher role.
 const readWithLink = workspace.statement<NoteRead>(
   'notes.read_with_link',
   `SELECT revision, role, note FROM (

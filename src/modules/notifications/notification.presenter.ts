@@ -16,7 +16,7 @@ const MAX_TITLE = 200;
 interface Readable {
   language: Language;
   actors: ReadonlyMap<string, string>;
-  /** By kind and id. */
+  /** The key consists of kind and id. */
   titles: ReadonlyMap<string, string>;
 }
 

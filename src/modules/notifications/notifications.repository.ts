@@ -116,7 +116,7 @@ const unread = workspace.statement<NotificationRow>(
 
 type SettledNotification = Pick<NotificationEntity, 'user_id' | 'id'>;
 
-// $2 and $3: a user and a notification of this user at each place. In the order in which `notifications.add` locks them too.
+// $2 and $3: a user and a notification of this user at each place. The order is that in which `notifications.add` locks them too.
 const lockAll = workspace.statement<never>(
   'notifications.lock_all',
   `SELECT FROM notifications item

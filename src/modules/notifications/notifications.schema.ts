@@ -36,7 +36,7 @@ export class NotificationEntity {
   @Column('text', { nullable: true }) group_key!: string | null;
   @Column('int') count!: number;
   @Column('jsonb') data!: Record<string, unknown>;
-  /** False: for e-mail only. */
+  /** False means that it is for e-mail only. */
   @Column('boolean') shown!: boolean;
   @Column(STATE) state!: NotificationState;
   /** State before the notification was archived. */

@@ -55,7 +55,7 @@ export class PersonalExportsService {
       await this.audit.record(tx, ctx, { ...entry, data: { export_id: id } });
       return this.exports.read(ctx, tx);
     });
-    // Also after a rejection: the worker skips a pending export while this request locks it.
+    // The worker wakes also after a rejection: it skips a pending export while this request locks it.
     const row = await started.finally(() => this.worker.wake());
     return { export: row ? present(row) : null };
   }

@@ -8,7 +8,7 @@ import { UnreadableSecretError } from '../../platform/secrets/secret-box.js';
 import type { PushSubscription } from './push.schema.js';
 import { ALGORITHM, PushKeys } from './push-keys.js';
 
-/** For the whole exchange. */
+/** The limit of the whole exchange. */
 const TIMEOUT_MS = 10_000;
 /** Responses have no content that is read; longer ones end the connection. */
 const MAX_RESPONSE_BYTES = 4_096;
@@ -49,7 +49,7 @@ export interface PushAttempt {
 /** Sends encrypted messages to push services (RFC 8030, RFC 8291, RFC 8292). */
 @Injectable()
 export class PushSender {
-  /** By key and origin of the push service. */
+  /** The key consists of the key and the origin of the push service. */
   private readonly tokens = new LRUCache<string, string>({ max: MAX_TOKENS, ttl: TOKEN_REUSE_MS });
 
   constructor(

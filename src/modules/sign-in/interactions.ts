@@ -251,7 +251,7 @@ export class Interactions {
     return offer ?? this.passwordPage(signIn, email, t('issuer_unknown'));
   }
 
-  /** After the issuer, an account with a second factor proves it here, unless the issuer reports several factors. */
+  /** After the issuer's part, an account with a second factor proves it here, unless the issuer reports several factors. */
   private async issuerReturned(signIn: SignIn): Promise<pages.Page | null> {
     const { originalUrl } = signIn.request;
     const query = new URLSearchParams(originalUrl.slice(originalUrl.indexOf('?')));

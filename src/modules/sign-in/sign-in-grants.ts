@@ -23,7 +23,7 @@ export interface Origin {
 interface GrantRequest {
   accountId: string;
   clientId: string;
-  /** Null: a sign-in without a workspace. */
+  /** Null means a sign-in without a workspace. */
   tenantId: string | null;
   /** Requested scopes with the consent of the user. */
   scopes: string[];

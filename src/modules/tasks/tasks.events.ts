@@ -10,8 +10,8 @@ export const TaskEvents = {
   /** `repeats`: the completed task this one is the next occurrence of. */
   created: 'task.created',
   /**
-   * `changed`: names of fields. Also after every comment, subtask and attachment, with the name of that list, and after a
-   * transfer with `creator`, or with `folder_owner` for the tasks of others in a transferred folder.
+   * `changed`: names of fields. The event also follows every comment, subtask and attachment, with the name of that list, and a transfer
+   * with `creator`, or with `folder_owner` for the tasks of others in a transferred folder.
    */
   updated: 'task.updated',
   /** `added`, `removed`: ids of users. */

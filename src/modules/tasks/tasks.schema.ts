@@ -7,7 +7,7 @@ import { sqlFiles } from '../../platform/database/schema/stored-sql.js';
 export const STATUSES = ['open', 'in_progress', 'done', 'cancelled'] as const;
 export const PRIORITIES = ['none', 'low', 'normal', 'medium', 'high', 'urgent', 'critical'] as const;
 
-/** In ascending order: each role includes those before it. */
+/** The order is ascending: each role includes those before it. */
 export const ROLES = ['viewer', 'editor', 'owner'] as const;
 
 export type TaskRole = (typeof ROLES)[number];

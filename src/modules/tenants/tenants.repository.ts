@@ -43,7 +43,7 @@ export interface MemberInput {
   userId: string;
   email: string;
   displayName: string;
-  /** Null: the current role, or `member` for a new member. */
+  /** Null means the current role, or `member` for a new member. */
   role: TenantRole | null;
   /** The account of a service. */
   isService?: boolean;
@@ -164,7 +164,7 @@ export class TenantsRepository {
     return (await reader.query(membership, [tenantId, userId]))[0] ?? null;
   }
 
-  /** By name; at most 500. */
+  /** Returns at most 500 workspaces in the order of their names. */
   async workspacesOf(userId: string): Promise<Workspace[]> {
     const memberships = await this.db.query(membershipsOf, [userId]);
     const roles = new Map(memberships.map(({ tenant_id: id, role }) => [id, role]));

@@ -5,7 +5,7 @@ import { UnreadableSecretError } from '../../platform/secrets/secret-box.js';
 import type { Webhook } from './webhooks.schema.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
-/** For the whole exchange. */
+/** The limit of the whole exchange. */
 const TIMEOUT_MS = 10_000;
 /** Longer responses end the connection; up to this length it is used again. */
 const MAX_RESPONSE_BYTES = 64 * 1024;
@@ -15,7 +15,7 @@ export const TEST_TYPE = 'webhook.test';
 
 /** A message of Standard Webhooks. */
 export interface WebhookMessage {
-  /** The same in each attempt. */
+  /** The id is the same in each attempt. */
   id: string;
   /** JSON. */
   body: string;

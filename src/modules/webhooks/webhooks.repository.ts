@@ -133,7 +133,7 @@ export class WebhooksRepository {
     return rowsOf(tx, Webhook).lock({ tenant_id: tenantId, id });
   }
 
-  /** Null: the id is taken. @throws ApiError 409 `quota_exceeded` */
+  /** Null means that the id is taken. @throws ApiError 409 `quota_exceeded` */
   async insert(
     tx: Tx,
     values: ColumnValues<Webhook> & { tenant_id: string; owner_id: string },
@@ -146,7 +146,7 @@ export class WebhooksRepository {
     return made;
   }
 
-  /** With the next revision. */
+  /** Stores the next revision. */
   async update(
     tx: Tx,
     { tenant_id, id, revision }: Webhook,

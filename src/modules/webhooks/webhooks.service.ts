@@ -145,7 +145,7 @@ export class WebhooksService {
     });
   }
 
-  /** With its deliveries. @throws ApiError 404; 409 `conflict` */
+  /** The deletion includes the deliveries. @throws ApiError 404; 409 `conflict` */
   async delete(
     ctx: RequestContext,
     id: string,

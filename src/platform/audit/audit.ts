@@ -68,9 +68,9 @@ const BATCH = 5_000;
  * The actor of an event: a `RequestContext`, or one created by sign-in, command line and jobs.
  */
 export interface AuditActor {
-  /** Null: no workspace. */
+  /** Null means no workspace. */
   readonly tenantId: string | null;
-  /** Null: the operator, the service, or a visitor. */
+  /** Null means the operator, the service, or a visitor. */
   readonly userId: string | null;
   readonly sessionId?: string | null;
   readonly requestId?: string | null;

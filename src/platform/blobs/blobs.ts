@@ -74,7 +74,8 @@ export class Blobs {
    *
    * @param options.maxBytes maximum size, inclusive
    * @param options.headBytes number of first bytes to return
-   * @param options.userId the uploader, null for no user: the limits of the workspace and of the user apply. Undefined: the service
+   * @param options.userId the uploader, null for no user: the limits of the workspace and of the user apply. Undefined means that the
+   * service
    *   writes the file itself, without limits
    * @throws ApiError 413 `file_too_large`, 503 `blob_store_unavailable`, 507 `storage_full`, `file_limit_reached`; or the error of the
    *   source
@@ -133,7 +134,7 @@ export class Blobs {
     }
   }
 
-  /** The same for all blobs of a workspace. */
+  /** Releases all blobs of a workspace. */
   async releaseAll(tx: Tx, tenantId: string): Promise<void> {
     await this.repository.releaseAll(tx, tenantId);
   }

@@ -9,7 +9,7 @@ import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { ItemFailures } from '../jobs/sweep.js';
 import { BlobErrors } from './file-errors.dto.js';
 
-/** Limits of a workspace, bytes. Null: the default of the installation; 0: none. */
+/** Limits of a workspace, bytes. Null means the default of the installation; 0 means none. */
 export interface OwnLimits {
   limit_bytes: number | null;
   user_limit_bytes: number | null;
@@ -75,7 +75,7 @@ const recountOne = workspace.statement<{ corrected: boolean }>(
 export class FileUsageRepository {
   constructor(private readonly db: Db) {}
 
-  /** Null: the workspace has neither files nor limits of its own. @param userId null: no user */
+  /** Null means that the workspace has neither files nor limits of its own. @param userId null: no user */
   async read(reader: Reader, tenantId: string, userId: string | null): Promise<UsageRow | null> {
     return (await reader.query(readUsage, [tenantId, userId]))[0] ?? null;
   }

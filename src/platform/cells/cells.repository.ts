@@ -9,7 +9,7 @@ import type { Reader, Tx } from '../database/tx.js';
 @Entity('cells')
 export class CellRow {
   @PrimaryColumn('text') name!: string;
-  /** Null: the database of the directory. */
+  /** Null means the database of the directory. */
   @Column('text', { nullable: true }) sealed_url!: string | null;
   @Column('text', { nullable: true }) schema!: string | null;
   @Column('text') state!: 'open' | 'draining';
@@ -178,7 +178,7 @@ export class CellsRepository {
     return (await tx.query(remove, [name])).length > 0;
   }
 
-  /** Undefined: the directory does not know the workspace. */
+  /** Undefined means that the directory does not know the workspace. */
   async cellOf(
     reader: Pick<Reader, 'query'>,
     tenantId: string,
@@ -191,7 +191,7 @@ export class CellsRepository {
     return (await reader.query(cellsOf, [accountId])).map(({ cell }) => cell);
   }
 
-  /** Places a new workspace in the open cell with the fewest. Undefined: no cell is open. */
+  /** Places a new workspace in the open cell with the fewest. Undefined means that no cell is open. */
   async place(tx: Tx, tenantId: string): Promise<string | undefined> {
     return (await tx.query(place, [tenantId, KNOWN_AFTER_SECONDS]))[0]?.cell;
   }

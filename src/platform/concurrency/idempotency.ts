@@ -113,7 +113,7 @@ export class IdempotentWrites implements OnModuleInit {
     return this.once(ctx, key, (tx) => this.db.within(tx, handler));
   }
 
-  /** The same for a write of several statements: it always gets a transaction. */
+  /** Runs a write of several statements, which always gets a transaction. */
   async runTx<T>(
     ctx: RequestContext,
     key: IdempotencyKey | null,

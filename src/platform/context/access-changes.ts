@@ -3,9 +3,9 @@ import type { Identity } from './request-context.js';
 /** A change of the access of an account: a session ended, a role or a membership changed. */
 export interface AccessChange {
   readonly account_id: string;
-  /** Null: in every workspace. */
+  /** Null means every workspace. */
   readonly tenant_id: string | null;
-  /** Null: every session. */
+  /** Null means every session. */
   readonly session_id: string | null;
 }
 

@@ -69,7 +69,7 @@ export const USES = ['requests', 'jobs', 'process'] as const;
 
 export type Use = (typeof USES)[number];
 
-/** Undefined: a job. */
+/** Undefined means a job. */
 const current = new AsyncLocalStorage<CurrentWork | 'process' | undefined>();
 
 /** The work of a request: it counts for its caller. */

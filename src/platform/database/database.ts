@@ -38,7 +38,7 @@ export const READ_PIPELINES = 2;
 /** Numbers of connections of a database. */
 export interface ConnectionLimits {
   pool: number;
-  /** For pipelined reads. 0: these reads use the pool. */
+  /** The number of connections for pipelined reads; 0 means that these reads use the pool. */
   pipelines: number;
 }
 
@@ -47,7 +47,7 @@ export class Database {
   readonly pool: FairPool;
   /** Round trips made so far for requests and jobs of this process. */
   trips = 0;
-  /** Standbys that serve reads. Undefined: the primary serves all. */
+  /** Standbys that serve reads. Undefined means that the primary serves all. */
   replicas: Replicas | undefined;
   private readonly pipelines: ReadPipelines;
   private readonly reads: ConcurrencyLimiter;
@@ -274,7 +274,7 @@ export interface PoolState {
 
 /** Chooses the databases of statements where workspaces are in several databases (cells, docs/scaling.md). */
 export interface Router {
-  /** False: one database has everything. */
+  /** False means that one database has everything. */
   readonly isSpread: boolean;
 
   /**

@@ -68,7 +68,7 @@ export class Db implements Reader, OnApplicationShutdown {
     return this.router.databaseOf(tenantId, this.main).then(({ manager }) => manager);
   }
 
-  /** Runs one statement on any connection. For reads; a write takes a `Tx`. */
+  /** Runs one statement on any connection. It serves reads; a write takes a `Tx`. */
   async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     const tx = this.joined.getStore()?.tx;
     if (tx) return tx.query(statement, values);

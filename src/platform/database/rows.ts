@@ -54,7 +54,7 @@ export class Rows<E extends TenantRow> {
   }
 
   /**
-   * Up to `limit` rows in the order of `key`.
+   * Reads up to `limit` rows in the order of `key`.
    * @param after values of `key` in the row before the first; undefined: from the start
    * @param order of each column of `key`
    */
@@ -87,7 +87,7 @@ export class Rows<E extends TenantRow> {
   }
 
   /**
-   * As `page`, ended at the bytes of a page too. Rows beyond them have only their keys, and `fits` false.
+   * Reads a `page` that ends at the bytes of a page too. Rows beyond them have only their keys, and `fits` false.
    * @param size SQL: the bytes of a row of `item`, without reading its content
    */
   async boundedPage(
@@ -157,7 +157,7 @@ export class WritableRows<E extends TenantRow> extends Rows<E> {
     );
   }
 
-  /** Null: a row with the same key exists. */
+  /** Null means that a row with the same key exists. */
   async insert(values: ColumnValues<E>): Promise<E | null> {
     const { raw } = await this.use(values, (manager) =>
       manager

@@ -13,7 +13,7 @@ export interface Statement<Row> {
   readonly longTextsAsBytes: boolean;
   /** Reads a list, a search, a window or an export: may run on a read replica, where it sees what it would see on the primary. */
   readonly onReplica: boolean;
-  /** Never set: carries the row type. */
+  /** It is never set: it carries the row type. */
   readonly row?: Row;
 }
 

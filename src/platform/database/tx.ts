@@ -28,7 +28,7 @@ export interface Reader {
   readonly dataSource: DataSource;
 }
 
-/** An open transaction. Not made outside this folder: take one from `Db.tx` or `Db.single`. */
+/** An open transaction. No code outside of this folder makes one: take it from `Db.tx` or `Db.single`. */
 export abstract class Tx implements Reader {
   /** Makes a `Db` not assignable to a `Tx`: a forgotten transaction does not compile. */
   declare private readonly brand: never;

@@ -33,7 +33,7 @@ const append = either.statement<never>(
 @Injectable()
 export class Outbox {
   private readonly handlers = new Map<string, Map<string, EventHandler>>();
-  /** By type. */
+  /** The key is the type. */
   private readonly queues = new Map<string, WorkQueue>();
   private readonly preparations = new Map<string, BatchPreparation>();
   private wakeUp: (queue: WorkQueue) => void = () => undefined;

@@ -4,7 +4,7 @@ import { workspace } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 import { inParallel } from '../jobs/claim-loop.js';
 
-/** The members of an event that identify its subject and describe the change. Never content. */
+/** The members of an event that identify its subject and describe the change. They never contain content. */
 export type EventFacts = Readonly<Record<string, unknown>>;
 
 /** The attributes of objects by which events can be filtered. */
@@ -53,7 +53,7 @@ type SubjectReader = (
   filter: EventFilterValues,
 ) => Promise<FoundSubject>;
 
-/** The same for several events at once, in their order. */
+/** Reads the objects of several events at once, in their order. */
 type SubjectsReader = (
   ctx: RequestContext,
   facts: readonly EventFacts[],
@@ -108,7 +108,7 @@ export class PublicEvents {
     return (await this.filters.get(filter)?.(ctx, id)) ?? false;
   }
 
-  /** Undefined: no public event. */
+  /** Undefined means no public event. */
   find(type: string): PublicEventType | undefined {
     return declared.get(type);
   }

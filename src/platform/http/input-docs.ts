@@ -23,7 +23,7 @@ interface QueryClass extends Type {
   readonly documentedErrors?: readonly ErrorKind[];
 }
 
-/** For parameter decorators: adds to the documentation of the operation that takes the parameter. */
+/** Parameter decorators call it: it adds to the documentation of the operation that takes the parameter. */
 export const documentsInput =
   (docs: InputDocs): ParameterDecorator =>
   (target, key) => {

@@ -174,7 +174,7 @@ export const Moment = ({ lastYear = 9998, ...docs }: FieldOptions & { lastYear?:
 export const WholeNumber = () =>
   Transform(({ value }) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value));
 
-/** No control characters, line ends or characters that change the direction of the surrounding text. */
+/** It has no control characters, line ends or characters that change the direction of the surrounding text. */
 const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]*$/u;
 
 /** Whether text is a name for lists, as `Name` requires after trimming. @param max characters */

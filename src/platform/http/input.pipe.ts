@@ -106,7 +106,7 @@ export class Checked<T> {
     return new Checked<T>(value, undefined);
   }
 
-  /** A text field that decides about access, such as a token; also of an invalid body. Undefined: missing, or no text. */
+  /** A text field that decides about access, such as a token; also of an invalid body. Undefined means that it is missing, or no text. */
   text(name: keyof T & string): string | undefined {
     const { plain } = this;
     const fields = typeof plain === 'object' && plain !== null ? (plain as Record<string, unknown>) : {};

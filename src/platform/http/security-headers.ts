@@ -36,7 +36,7 @@ export const JSON_HEADERS: readonly [string, string][] = [
 const OF_EACH_PAGE = ['Content-Type', 'Cache-Control', 'Content-Security-Policy'];
 
 /**
- * For the pages of the sign-in: the same without the headers that differ between pages and without an opener policy. Clients open
+ * The pages of the sign-in have the same without the headers that differ between pages and without an opener policy. Clients open
  * these pages in a popup, which would lose its opener at the issuer of a workspace or at a client of another origin.
  */
 export const pageHeaders: readonly [string, string][] = JSON_HEADERS.filter(

@@ -1,12 +1,12 @@
 /** A browser and its operating system, as a User-Agent header names them. */
 export interface BrowserName {
-  /** Null: unknown. */
+  /** Null means unknown. */
   browser: string | null;
-  /** Null: unknown. */
+  /** Null means unknown. */
   system: string | null;
 }
 
-// In this order, because Edge and Opera also name Chrome, and Chrome also names Safari.
+// The order matters, because Edge and Opera also name Chrome, and Chrome also names Safari.
 const BROWSERS: readonly [RegExp, string][] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -16,7 +16,7 @@ const BROWSERS: readonly [RegExp, string][] = [
   [/\bVersion\/[\d.]+ .*Safari\//, 'Safari'],
 ];
 
-// In this order, because Android also names Linux, and iOS also names Mac OS X.
+// The order matters, because Android also names Linux, and iOS also names Mac OS X.
 const SYSTEMS: readonly [RegExp, string][] = [
   [/\bAndroid\b/, 'Android'],
   [/\b(?:iPhone|iPad|iPod)\b/, 'iOS'],

@@ -16,7 +16,7 @@ export const ImageErrors = {
 } as const;
 
 export interface EncodedImage {
-  /** Without metadata. */
+  /** They contain no metadata. */
   bytes: Buffer;
   /** Pixels. */
   width: number;

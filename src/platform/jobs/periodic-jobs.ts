@@ -219,7 +219,7 @@ export class PeriodicJobs implements OnApplicationBootstrap, OnModuleDestroy {
   /** Works through a queue, unless that is in progress. */
   private start(queue: WorkQueue, work: Work): void {
     if (this.stopped || work.running) return;
-    // Later, so that a job that triggers another one finds the queue running.
+    // It runs later, so that a job that triggers another one finds the queue running.
     work.running = outsideRequests(() => Promise.resolve().then(() => this.workThrough(queue, work)));
   }
 

@@ -5,7 +5,7 @@ export type Language = (typeof LANGUAGES)[number];
 /** A text, or its singular and plural forms (CLDR categories of these languages). `{placeholders}` are replaced. */
 export type Text = string | { readonly one: string; readonly other: string };
 
-/** The same texts in each language. */
+/** Each language has the same texts. */
 export type Catalogues<Key extends string> = Record<Language, Record<Key, Text>>;
 
 export type TextValues = Readonly<Record<string, string | number>>;

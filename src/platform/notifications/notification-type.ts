@@ -44,7 +44,7 @@ export interface NotificationCause {
   recipients: readonly string[];
   /** The user who caused it; null for the system. */
   actorId: string | null;
-  /** Null: about the account of the recipient. */
+  /** Null means the account of the recipient. */
   subject: NotificationSubject | null;
   /** Facts for clients and for the text. Without titles and contents: these are read with the permissions of the reader. */
   data?: Readonly<Record<string, string | number | boolean | null>>;

@@ -33,8 +33,8 @@ export class Notifications {
   }
 
   /**
-   * Notifies users of a cause, after the commit of its transaction and exactly once. For a domain that appends no event of its
-   * own; otherwise declare a trigger.
+   * Notifies users of a cause, after the commit of its transaction and exactly once. It serves a domain that appends no event of its own;
+   * otherwise declare a trigger.
    */
   async notify(tx: Tx, tenantId: string, type: NotificationType, cause: NotificationCause): Promise<void> {
     const recipients = cause.recipients.filter((id) => id !== cause.actorId);

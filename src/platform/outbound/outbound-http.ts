@@ -58,7 +58,7 @@ export interface OutboundRequest {
   method?: string;
   headers?: Record<string, string>;
   body?: string | Buffer | null;
-  /** For the whole exchange, from the connection to the last byte. */
+  /** The limit of the whole exchange, from the connection to the last byte. */
   timeoutMs: number;
   /** Bytes of the response that are read. */
   maxBytes: number;

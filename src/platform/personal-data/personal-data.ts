@@ -20,13 +20,13 @@ export interface ErasedMember extends DataOwner {
  * other users can read stays; it names the user by id only.
  */
 interface ErasureParts {
-  /** In the workspace, with the parameters workspace and user. */
+  /** They run in the workspace, with the parameters workspace and user. */
   rows?: readonly Statement<never>[];
-  /** In the workspace, with the parameters workspace and e-mail address. */
+  /** They run in the workspace, with the parameters workspace and e-mail address. */
   rowsByAddress?: readonly Statement<never>[];
-  /** In the directory, with the parameters workspace and account. */
+  /** They run in the directory, with the parameters workspace and account. */
   directoryRows?: readonly Statement<never>[];
-  /** In the directory, with the parameter account, after the erasure in the last workspace. */
+  /** They run in the directory, with the parameter account, after the erasure in the last workspace. */
   accountRows?: readonly Statement<never>[];
 }
 

@@ -17,12 +17,12 @@ export const QUOTAS = {
     chat_rooms: 2_000,
     /** A further import deletes the oldest one, which can then not be undone. */
     contact_imports: 500,
-    /** Of notes, and as many of tasks. */
+    /** The limit of folders of notes, and as many of tasks. */
     folders: 5_000,
     forms: 1_000,
     /** Of the embedded mail service: 400 `CANNOT`, as in WildDuck. */
     mailboxes: 1_500,
-    /** Also those in the trash. */
+    /** Those in the trash count, too. */
     notes: 100_000,
     open_calls: 200,
     open_invites: 1_000,
@@ -51,7 +51,7 @@ export const QUOTAS = {
     events_of_calendar: 100_000,
     feeds_of_calendar: 20,
     members_of_chat_room: 5_000,
-    /** Also deleted messages, and reports of changes of the room. */
+    /** Deleted messages and reports of changes of the room count, too. */
     messages_of_chat_room: 2_000_000,
     reports_of_form: 200,
     subtasks_of_task: 200,

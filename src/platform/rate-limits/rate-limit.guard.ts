@@ -21,7 +21,7 @@ const MAX_USERS = 50_000;
  */
 @Injectable()
 export class RequestLimiter {
-  /** Milliseconds of one request; 0: no limit. */
+  /** Milliseconds of one request; 0 means no limit. */
   private readonly interval: number;
   private readonly limit: number;
   /** Theoretical arrival times of the next requests by user (`performance.now()`). */

@@ -8,7 +8,7 @@ const NONE: ReadonlySet<Connection> = new Set();
 /** The authenticated sockets of this process, by user. */
 @Injectable()
 export class UserConnections {
-  /** By workspace, then by user: a look-up for each recipient of an event, without a combined key. */
+  /** The keys are the workspace, then the user: a recipient of an event is looked up without a combined key. */
   private readonly byTenant = new Map<string, Map<string, Set<Connection>>>();
   private count = 0;
   private readonly added: ((connection: Connection, isFirst: boolean) => void)[] = [];

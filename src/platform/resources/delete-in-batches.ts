@@ -5,7 +5,7 @@ import type { Tx } from '../database/tx.js';
 export interface DeletedBatch<T> {
   /** The item before the batch. */
   shown: T;
-  /** Whether the batch has deleted the item. False: contents remain. */
+  /** Whether the batch has deleted the item. False means that contents remain. */
   isLast: boolean;
 }
 

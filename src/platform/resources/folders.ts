@@ -34,7 +34,7 @@ export class Tree {
     return this.nodes.has(id);
   }
 
-  /** In the order of their positions. */
+  /** They have the order of their positions. */
   children(id: string | null): string[] {
     return (this.byParent.get(id) ?? []).map((node) => node.id);
   }

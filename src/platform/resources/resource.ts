@@ -28,7 +28,7 @@ interface ResourceOptions<Item> {
   notFound: string;
   /** Whether writes of an item must (`required`) or may (`optional`) carry the revision that was read; default: neither. */
   revision?: 'required' | 'optional';
-  /** False: paths do not contain the id of an item but another name of it. */
+  /** False means that paths do not contain the id of an item but another name of it. */
   idInPath?: boolean;
 }
 
@@ -40,7 +40,7 @@ interface ResponseOptions {
   location?: string;
   /** JSON for repeated requests with the same Idempotency-Key; default: that of the response. */
   remembered?: string;
-  /** Id and revision for the ETag; required if the item is JSON text. Null: no ETag. */
+  /** Id and revision for the ETag; required if the item is JSON text. Null means no ETag. */
   tag?: { id: string; revision: number } | null;
 }
 

@@ -194,7 +194,7 @@ function statementsOf(tables: SearchTables): Statements {
        WHERE indexed.xmin::text = $7
        RETURNING 1 AS done`,
     ),
-    // The same for a batch. In the order of the ids, so that two processes do not wait for each other.
+    // Stores a batch in the order of the ids, so that two processes do not wait for each other.
     putAll: workspace.statement(
       `${name}_index.put_all`,
       `WITH made AS MATERIALIZED (

@@ -45,7 +45,7 @@ export interface IndexedEvents {
 /** Updates the search index on events of the items. A periodic repair finds items that the events missed. */
 export abstract class ItemIndexer {
   private readonly logger = new Logger('Search');
-  /** By cell, because the job runs in each cell. */
+  /** The key is the cell, because the job runs in each cell. */
   private readonly walks = new Map<string, Walk>();
   private readonly recent = new LRUCache<string, { revision: number; readAt: Date }>({ max: MAX_RECENT });
 

@@ -59,7 +59,7 @@ export interface SearchRow {
   /** `score` and `listed` are texts without loss of precision: a cursor contains them. */
   score: string;
   listed: string;
-  /** False: a hit beyond the bytes of the page, which has no further columns. */
+  /** False means a hit beyond the bytes of the page, which has no further columns. */
   fits: boolean;
   title: string;
   /** Beginning of the item's text; null where the index row has another revision. */
@@ -68,7 +68,10 @@ export interface SearchRow {
 
 const STATES = { active: ' AND NOT member.trashed', trash: ' AND member.trashed', all: '' };
 
-/** By name of the tables and variant. Shared by all applications of this process, because a statement name has one text. */
+/**
+ * The key consists of the name of the tables and the variant. Shared by all applications of this process, because a statement name has
+ * one text.
+ */
 const STATEMENTS = new Map<string, Statement<SearchRow>>();
 
 /** Search in the items of one user. Each combination of filters is a statement of its own. */

@@ -5,7 +5,7 @@ import { createTransport, type SentMessageInfo, type Transporter } from 'nodemai
 export type DeliveryOutcome = { kind: 'sent' } | ({ kind: 'retry' | 'failed' } & Failure);
 
 export interface Failure {
-  /** For the sender. */
+  /** It is meant for the sender. */
   reason: string;
   /** Enhanced status code (RFC 3463). */
   status: string;

@@ -53,7 +53,7 @@ export interface FeedSource {
   /** Path that rebuilds the index. */
   readonly indexPath: string;
   /**
-   * Table with the feed numbers, which has an index on `(tenant_id, <owner>, seq)`. Null: its counters are those of other
+   * Table with the feed numbers, which has an index on `(tenant_id, <owner>, seq)`. Null means that its counters are those of other
    * objects than users, such as address books; `heads` then reads them.
    */
   readonly numbers: { readonly table: string; readonly owner: string } | null;

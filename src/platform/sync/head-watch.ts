@@ -113,7 +113,7 @@ interface HeadRow {
 export class HeadWatch implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(HeadWatch.name);
   private readonly waiters = new Set<Waiter>();
-  /** By workspace and id of the user or object. */
+  /** The key consists of the workspace and the id of the user or object. */
   private readonly byCounter = new Map<string, Set<Waiter>>();
   private readonly counters = ['SELECT tenant_id, user_id AS id, head FROM sync_heads'];
   private heads: Statement<HeadRow> | undefined;

@@ -40,7 +40,7 @@ type Managed = 'tenant_id' | 'owner_id' | 'revision' | 'seq' | 'created_at' | 'u
 interface FeedRecord {
   head: number;
   floor: number;
-  /** Null: the page has no rows. */
+  /** Null means that the page has no rows. */
   seq: number | null;
   gone_at: Date | null;
 }
@@ -115,7 +115,7 @@ export abstract class OwnerFeed<E extends OwnedItem> implements FeedSource {
     await lockHead(tx, ctx);
   }
 
-  /** Null: the id is taken in this workspace. */
+  /** Null means that the id is taken in this workspace. */
   async insert(tx: Tx, ctx: RequestContext, values: Omit<ColumnValues<E>, Managed>): Promise<E | null> {
     const { tenantId, userId } = ctx;
     const seq = (await allocate(tx, ctx, 1)) + 1;

@@ -77,7 +77,7 @@ export class SyncCursors implements OnModuleInit {
     return `${VERSION}.${payload}.${this.sign(ctx, collection, payload).toString('base64url')}`;
   }
 
-  /** Null: not a cursor for this user and collection, or older than a reset of the feeds. */
+  /** Null means that it is no cursor for this user and collection, or older than a reset of the feeds. */
   read(ctx: RequestContext, collection: string, cursor: string): SyncPosition | null {
     const [, payload, signature] = FORM.exec(cursor) ?? [];
     if (payload === undefined || signature === undefined) return null;

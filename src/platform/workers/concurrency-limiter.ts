@@ -18,14 +18,14 @@ export class ClosedError extends Error {
 
 /** Shares of the slots that the requests of a workspace and of a user take at most, and at least one slot. */
 const RUNNING = { workspace: 0.7, user: 0.5 };
-/** The same for the places of the queue. */
+/** The places of the queue have the same meaning. */
 const WAITING = { workspace: 0.6, user: 0.4 };
 
 /** The tasks of a workspace or of a user. */
 interface Usage {
   running: number;
   waiting: number;
-  /** Number of the task that started last; 0: none. */
+  /** Number of the task that started last; 0 means none. */
   last: number;
 }
 

@@ -43,6 +43,6 @@ function lowerPriority(): void {
   try {
     os.setPriority(0, PRIORITY);
   } catch {
-    // Not permitted: the thread keeps its priority.
+    // If that is not permitted, the thread keeps its priority.
   }
 }

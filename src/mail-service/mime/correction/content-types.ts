@@ -9,7 +9,7 @@ export interface ContentTypeField {
   text: string;
   /** In lower case; null for a value that is no media type. */
   type: string | null;
-  /** From the first semicolon, with the line end. */
+  /** They begin with the first semicolon and end with the line end. */
   parameters: string;
   /** The boundary of a multipart. */
   boundary: string | undefined;

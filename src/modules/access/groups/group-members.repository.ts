@@ -6,7 +6,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import type { GroupMemberResponse } from '../access.dto.js';
 import type { RbacMember } from '../access.schema.js';
 
-/** Before the first user. */
+/** It precedes the first user. */
 const FIRST = [NIL] as const;
 
 const MEMBER = `member.user_id, member.display_name, member.email, member.status`;

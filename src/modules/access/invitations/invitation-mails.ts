@@ -52,7 +52,7 @@ export const INVITATION_MAIL_TEXTS: Catalogues<keyof typeof en> = {
 interface InvitationMailValues {
   id: string;
   workspace: string;
-  /** Null: the recipient requested the link. */
+  /** Null means that the recipient requested the link. */
   inviter: { name: string; email: string } | null;
   message: string;
   token: string;

@@ -78,7 +78,7 @@ const MIN_PASSWORD = 12;
 /** The account of a new password; without an id: an account that does not exist yet. */
 type PasswordOwner = Pick<CredentialsRow, 'email' | 'display_name'> & { id?: string };
 
-/** Rules for new passwords. No rules on character classes, which weaken passwords in practice. */
+/** Rules for new passwords. There are no rules on character classes, which weaken passwords in practice. */
 @Injectable()
 export class PasswordPolicy {
   constructor(

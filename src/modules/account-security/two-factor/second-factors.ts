@@ -28,7 +28,7 @@ export interface FactorMethods {
   /** An authenticator application. */
   totp: boolean;
   passkey: boolean;
-  /** With any of the others: recovery codes exist, used or not. */
+  /** Recovery codes, used or not, exist together with any of the others. */
   recovery: boolean;
 }
 

@@ -147,7 +147,7 @@ export class CalendarsRepository {
     return new Set((await reader.query(grantees, [tenantId, users, groups])).map((row) => row.id));
   }
 
-  /** Null: the id is taken in this workspace. */
+  /** Null means that the id is taken in this workspace. */
   async insert(tx: Tx, values: ColumnValues<Calendar>): Promise<Calendar | null> {
     return rowsOf(tx, Calendar).insert(values);
   }

@@ -136,7 +136,7 @@ export class CalendarsService {
     });
   }
 
-  /** Only for the owner. @throws ApiError 404, 403, 409 `default_calendar`, `conflict`, 422 */
+  /** Only the owner may delete a calendar. @throws ApiError 404, 403, 409 `default_calendar`, `conflict`, 422 */
   async delete(
     ctx: RequestContext,
     id: string,

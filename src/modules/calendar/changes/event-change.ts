@@ -106,7 +106,7 @@ function movedParticipants(
   });
 }
 
-/** Changes the whole event. Null: nothing differs. */
+/** Changes the whole event. Null means that nothing differs. */
 export function changeAll(record: EventRecord, changes: Changes, now: string): Changed | null {
   const { content, times = record, recurrence, proposals_allowed = record.proposals_allowed } = changes;
   const move = keyMover(record, times);
@@ -147,7 +147,7 @@ function withPlaces(
   return repeats > 0 && repeats === before.locations.length ? { ...content, locations: [] } : content;
 }
 
-/** Changes one instance. Null: nothing differs. */
+/** Changes one instance. Null means that nothing differs. */
 export function changeOne(record: EventRecord, key: string, changes: Changes, now: string): Changed | null {
   const occurrence = occurrenceOf(record, key, 'UTC');
   if (!occurrence) return null;

@@ -122,7 +122,7 @@ export const entryIn = (entries: readonly OwnedEntry[], calendarId: string): Own
   entries.find((entry) => entry.calendar_id === calendarId) as OwnedEntry;
 
 /**
- * The reminders of a placement after a request. Null: the reminders of the calendar. A reminder that stays keeps its alarm.
+ * The reminders of a placement after a request. Null means the reminders of the calendar. A reminder that stays keeps its alarm.
  * @param before those of the placement
  */
 export function ownReminders(

@@ -17,7 +17,7 @@ import { type Span, spanOf } from '../model/event-series.js';
 
 /** A change of one event: its new state and the parts to write. */
 export interface EventChange {
-  /** Null: a new event. */
+  /** Null means a new event. */
   before: EventRecord | null;
   record: EventRecord;
   /** All placements after the change, without their spans and responses. */

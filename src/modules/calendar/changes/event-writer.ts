@@ -168,7 +168,7 @@ export class EventWriter {
     return done;
   }
 
-  /** As `commit`, of one change. */
+  /** Commits one change. */
   async commitOne(tx: Tx, ctx: RequestContext, change: EventChange, now: string): Promise<EventChange> {
     return (await this.commit(tx, ctx, [change], now))[0]!;
   }

@@ -62,7 +62,7 @@ export function changesForOne(record: EventRecord, fields: UpdateEvent, key: str
 
 /**
  * The times of a whole event after a request.
- * @param key the instance whose times the request contains: the series moves by the same time as this instance. Null: the first
+ * @param key the instance whose times the request contains: the series moves by the same time as this instance. Null means the first
  *   instance
  */
 export function wholeTimes(

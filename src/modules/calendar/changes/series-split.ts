@@ -6,7 +6,7 @@ import { instantOf, isDay, timesAt, wallOf } from '../model/event-times.js';
 
 /** The part of a series before an instance, and the part from it on. */
 export interface Split {
-  /** Null: no earlier instance takes place. */
+  /** Null means that no earlier instance takes place. */
   earlier: EventRecord | null;
   /** Has the id, uid and revision of the series, which the caller replaces. */
   later: EventRecord;

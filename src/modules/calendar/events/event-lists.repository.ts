@@ -264,7 +264,7 @@ export interface WindowQuery {
 export interface WindowRead {
   calendar: CalendarContext;
   found: Omit<FoundEvent, 'calendar'>[];
-  /** False: the records have only what decides about the times, the access and the title of their instances. */
+  /** False means that the records have only what decides about the times, the access and the title of their instances. */
   isWhole: boolean;
 }
 

@@ -184,7 +184,7 @@ export class EventListsService {
     return { calendar, instances: instances.sort(inOrder), readerZone, isWhole };
   }
 
-  /** The zone of the times of a query. Null: all times have offsets; all-day events are read in the zone of the calendar. */
+  /** The zone of the times of a query. Null means that all times have offsets; all-day events are read in the zone of the calendar. */
   private async zoneOf(
     ctx: RequestContext,
     calendarId: string,

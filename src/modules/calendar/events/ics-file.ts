@@ -32,7 +32,7 @@ export interface FileEvent {
   /** Position of the VEVENT in the file. */
   index: number;
   uid: string;
-  /** Null: the file contains instances of a series only. */
+  /** Null means that the file contains instances of a series only. */
   master: Component | null;
   instances: Component[];
   clock: EventClock;

@@ -50,7 +50,7 @@ interface Imported {
   change: EventChange | null;
   /** What the file has of an event that does not change; absent where it is stored already. */
   seen?: ImportedVersion;
-  /** Of the comparison with the stored event. */
+  /** The comparison with the stored event finds them. */
   warnings?: ReadWarning[];
 }
 

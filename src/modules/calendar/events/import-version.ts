@@ -110,7 +110,7 @@ function editsOfInstances({ clock }: FileEvent, stored: EventRecord): (instance:
 const digestOfPart = ({ name, properties, components }: Component): string =>
   digest([name, properties.filter((each) => !VOLATILE.has(each.name)), components]);
 
-/** Of the values that an import changes. */
+/** The digest of the values that an import changes. */
 const digestOfStored = (record: EventRecord): string =>
   digest([IMPORTED.map((name) => record[name]), patchesOf(record.overrides)]);
 

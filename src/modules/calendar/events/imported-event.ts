@@ -45,7 +45,7 @@ export function replaced(record: EventRecord, read: ReadEvent): EventRecord {
   return next;
 }
 
-/** As `replaced`, also for an event without instances. */
+/** Does what `replaced` does, also for an event without instances. */
 export function merged(record: EventRecord, read: ReadEvent): EventRecord {
   const exported = asExported(record);
   const same = (a: unknown, b: unknown): boolean => isDeepStrictEqual(a, b);

@@ -26,7 +26,7 @@ import {
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
 export interface Attendee {
-  /** As the request names them. */
+  /** The name of the attendee in the request. */
   name: string;
   zone: string;
   workingHours: WorkingHours;
@@ -42,7 +42,7 @@ export interface SuggestionOptions {
   /** Seconds between possible starts. */
   step: number;
   count: number;
-  /** Only times within the working hours of all attendees. */
+  /** Whether all times are within the working hours of all attendees. */
   withinHours: boolean;
   /** Seconds before and after the meeting in which required attendees are free too. */
   buffer: number;

@@ -19,7 +19,7 @@ export type TimeInput = string | { date: string } | { date_time: string; time_zo
 export interface ReadTime {
   wall: number;
   isDate: boolean;
-  /** Null: a day, or a floating time. */
+  /** Null means a day, or a floating time. */
   zone: string | null;
 }
 

@@ -99,7 +99,7 @@ function canonicalRule(text: string): string {
 
 /**
  * The keys of the instances that a time names: wall times in the zone of the series.
- * @param series a day names all its instances on this day. Null: a day names the time of the start on this day
+ * @param series a day names all its instances on this day. Null means that a day names the time of the start on this day
  */
 export function keysOf(
   input: TimeInput,

@@ -96,7 +96,10 @@ export function isImplied(row: ParticipantRow, rows: readonly ParticipantRow[]):
   return implied?.response === row.response && implied.removed === row.removed;
 }
 
-/** Keys of the instances of a participant who is not invited to the series. Null: invited to the series, or without a row. */
+/**
+ * Keys of the instances of a participant who is not invited to the series. Null means that the participant is invited to the series, or
+ * has no row.
+ */
 export function instanceKeysOf(rows: readonly ParticipantRow[]): string[] | null {
   if (rows.length === 0 || rows.some(({ recurrence_key }) => recurrence_key === '')) return null;
   return rows.flatMap((row) => (row.uninvited || row.removed ? [] : [row.recurrence_key])).toSorted();

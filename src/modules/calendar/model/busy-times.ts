@@ -5,7 +5,7 @@ import { isSeries, type Occurrence, type SeriesRecord, type TimeWindow } from '.
 import { type Step, stepsOf } from './event-steps.js';
 
 export const BUSY_TYPES = ['working_elsewhere', 'tentative', 'busy', 'out_of_office'] as const;
-/** In ascending precedence. */
+/** A later type takes precedence over an earlier one. */
 export type BusyType = (typeof BUSY_TYPES)[number];
 
 /** A time at which a person is not free; instants in seconds, half-open. */

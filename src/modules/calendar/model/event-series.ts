@@ -47,7 +47,7 @@ export interface Span {
   wide: boolean;
 }
 
-/** Before all times of events, an instant in seconds. */
+/** An instant in seconds before all times of events. */
 export const EARLIEST = -2_300_000_000;
 /** Zones differ by at most 26 hours; floating times and days are read in any zone. */
 const MARGIN = 26 * 3600;
@@ -223,7 +223,7 @@ const latestStart = ({ until }: Rule): number =>
   until === null ? Number.NEGATIVE_INFINITY : until.time + (until.kind === 'date' ? DAY : 0);
 
 /**
- * All instants that an event covers. Null: the series has no instance. Changes of zone rules shift instances by less than the
+ * All instants that an event covers. Null means that the series has no instance. Changes of zone rules shift instances by less than the
  * margin, so stored spans stay valid.
  */
 export function spanOf(record: EventRecord): Span | null {

@@ -48,7 +48,7 @@ export interface ReadEvent {
   participants: ParticipantRow[];
   /** ORGANIZER and ATTENDEE as they are written, for a copy with another organizer. */
   people: Property[];
-  /** Null: the file has no alarms for it. */
+  /** Null means that the file has no alarms for it. */
   reminders: PlacedReminder[] | null;
   /** Alarms that are no reminders. */
   alarms: Component[];

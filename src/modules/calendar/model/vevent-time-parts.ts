@@ -22,7 +22,7 @@ export interface Start {
   /** Seconds on the clock of `zone`, or of `rules`. */
   wall: number;
   isDate: boolean;
-  /** Null: a day, or a floating time. UTC with `rules`. */
+  /** Null means a day, or a floating time. UTC with `rules`. */
   zone: string | null;
   /** The rules of a VTIMEZONE that no IANA zone has: its times are stored in UTC. */
   rules: ZoneRules | null;
@@ -50,7 +50,7 @@ export const WARNINGS = [
   'older_version',
 ] as const;
 
-/** Notes a warning. Of one code the last one counts. */
+/** Notes a warning. The last warning of a code counts. */
 export type Warn = (code: ReadWarning['code'], message: string) => void;
 
 /** A time with its TZID. */

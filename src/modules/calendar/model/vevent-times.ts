@@ -168,7 +168,7 @@ export class EventClock {
 
   /**
    * The keys of the instances that a time names: wall times in the zone of the series, or days.
-   * @param series a day names all its instances on this day. Null: a day names the time of the start on this day
+   * @param series a day names all its instances on this day. Null means that a day names the time of the start on this day
    */
   private keysOf(time: Dated, start: Start, times: EventTimes, series: Recurrence | null): string[] {
     const day = Math.floor(time.wall / DAY) * DAY;

@@ -31,9 +31,9 @@ import { instantOf, isDay, nominalLength, wallOf } from './event-times.js';
 
 /** Parts of a VEVENT that depend on its reader. */
 export interface VEventView {
-  /** False: only times, with the title `Busy`. */
+  /** False means only times, with the title `Busy`. */
   seesDetails: boolean;
-  /** False: private instances of a series are `Busy`. */
+  /** False means that private instances of a series are `Busy`. */
   seesPrivate?: boolean;
   /** Those of the owner of the placement. */
   reminders?: readonly PlacedReminder[];

@@ -65,7 +65,7 @@ export function statusOf(
   return deadline !== null && Date.parse(deadline) <= now ? 'closed' : 'open';
 }
 
-/** The options that the most participants can attend; of these, the ones with the most unconditional votes. None without votes. */
+/** The options that the most participants can attend; of these, the ones with the most unconditional votes. There is none without votes. */
 export function bestOptions({ options, votes }: PollRecord): string[] {
   const scores = options.map(({ id }) => {
     const own = votes.filter((vote) => vote.option_id === id);

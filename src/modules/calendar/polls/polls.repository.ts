@@ -24,7 +24,7 @@ const POLL = `SELECT to_jsonb(poll) - 'tenant_id' AS poll,
      FROM polls poll
     WHERE poll.tenant_id = $1 AND poll.id = $2`;
 
-// For the owner and the participants of the workspace.
+// The owner and the participants of the workspace read a poll.
 const read = workspace.statement<PollJson>(
   'calendar.read_poll',
   `${POLL} AND (poll.owner_id = $3 OR EXISTS (SELECT FROM poll_participants invited
@@ -97,12 +97,12 @@ const CHANGED = { revision: () => 'revision + 1', updated_at: () => 'now()' };
 /** Polls with their options, participants and votes. */
 @Injectable()
 export class PollsRepository {
-  /** Null: no such poll, or the caller does not take part in it. */
+  /** Null means that there is no such poll, or that the caller does not take part in it. */
   async find(reader: Reader, { tenantId, userId }: RequestContext, id: string): Promise<PollRecord | null> {
     return recordOf((await reader.query(read, [tenantId, id, userId]))[0]);
   }
 
-  /** Null: no such poll, or no such participant from outside of the workspace. */
+  /** Null means no such poll, or no such participant from outside of the workspace. */
   async findForParticipant(
     reader: Reader,
     { tenantId, pollId, participantId }: OutsideVoter,

@@ -13,7 +13,7 @@ import { formatInstant } from '../model/event-times.js';
 
 /** A reminder that is due. */
 export interface DueReminder {
-  /** Null: a single event. */
+  /** Null means a single event. */
   key: string | null;
   /** Instants in seconds. */
   start: number;

@@ -137,7 +137,7 @@ export interface Order {
   proposal: ProposalRow | null;
   /** The member that causes the message. */
   actorId: string;
-  /** Distinguishes messages about the same version. Null: one message for each version. */
+  /** Distinguishes messages about the same version. Null means one message for each version. */
   cause: string | null;
   now: Date;
 }

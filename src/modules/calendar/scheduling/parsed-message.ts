@@ -9,7 +9,7 @@ const MAX_ATTENDEES = 50;
 /** A summary of a message for readers of the log. */
 export interface ParsedMessage {
   title: string;
-  /** As written, e.g. `20260302T090000 Europe/Berlin`. */
+  /** The time as it is written, e.g. `20260302T090000 Europe/Berlin`. */
   start: string | null;
   organizer: string | null;
   attendees: { email: string; response: string }[];

@@ -41,12 +41,12 @@ import {
 } from './calendar-sync.dto.js';
 
 interface ChangeRow extends ContextRow {
-  /** Null: no changes. */
+  /** Null means no changes. */
   seq: number | null;
   event_id: string;
   uid: string;
   is_gone: boolean;
-  /** False: the change does not fit the page; its event is not read. */
+  /** False means that the change does not fit the page; its event is not read. */
   fits: boolean;
   event: EventJson['event'] | null;
   participants: EventJson['participants'];
@@ -217,7 +217,7 @@ export class CalendarSyncService {
   }
 }
 
-/** The uid of a new event, by default its `client_id`. Null: neither is valid. */
+/** The uid of a new event, by default its `client_id`. Null means that neither is valid. */
 function uidOf({ client_id, event }: SyncChange): string | null {
   const { uid = client_id } = (event ?? {}) as { uid?: unknown };
   return typeof uid === 'string' && !/\p{Cc}/u.test(uid) ? uid : null;

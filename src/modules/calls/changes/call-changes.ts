@@ -75,7 +75,7 @@ export class CallEnding implements OnModuleInit {
     return this.db.tx((tx) => this.endIn(tx, key, options));
   }
 
-  /** The same in a transaction. */
+  /** Ends a call in a transaction. */
   async endIn(
     tx: Tx,
     key: CallKey,
@@ -135,7 +135,7 @@ export class CallStarts {
     await this.db.tx((tx) => this.startIn(tx, ctx, key));
   }
 
-  /** The same in a transaction. */
+  /** Starts a call in a transaction. */
   async startIn(tx: Tx, ctx: MemberKey, key: CallKey): Promise<void> {
     const { tenantId, callId } = key;
     const roomId = (await this.calls.find(key, tx))?.room_id ?? null;

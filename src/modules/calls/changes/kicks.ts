@@ -96,7 +96,7 @@ export class Kicks {
     if (isUnwanted) await this.kick(call, identity);
   }
 
-  /** Of these identities, returns the ones that belong to ended sessions of users. */
+  /** Returns those of these identities that belong to ended sessions of users. */
   private async ofEndedSessions(identities: readonly string[]): Promise<string[]> {
     const users = identities.filter((identity) => identityOf(identity)?.kind === 'user');
     if (users.length === 0) return [];

@@ -29,7 +29,7 @@ import type { Visitor } from './model/visitor.js';
 export interface CodeAttempt {
   /** Of the code that was sent; null: none was, or it was used. */
   code_hmac: Buffer | null;
-  /** With this one. */
+  /** The number of attempts, this one included. */
   attempts: number;
 }
 
@@ -68,7 +68,7 @@ const spendCode = workspace.statement<never>(
 
 const OF_LIMITS = `tenant_id = $1 AND (scope, subject) IN (SELECT * FROM unnest($2::text[], $3::bytea[]))`;
 
-// Until the commit, in the order of their scopes.
+// The locks last until the commit. Rows are locked in the order of their scopes.
 const lockLimits = workspace.statement<never>(
   'guests.lock_limits',
   `SELECT FROM guest_limits WHERE ${OF_LIMITS} ORDER BY scope FOR UPDATE`,
@@ -271,7 +271,7 @@ export class GuestCodes {
     return this.config.GUEST_DOMAINS === 'open';
   }
 
-  /** @returns seconds until a retry; 0: the request is counted */
+  /** @returns seconds until a retry; 0 means that the request is counted */
   private async take(tx: Tx, tenantId: string, limits: readonly WindowLimit[]): Promise<number> {
     const { counted, now } = await this.codes.lockLimits(tx, tenantId, limits);
     const { wait, times } = countRequest(limits, counted, now);

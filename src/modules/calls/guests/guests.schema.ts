@@ -105,7 +105,7 @@ export class GuestOtp {
   @PrimaryColumn('text') email!: string;
   @PrimaryColumn('enum', { enum: OTP_PURPOSES, enumName: 'guest_otp_purpose' })
   purpose!: CodePurpose;
-  /** Null: the address does not fit the invite, or the code has been used. */
+  /** Null means that the address does not fit the invite, or the code has been used. */
   @Column('bytea', { nullable: true }) code_hmac!: Buffer | null;
   @Column('int') attempts!: number;
   @Column('timestamptz') expires_at!: Date;

@@ -112,7 +112,7 @@ export class RecordingsRepository {
     return this.db.query(list, [tenantId, userId, ...filters, after?.[0] ?? null, limit]);
   }
 
-  /** Without a check of access. */
+  /** Reads a recording without a check of access. */
   async readShown(tenantId: string, id: string, reader: Reader = this.db): Promise<RecordingRow | undefined> {
     return (await reader.query(shown, [tenantId, id]))[0];
   }

@@ -24,7 +24,7 @@ export interface JoinableCall extends CallPlaces {
   display_name: string;
 }
 
-// By the id of the call, or of the chat room with its live call. Indexes: the primary key, calls_live_in_room.
+// The call is found by its id, or by that of the chat room with its live call. Indexes: the primary key, calls_live_in_room.
 const joinable = workspace.statement<JoinableCall>(
   'calls.joinable',
   `SELECT call.id, call.kind, call.state, access.role, access.display_name, call.max_participants, call.max_viewers, (

@@ -26,7 +26,7 @@ import { type ChatAttachmentEnvelope, ChatErrors } from '../chat.dto.js';
 import { newAttachmentReply } from '../chat.presenter.js';
 
 interface StoredChatFile extends StoredFile {
-  /** Null: the file has no thumbnail. */
+  /** Null means that the file has no thumbnail. */
   thumbnail_id: string | null;
   thumbnail_size: number | null;
   /** Hexadecimal. */

@@ -33,7 +33,7 @@ export interface RoomHead {
 interface HeadRow {
   tenant_id: string;
   room_id: string;
-  /** Null: the room is deleted. */
+  /** Null means that the room is deleted. */
   mod_seq: number | null;
 }
 

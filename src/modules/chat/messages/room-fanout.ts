@@ -46,7 +46,10 @@ export interface RoomState extends RoomKey {
   rewind: number | undefined;
   /** Number of the newest delivered message; undefined: unknown. */
   lastSeq: number | undefined;
-  /** Members as of `known`. Changes of members are messages, so later ones are read with the messages. Undefined: not loaded. */
+  /**
+   * Members as of `known`. Changes of members are messages, so later ones are read with the messages. Undefined means that they are not
+   * loaded.
+   */
   members: Set<string> | undefined;
 }
 

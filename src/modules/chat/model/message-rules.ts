@@ -121,7 +121,7 @@ export type Decision<Change> = Change | Unwritten | ApiError;
 
 /** What the result of a new message depends on. */
 export interface SendFacts {
-  /** Null: the sender is no member. */
+  /** Null means that the sender is no member. */
   role: ChatRole | null;
   isArchived: boolean;
   lastSeq: number;
@@ -187,9 +187,9 @@ export interface MessageRow extends Pick<ChatMessage, 'kind' | 'body' | 'format'
 export interface ChangeFacts {
   now: Date;
   isArchived: boolean;
-  /** Null: the caller is no member. */
+  /** Null means that the caller is no member. */
   role: ChatRole | null;
-  /** Null: the room has no such message. */
+  /** Null means that the room has no such message. */
   message: MessageRow | null;
 }
 
@@ -219,9 +219,9 @@ export interface EditCommand {
   /** The `mod_seq` that the client has read; null: any. */
   base: number | null;
   body: string;
-  /** Null: unchanged. */
+  /** Null means no change. */
   format: string | null;
-  /** Null: unchanged. */
+  /** Null means no change. */
   mentions: readonly string[] | null;
   /** Text form of the tsvector of the body. */
   tsv: string;

@@ -10,7 +10,7 @@ import {
 
 interface RelatedRoomRow {
   id: string;
-  /** Null: a direct room, which has the name of the other user. */
+  /** Null means a direct room, which has the name of the other user. */
   title: string | null;
   /** Share of the given addresses whose users are members, from 0 to 1. */
   share: number;

@@ -131,7 +131,7 @@ export class RoomMembersService {
     private readonly db: Db,
   ) {}
 
-  /** By name. @throws ApiError 404 */
+  /** The order is that of the names. @throws ApiError 404 */
   async list(
     ctx: RequestContext,
     roomId: string,

@@ -67,7 +67,7 @@ const lockBook = workspace.statement<never>(
   'addressbooks.lock_book',
   `SELECT FROM addressbooks WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
 );
-// In the order of moves between two books.
+// The locks are taken in the order of moves between two books.
 const lockDefault = workspace.statement<never>(
   'addressbooks.lock_default',
   `SELECT FROM addressbooks WHERE tenant_id = $1 AND (owner_id = $2 AND is_default OR id = $3) ORDER BY id FOR NO KEY UPDATE`,

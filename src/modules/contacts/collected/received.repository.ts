@@ -36,7 +36,7 @@ const postpone = workspace.statement<never>(
    ON CONFLICT (tenant_id, user_id) DO UPDATE SET scanned_at = now()`,
 );
 
-// No row: another scan counted the same messages.
+// There is no row if another scan counted the same messages.
 const saveScan = workspace.statement<{ newest: string }>(
   'contacts.save_inbox_scan',
   `INSERT INTO received_address_scans AS scan (tenant_id, user_id, mailbox, newest)

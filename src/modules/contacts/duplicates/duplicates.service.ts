@@ -53,7 +53,7 @@ export interface Original {
   field_revisions?: Record<string, number>;
   /** Ids of the groups that it was a member of. Missing in merges from before groups were recorded. */
   groups?: string[];
-  /** Of the first contact: relations of other contacts that the merge changed. Missing in merges from before they were recorded. */
+  /** The first contact has the relations of other contacts that the merge changed. Missing in merges from before they were recorded. */
   relations?: { id: string; before: CardRelated[]; after: CardRelated[] }[];
 }
 

@@ -56,7 +56,7 @@ export class MemberDirectoryService {
     private readonly cursors: Cursors,
   ) {}
 
-  /** By name. @throws ApiError 422 `invalid_cursor` */
+  /** The order is that of the names. @throws ApiError 422 `invalid_cursor` */
   async list(ctx: RequestContext, query: ListDirectory): Promise<DirectoryUsersEnvelope> {
     const { q = '', department } = query;
     const books = { accessId: ctx.tenantId, bookId: ctx.tenantId };

@@ -14,9 +14,9 @@ import type { ExportQuery } from './phone.dto.js';
 
 export interface ExportFilter {
   bookId: string;
-  /** Only contacts that changed at this time or later. */
+  /** Contacts that changed earlier are left out. */
   since: Date | null;
-  /** Without the contacts whose last change came from this device. */
+  /** Contacts whose last change came from this device are left out. */
   deviceId: string | null;
 }
 

@@ -64,7 +64,7 @@ interface Former {
   formerId: string;
 }
 
-/** Of a contact without a card from before the import. */
+/** The contact has no card from before the import. */
 const NO_ORIGINAL = { original: null, original_photo_id: null, original_revision: null };
 
 /** Writes one batch of an import. No uid and no external_id occurs twice in a batch. */

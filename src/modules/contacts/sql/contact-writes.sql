@@ -3,7 +3,7 @@
 -- LATERAL with OFFSET 0 forces look-ups by the primary key: while the statistics are those of a smaller table, as during an import,
 -- PostgreSQL would read the whole address book. Because of the lock of the book, rows of contact_words can be deleted by their ctid.
 
--- Locks an address book and allocates numbers of its feed. Null: the book does not exist.
+-- Locks an address book and allocates numbers of its feed. Null means that the book does not exist.
 CREATE FUNCTION addressbook_numbers(p_tenant uuid, p_book uuid, p_count int) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM addressbooks WHERE tenant_id = p_tenant AND id = p_book FOR NO KEY UPDATE;

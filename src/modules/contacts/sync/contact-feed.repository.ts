@@ -57,7 +57,7 @@ const page = (name: string, where: string) =>
          WINDOW page_order AS (ORDER BY listed.seq ROWS UNBOUNDED PRECEDING)) contact ON true
       ORDER BY contact.seq`,
   );
-// Not prepared, so that PostgreSQL plans each call for its list (`contacts.repository.ts`).
+// It is not prepared, so that PostgreSQL plans each call for its list (`contacts.repository.ts`).
 const sizes = workspace.statement<{ external_id: string; size: number }>(
   '',
   `SELECT external_id, size FROM contacts

@@ -66,7 +66,7 @@ const formsOfUser = new RowQuota(
 /** Writes of forms and versions. */
 @Injectable()
 export class FormWritesRepository {
-  /** Locks the form against all other changes, and against submissions. Null: it is unknown or deleted. */
+  /** Locks the form against all other changes, and against submissions. Null means that it is unknown or deleted. */
   async lock(tx: Tx, { tenantId }: RequestContext, id: string): Promise<Form | null> {
     const form = await rowsOf(tx, Form).lock({ tenant_id: tenantId, id });
     return form?.deleted_at ? null : form;

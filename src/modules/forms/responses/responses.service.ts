@@ -119,7 +119,7 @@ export class ResponsesService {
     return this.uploads.download(ctx, id, responseId, uploadId);
   }
 
-  /** Null: more than can be counted, or not the first page. */
+  /** Null means that there are more than can be counted, or that the page is not the first one. */
   private async countFiltered(
     { tenantId }: RequestContext,
     id: string,

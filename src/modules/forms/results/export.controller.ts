@@ -82,7 +82,7 @@ export class AnalyticsService {
 }
 
 const FIXED = ['id', 'submitted_at', 'respondent', 'version'] as const;
-/** Of these columns in a workbook, in characters. */
+/** The widths of these columns in a workbook, in characters. */
 const FIXED_WIDTHS = [UUID_WIDTH, 20, 32, 10];
 
 /** A file format of the export. */

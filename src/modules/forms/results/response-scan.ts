@@ -27,7 +27,7 @@ export interface ScanFilter extends Pick<ResponseFilter, 'from' | 'to' | 'versio
 /** Number of responses that are fetched at once, and the bytes of their answers after which no further one is. */
 const BATCH = 500;
 const BATCH_BYTES = 1024 * 1024;
-/** Before any response. */
+/** It precedes any response. */
 const FIRST = ['-infinity', '00000000-0000-0000-0000-000000000000'] as const;
 
 const FILTER = `response.tenant_id = $1 AND response.form_id = $2

@@ -41,7 +41,7 @@ export class HolidayCatalogue {
   }
 
   /**
-   * The code of a region, of which the letter case does not count. Null: the whole country.
+   * The code of a region, of which the letter case does not count. Null means the whole country.
    * @throws ApiError 422 `unknown_country`, `unknown_region`
    */
   async regionOf(country: string, region: string | null): Promise<string | null> {
@@ -60,7 +60,7 @@ export class HolidayCatalogue {
       throw HolidayErrors.yearUnsupported.with({ body: { first_year: first, last_year: last } });
   }
 
-  /** In order of date. Years without data have no holidays. */
+  /** The order is that of the dates. Years without data have no holidays. */
   async holidays(query: HolidayQuery): Promise<HolidayResponse[]> {
     const { byCode, first_year: firstYear, last_year: lastYear } = await this.file.index();
     const country = byCode.get(query.country);

@@ -12,13 +12,13 @@ import type { Session, AccessChange } from '../identity.schema.js';
 interface LiveSession {
   id: string;
   accountId: string;
-  /** Null: a session without a workspace. */
+  /** Null means a session without a workspace. */
   tenantId: string | null;
   clientId: string;
   expiresAt: Date;
   email: string;
   displayName: string;
-  /** False: the client has not fetched a token yet. */
+  /** False means that the client has not fetched a token yet. */
   isActivated: boolean;
   /** The account has a second factor that this session has not proven. */
   secondFactorPending: boolean;
@@ -40,7 +40,7 @@ interface SessionOpening {
   secondFactorAt: number | null;
   userAgent: string | null;
   ip: string | null;
-  /** False: the session expires after minutes unless `activate` is called. */
+  /** False means that the session expires after minutes unless `activate` is called. */
   isActivated: boolean;
   /** The issuer of the workspace by which the user signed in; null: this service. */
   issuer: string | null;

@@ -19,7 +19,7 @@ import type { SigningKey } from '../identity.schema.js';
 
 export interface SigningKeyRow extends Omit<SigningKey, 'public_jwk' | 'private_jwk' | 'created_at'> {
   public_jwk: JWK;
-  /** In clear, stored by an earlier version. */
+  /** An earlier version stored it in clear. */
   private_jwk: JWK | null;
 }
 
@@ -84,7 +84,7 @@ export class UnknownKeyError extends Error {}
 interface LoadedKey {
   id: string;
   publicJwk: JWK;
-  /** Null: SECRET_KEYS lacks its key. */
+  /** Null means that SECRET_KEYS lacks its key. */
   privateJwk: JWK | null;
   verify: CryptoKey;
   sign: CryptoKey | null;
@@ -160,7 +160,7 @@ export class SigningKeys implements OnModuleInit {
       .map((key) => ({ ...key.privateJwk, kid: key.id, alg: ALGORITHM, use: 'sig' }));
   }
 
-  /** For jose: the key that a token header names. @throws UnknownKeyError */
+  /** Gives jose the key that a token header names. @throws UnknownKeyError */
   readonly resolve = async (header: JWTHeaderParameters): Promise<CryptoKey> => {
     const find = () => this.keys.find((key) => key.id === header.kid)?.verify;
     if (!find() && isUuid(header.kid)) await this.loadAgain();

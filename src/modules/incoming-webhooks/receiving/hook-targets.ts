@@ -19,7 +19,7 @@ import {
 /** The members of a payload for Slack's incoming webhooks that have text. Parts of other shapes are ignored, as Slack's own fields are many. */
 export interface SlackPayload {
   text?: string | null;
-  /** False: the text has no markup. */
+  /** False means that the text has no markup. */
   mrkdwn?: boolean | null;
   blocks?: readonly unknown[] | null;
   attachments?: readonly unknown[] | null;

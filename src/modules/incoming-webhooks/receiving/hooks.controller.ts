@@ -22,7 +22,7 @@ import type { IncomingWebhook } from '../incoming-webhooks.schema.js';
 import { HookTargets } from './hook-targets.js';
 import { HookPayload, HookReceiptResponse } from './payloads.dto.js';
 
-/** Of one address, as Slack's: about one message in a second. */
+/** The limit of one address, as that of Slack: about one message in a second. */
 const ADDRESS_LIMIT: RateLimit = { scope: 'incoming-webhook', requests: 60, perSeconds: 60 };
 
 /** Requests of programs at secret addresses. */

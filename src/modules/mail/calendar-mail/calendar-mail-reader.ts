@@ -18,7 +18,7 @@ export interface CalendarMail {
   /** The address of From; empty without one. */
   from: string;
   /**
-   * Whether the receiving server has verified that the domain of From sent the mail, by SPF or DKIM. Null: not reported.
+   * Whether the receiving server has verified that the domain of From sent the mail, by SPF or DKIM. Null means that it reports nothing.
    */
   is_authentic: boolean | null;
   /** The method of the Content-Type, upper case. */

@@ -80,7 +80,7 @@ export class NotePlacementsRepository {
     return (await tx.query(move, [tenantId, userId, from, to, max]))[0]!.are_empty;
   }
 
-  /** Up to `max` notes of the user, outside of the trash, in the folders. */
+  /** Finds up to `max` notes of the user, outside of the trash, in the folders. */
   async owned(
     tx: Tx,
     { tenantId, userId }: MemberKey,

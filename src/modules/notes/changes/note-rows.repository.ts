@@ -87,7 +87,7 @@ export class NoteRowsRepository {
     return tx.query(lock, [tenantId, ids]);
   }
 
-  /** Up to `limit` notes of an owner, locked. */
+  /** Locks up to `limit` notes of an owner. */
   async lockOwned(tx: Tx, tenantId: string, owner: string, limit: number): Promise<LockedNote[]> {
     return tx.query(owned, [tenantId, owner, limit]);
   }

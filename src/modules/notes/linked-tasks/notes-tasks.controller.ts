@@ -86,8 +86,8 @@ export class NotesTasksService implements OnModuleInit {
   }
 
   /**
-   * Creates a task that refers to the note. In the same transaction, links this note and the other notes to which the task
-   * refers to the task. The revision of the note does not change.
+   * Creates a task that refers to the note. The same transaction links this note and the other notes to which the task refers to the
+   * task. The revision of the note does not change.
    * @throws ApiError 422 also if neither the body nor the note has a title
    */
   async create(

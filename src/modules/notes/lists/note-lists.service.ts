@@ -28,7 +28,7 @@ interface NoteListRow {
   id: string;
   /** Sort key, as text that PostgreSQL reads back exactly. */
   key: string;
-  /** Null: the note exists but does not fit the page. */
+  /** Null means that the note exists but does not fit the page. */
   json: JsonText | null;
 }
 
@@ -111,8 +111,8 @@ const OWN_IN_ORDER = `notes note CROSS JOIN LATERAL (
             WHERE note.tenant_id = $1 AND note.owner_id = $2`;
 
 /**
- * The default order is that of index note_members_list: the statement reads the page from it, each row once. For the other orders
- * a subquery first finds the ids of the page: own notes in the order of notes_by_title or notes_by_creation, shared ones by sorting.
+ * The default order is that of index note_members_list: the statement reads the page from it, each row once. In the other orders, a
+ * subquery first finds the ids of the page: own notes in the order of notes_by_title or notes_by_creation, shared ones by sorting.
  */
 function pageText(
   { sort, scope, order, include, state, folder_id: folder }: NoteListQuery,

@@ -47,7 +47,7 @@ export type NoteDecision = NoteChange | ApiError | 'unchanged';
 export interface TrashCommand extends NoteCommand {
   /** The revision that the client read; null only with an error of the request. */
   base: number | null;
-  /** Days until the note is purged; 0: never. */
+  /** Days until the note is purged; 0 means never. */
   keepDays: number;
 }
 
@@ -77,7 +77,7 @@ export function trashNote(
   return intoTrash(note!, userId, keepDays);
 }
 
-/** The change of a note that moves to the trash. @param keepDays days until it is purged; 0: never */
+/** The change of a note that moves to the trash. @param keepDays days until it is purged; 0 means never */
 export function intoTrash(note: LockedNote, userId: string, keepDays: number): NoteChange {
   const { now } = note;
   const purgeAt = keepDays > 0 ? new Date(now.getTime() + keepDays * DAY_MS) : null;

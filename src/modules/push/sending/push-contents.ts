@@ -31,7 +31,7 @@ const DROP: PushDecision = { action: 'drop' };
 
 /** What the decisions about some deliveries read together. */
 interface Known {
-  /** By id. */
+  /** The key is the id. */
   subscriptions: ReadonlyMap<string, PushSubscription>;
   /** Ids of sessions that have not ended, and of those with an open socket. */
   live: ReadonlySet<string>;

@@ -22,7 +22,7 @@ export interface PushTraits {
   examined?: number;
 }
 
-/** By type of notification, else by the part before the dot, else those of all others. */
+/** The key is the type of the notification, or the part of it before the dot; all others have `OTHERS`. */
 const TRAITS: Readonly<Record<string, PushTraits>> = {
   'call.started': { urgency: 'high', ttl: 45, examined: 3 },
   'guest.waiting': { urgency: 'high', ttl: 10 * MINUTE },
@@ -66,7 +66,7 @@ export function retryAfter(
   return Math.max(asked ?? 0, delay * (1 - JITTER + 2 * JITTER * random()));
 }
 
-/** After it another process sends the message: longer than an attempt. */
+/** Another process sends the message after it: it is longer than an attempt. */
 const LEASE_SECONDS = 60;
 /** Deliveries that one statement examines. */
 const EXAMINED = 500;

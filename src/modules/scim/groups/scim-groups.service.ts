@@ -38,7 +38,7 @@ export interface ScimGroupRow {
   external_id: string | null;
   /** MD5 of the ids of the members. Part of the version of the group, also when the members are not read. */
   members_hash: string;
-  /** Null: not requested. */
+  /** Null means that they are not requested. */
   members: { value: string; display: string }[] | null;
 }
 

@@ -77,7 +77,7 @@ function schemaOf(attribute: Attribute, path: string = attribute.name): Json {
     const subs = subAttributes.map((sub) => [sub.name, schemaOf(sub, `${path}.${sub.name}`)] as const);
     const object = { type: 'object', properties: Object.fromEntries(subs) };
     if (!attribute.multiValued) return { ...object, ...shown };
-    // Not `$ref`: generators of clients resolve it, also in an example.
+    // The example has no `$ref`: generators of clients resolve it, also in an example.
     const shownInExample = subs.filter(([name]) => name !== '$ref');
     const example = Object.fromEntries(shownInExample.map(([name, sub]) => [name, sub['example']]));
     return { type: 'array', ...shown, items: object, example: [example] };

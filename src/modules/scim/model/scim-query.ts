@@ -26,7 +26,7 @@ export interface ScimQuery extends Projection {
   filter?: string;
   /** Number of the first resource, from 1. */
   startIndex: number;
-  /** 0: the total only. */
+  /** 0 means the total only. */
   count: number;
 }
 

@@ -54,7 +54,7 @@ export function userResource(row: ScimUserRow, base: string): Json {
 export interface UserValues {
   email: string;
   externalId: string | null;
-  /** Undefined: unchanged. */
+  /** Undefined means no change. */
   active: boolean | undefined;
   profile: { display_name: string; given_name: string; family_name: string; title: string };
   /** The other attributes. */

@@ -15,7 +15,7 @@ export interface ScimUserRow {
   email: string;
   display_name: string;
   status: 'active' | 'deactivated';
-  /** Also of a deactivated member. */
+  /** A deactivated member has one, too. */
   role: 'owner' | 'admin' | 'member';
   created_at: Date;
   given_name: string | null;
@@ -24,7 +24,7 @@ export interface ScimUserRow {
   external_id: string | null;
   attributes: Record<string, unknown> | null;
   updated_at: Date | null;
-  /** Without the group of all members. */
+  /** The group of all members is left out. */
   groups: { value: string; display: string }[];
 }
 

@@ -231,7 +231,7 @@ const GENERAL: Spec = {
   date_format: oneOf('YYYY-MM-DD', 'DD/MM/YYYY', 'MM/DD/YYYY', 'DD.MM.YYYY'),
   reduce_motion: flag(false),
   keyboard_shortcuts: flag(true),
-  /** In the time zone of the member. Free/busy suggests meetings within them. */
+  /** The times are in the time zone of the member. Free/busy suggests meetings within them. */
   working_hours: workingHours,
 };
 

@@ -86,7 +86,7 @@ export class ProfileService implements OnModuleInit {
     if (Object.keys(diff.after).length === 0) return before;
     const { display_name: name, ...own } = diff.after as typeof fields;
     if (name !== undefined) await this.tenants.renameMember(tx, tenantId, userId, name);
-    // Also when only the name of the membership changes: `updated_at` belongs to the profile.
+    // A change of the name of the membership alone is a write, too: `updated_at` belongs to the profile.
     await this.profiles.write(tx, tenantId, userId, { ...before, ...own });
     const entry = { action: 'profile.updated', objectKind: 'user', objectId: userId, data: diff };
     await this.audit.record(tx, actor, entry);

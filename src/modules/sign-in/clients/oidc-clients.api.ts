@@ -15,7 +15,7 @@ import { type ClientKind, type ClientRow, OidcClientsRepository } from './oidc-c
 export const SWAGGER_CLIENT = 'swagger-ui';
 /** The example page at /apis/v1/docs/example. */
 const EXAMPLE_CLIENT = 'notes-web';
-/** For programs without a browser: `curl`, scripts, television sets. */
+/** Programs without a browser use it: `curl`, scripts, television sets. */
 const DEVICE_CLIENT = 'workspace-device';
 /** Their addresses are those of the service, also on a loopback address. */
 const BUILT_IN_PAGES: ReadonlySet<string> = new Set([SWAGGER_CLIENT, EXAMPLE_CLIENT]);
@@ -100,7 +100,7 @@ export class OidcClientsApi {
   }
 
   /**
-   * Registers a client. For a service, also creates its account, a member of its workspace.
+   * Registers a client. The creation of a service also creates its account, a member of its workspace.
    * @param accept runs in the transaction before the registration; its error rejects the client
    * @returns the id and the secret, which is stored only as a hash; null for kinds without one
    * @throws Error when the id is taken or a URI is invalid

@@ -251,7 +251,7 @@ function scopeText(
   }
 }
 
-/** Too many attempts. @param wait seconds */
+/** Shows that there were too many attempts. @param wait seconds */
 export function limitedPage(signIn: PageLocale, wait: number): Page {
   const n = Math.max(1, Math.ceil(wait / 60));
   const minutes = n === 1 ? signIn.t('minute') : signIn.t('minutes', { n: String(n) });

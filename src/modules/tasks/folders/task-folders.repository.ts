@@ -175,7 +175,7 @@ export class TaskFoldersRepository {
     return folders.map(({ id }) => id);
   }
 
-  /** Null: the id is taken. */
+  /** Null means that the id is taken. */
   async insert(tx: Tx, values: ColumnValues<TaskFolder>): Promise<TaskFolder | null> {
     return rowsOf(tx, TaskFolder).insert({ ...values, revision: 1, created_at: NOW, updated_at: NOW });
   }
@@ -228,7 +228,7 @@ export class TaskFoldersRepository {
     return tx.query(ownTasks, [ctx.tenantId, ctx.userId, tasks]);
   }
 
-  /** @param keepDays days until the tasks are purged; 0: never */
+  /** @param keepDays days until the tasks are purged; 0 means never */
   async trashTasks(tx: Tx, ctx: RequestContext, tasks: string[], keepDays: number): Promise<void> {
     await tx.query(trashTasks, [ctx.tenantId, ctx.userId, tasks, keepDays]);
   }

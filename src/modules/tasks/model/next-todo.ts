@@ -84,7 +84,7 @@ const storedTodo = ({ properties }: KeptTodo): Component =>
 const byName = (properties: readonly Property[]): Record<string, Property[]> =>
   Object.fromEntries(Map.groupBy(properties, ({ name }) => name));
 
-/** Null: occurrences are days. */
+/** Null means that occurrences are days. */
 const zoneOf = ({ due_at, time_zone }: TaskRow): string | null => (due_at === null ? null : time_zone);
 
 function dateOf(due: Moment, { zone }: TodoClock): Pick<Occurrence, 'date' | 'dueAt'> {

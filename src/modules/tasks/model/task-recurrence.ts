@@ -95,7 +95,7 @@ export interface Occurrence {
   dueAt: Date | null;
   /** Place in the series, from 1, where COUNT needs it: intervals count from completions, or programs state dates of the series. */
   number?: number;
-  /** By the rule, where programs state dates of the series. */
+  /** The instance by the rule, where programs state dates of the series. */
   nominal?: NominalOccurrence;
 }
 
@@ -118,7 +118,7 @@ export interface SeriesDates {
   added: readonly number[];
 }
 
-/** Where the rule starts, and the day of the instance by the rule, both by the due date. Null: both are the date of the task. */
+/** Where the rule starts, and the day of the instance by the rule, both by the due date. Null means that both are the date of the task. */
 export interface SeriesPlace {
   /** `2026-12-01` or `2026-12-01T09:00:00`. */
   start: string;
@@ -207,7 +207,7 @@ const occurrenceAt = (instant: number, { isTimed, zone }: Clock): { date: string
   dueAt: isTimed ? new Date(instant * 1000) : null,
 });
 
-/** The same for a series with dates of its own. @param start the due time of the first occurrence */
+/** Finds the next occurrence of a series with dates of its own. @param start the due time of the first occurrence */
 function nextWith(
   { length, passed, added }: SeriesDates,
   start: number,

@@ -71,7 +71,7 @@ export interface TodoValues {
   dueAt: string | null;
   /** The zone of `dueAt`; null: the text names none. */
   zone: string | null;
-  /** In canonical form. */
+  /** The rule in canonical form. */
   rrule: string | null;
   from: 'schedule' | 'completion';
   reminders: StoredReminder[];

@@ -141,7 +141,7 @@ export class SubtasksService {
   }
 }
 
-/** In manual order. */
+/** The order is the manual one. */
 async function subtasksOf(tx: Tx, { tenantId }: RequestContext, taskId: string): Promise<Subtask[]> {
   return (await tx.managerOf(tenantId)).find(Subtask, {
     where: { tenant_id: tenantId, task_id: taskId },

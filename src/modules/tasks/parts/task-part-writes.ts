@@ -27,11 +27,11 @@ export interface OpenTask {
   role: TaskRole;
   revision: number;
   deleted_at: string | null;
-  /** Their number. */
+  /** The number of subtasks. */
   subtasks: number;
-  /** Their number. */
+  /** The number of comments. */
   comments: number;
-  /** Their number. */
+  /** The number of attachments. */
   attachments: number;
 }
 

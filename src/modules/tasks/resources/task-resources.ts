@@ -18,7 +18,7 @@ import { type OpenedFolder, TaskResourcesRepository } from './task-resources.rep
 /** A task of a folder as a resource of its own. */
 export interface NamedTask {
   id: string;
-  /** With its quotes, the same as in JSON. */
+  /** The tag has its quotes and is the same as in JSON. */
   etag: string;
 }
 
@@ -27,7 +27,7 @@ export interface TaskText extends NamedTask {
 }
 
 export interface TodoTextOptions {
-  /** False: without VTIMEZONEs (RFC 7809). */
+  /** False means no VTIMEZONEs (RFC 7809). */
   zones: boolean;
   /** Instances in this window in place of a series (RFC 4791, 9.6.5): instants in seconds. */
   expand?: { from: number; to: number } | undefined;

@@ -57,7 +57,7 @@ export class TenantDomains {
       await this.log(tx, ctx, 'added', domain);
       return added;
     });
-    // Null: another request has removed it between the two statements.
+    // Null means that another request has removed it between the two statements.
     return domainRow ? present(domainRow) : this.add(ctx, domain);
   }
 

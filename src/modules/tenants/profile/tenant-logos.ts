@@ -21,7 +21,7 @@ const INTERVAL_SECONDS = 3_600;
 @Injectable()
 export class TenantLogos implements OnModuleInit {
   private readonly logger = new Logger(TenantLogos.name);
-  /** By version and size. */
+  /** The key consists of version and size. */
   private readonly scaled = new LRUCache<string, Promise<Buffer>>({ max: MAX_SCALED });
 
   constructor(

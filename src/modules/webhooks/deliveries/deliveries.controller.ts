@@ -73,7 +73,7 @@ export class DeliveriesRepository {
     return (await rowsOf(tx, WebhookDelivery).insert(values)) as WebhookDelivery;
   }
 
-  /** Makes a delivery pending again, at the end of the queue. Null: no such delivery. */
+  /** Makes a delivery pending again, at the end of the queue. Null means no such delivery. */
   async again(tx: Tx, { tenant_id, id: webhookId }: Webhook, id: string): Promise<WebhookDelivery | null> {
     const values = { state: 'pending' as const, attempts: 0, due_at: () => 'now()' };
     return (
@@ -171,7 +171,7 @@ export class DeliveriesService {
     return { delivery: presentDelivery(row) };
   }
 
-  /** In the order of their events. @throws ApiError 404; 403 `not_owner` */
+  /** The deliveries keep the order of their events. @throws ApiError 404; 403 `not_owner` */
   async redeliverSince(
     ctx: RequestContext,
     id: string,
@@ -204,7 +204,7 @@ const TEST_LIMIT: RouteLimit = {
 
 const OWNER_ERRORS = [WEBHOOKS.notFound, WebhookErrors.notOwner];
 
-/** Before the controller with `:id`. */
+/** This controller comes before the one with `:id`. */
 @Controller(WEBHOOKS.options.path)
 export class DeliveriesController {
   constructor(private readonly deliveries: DeliveriesService) {}

@@ -55,8 +55,8 @@ export interface BatchContents {
   /** Begin of the first read, in milliseconds. */
   since: number;
   /**
-   * In the order of the deliveries, without the last ones if all of them are too long. Null: the owner may not read the object, or it
-   * does not fit the filter.
+   * In the order of the deliveries, without the last ones if all of them are too long. Null means that the owner may not read the object,
+   * or it does not fit the filter.
    */
   contents: (Content | null)[];
 }

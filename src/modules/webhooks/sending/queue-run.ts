@@ -156,7 +156,7 @@ export class QueueRun {
     return statements.release(tenantId, { webhook_id, claims, pause, failures, is_slow });
   }
 
-  /** Reads the next deliveries. Null: the webhook is inactive. */
+  /** Reads the next deliveries. Null means that the webhook is inactive. */
   private async due(): Promise<Due | null> {
     const { statements, disabling } = this.services;
     const next = await statements.next(this.queue.tenant_id, this.queue.webhook_id, this.batchSize);
@@ -198,7 +198,7 @@ export class QueueRun {
       for (const [n, delivery] of batch.entries()) {
         if (n > 0 && Date.now() > since + FRESH_MS) break;
         const content = contents[n];
-        // Too long for this batch, or forgotten.
+        // The delivery is too long for this batch, or its event is forgotten.
         if (content === undefined) break;
         this.inFlight = content?.length ?? 0;
         const attempt = content && (await this.attempt(webhook, { id: delivery.id, body: content.body() }));
@@ -227,7 +227,7 @@ export class QueueRun {
     return !hasFailed;
   }
 
-  /** Null: the run was stopped. */
+  /** Null means that the run was stopped. */
   private async attempt(webhook: Webhook, message: WebhookMessage): Promise<Attempt | null> {
     return this.timed(() => this.services.sender.send(webhook, message, this.abort.signal));
   }

@@ -57,7 +57,7 @@ const claim = workspace.statement<ClaimedQueue>(
   { reach: 'cell' },
 );
 
-// In the order of their keys, as `release`.
+// Rows are locked in the order of their keys, as by `release`.
 const renew = workspace.statement<never>(
   'webhooks.renew',
   `WITH claimed AS MATERIALIZED (
@@ -111,7 +111,7 @@ const record = workspace.statement<never>(
     WHERE delivery.tenant_id = $1 AND delivery.webhook_id = results.webhook_id AND delivery.id = results.id AND results.state <> 'dropped'`,
 );
 
-// In the order of their keys, in which the fan-out locks them too.
+// Rows are locked in the order of their keys, in which the fan-out locks them too.
 const release = workspace.statement<{ webhook_id: string; ready: number | null }>(
   'webhooks.release',
   `SELECT ended.webhook_id, webhook_release($1, ended.webhook_id, ended.claims, ended.pause, ended.failures, ended.is_slow) AS ready
@@ -198,7 +198,7 @@ export interface NextDeliveries {
 
 /** The statements of the queues of a process. Queues of a workspace that wait for the database at the same time have one together. */
 export class QueueStatements {
-  /** Of the work in the database, so that many queues leave its connections to requests. */
+  /** It limits the work in the database, so that many queues leave its connections to requests. */
   readonly database = new ConcurrencyLimiter(DATABASE_RUNS, Infinity);
 
   private readonly reads = new Collector<{ webhook_id: string; size: number }, NextDeliveries | null>(
@@ -236,7 +236,7 @@ export class QueueStatements {
     private readonly webhooks: WebhooksRepository,
   ) {}
 
-  /** Null: the webhook is inactive. */
+  /** Null means that the webhook is inactive. */
   next(tenantId: string, webhookId: string, size: number): Promise<NextDeliveries | null> {
     return this.reads.add(tenantId, { webhook_id: webhookId, size });
   }

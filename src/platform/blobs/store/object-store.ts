@@ -13,7 +13,7 @@ export interface OpenBlob {
   /** Starts reading. Destroy the stream when it is not read to its end. */
   readonly stream: Readable;
   /**
-   * Starts reading into reused buffers: a piece is valid until the next one is requested. For large files, where collecting
+   * Starts reading into reused buffers: a piece is valid until the next one is requested. The method serves large files, where collecting
    * fresh buffers costs more than reading. Call `return` (as `for await` does) when it is not read to its end.
    */
   pieces(): AsyncIterable<Uint8Array>;

@@ -69,7 +69,7 @@ export class UploadClock {
     this.expiry.promise.catch(() => undefined);
   }
 
-  /** Never settles, or rejects with ApiError 408 `upload_timeout`. */
+  /** The promise never settles, or rejects with ApiError 408 `upload_timeout`. */
   get expired(): Promise<never> {
     return this.expiry.promise;
   }

@@ -122,7 +122,7 @@ const limiterOf = (count: number, maxWaitMs: number | undefined): ConcurrencyLim
 export class FairPool extends pg.Pool {
   private shares: Shares;
   private readonly limiters: Readonly<Record<Use, ConcurrencyLimiter>>;
-  /** Of the connections of the process, those that transactions use. */
+  /** Limits those of the connections of the process that transactions use. */
   private readonly further: ConcurrencyLimiter;
   private readonly leases = new WeakMap<Client, Pick<Lease, 'release'>>();
   /** Time limit of the statements of each connection; missing: that of its start. */

@@ -40,7 +40,7 @@ export abstract class SessionClient<Server extends object> extends pg.Client {
   /** @returns the reason why the connection must not be used */
   protected abstract refusal(server: Server): Error | undefined;
 
-  /** Completes the address of the server. Undefined: it is complete. */
+  /** Completes the address of the server. Undefined means that it is complete. */
   protected findServer(): Promise<void> | undefined {
     return undefined;
   }

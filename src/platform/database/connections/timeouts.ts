@@ -1,8 +1,8 @@
 /** Limits of every connection, milliseconds. Far above the duration of any statement of the application. */
 export const TIMEOUTS = {
-  /** Of a statement of a job, of the delivery of events and of the start. */
+  /** The limit of a statement of a job, of the delivery of events and of the start. */
   statement: 15_000,
-  /** Of a statement of a request. */
+  /** The limit of a statement of a request. */
   request: 5_000,
   /** Of a statement of a request that is declared as long work: an export, an import, a report. */
   longRequest: 60_000,

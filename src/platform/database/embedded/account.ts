@@ -12,7 +12,7 @@ const CREATE_POSTGRES_USER = [
   { file: 'adduser', args: '-S -D -H postgres'.split(' ') },
 ];
 
-/** In order of preference. The first suffices to pass through a directory; some containers grant only the second. */
+/** The order is that of preference. The first suffices to pass through a directory; some containers grant only the second. */
 const CAPABILITIES = ['dac_read_search', 'dac_override'];
 
 interface User {

@@ -68,7 +68,7 @@ export class InstanceSession {
     }
   }
 
-  /** Leaves the instance and stops PostgreSQL when no other process uses it. Never rejects. */
+  /** Leaves the instance and stops PostgreSQL when no other process uses it. The promise never rejects. */
   async leave(): Promise<void> {
     try {
       await this.client.query('SELECT pg_advisory_unlock_shared($1)', [LOCK.users]);
@@ -131,7 +131,7 @@ const LAST_RETRY_MS = 5_000;
  * directory share: the first starts it, later ones (and the next server after a kill -9) adopt it, the last one stops it.
  */
 export class EmbeddedDatabase {
-  /** For `pg`: the application's database over the private socket. */
+  /** The URL gives `pg` the application's database over the private socket. */
   readonly url: string;
 
   private closing: Promise<void> | undefined;

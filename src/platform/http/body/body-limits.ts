@@ -16,7 +16,7 @@ export interface BodyLimits {
   readonly values: number;
 }
 
-/** For operations without `@BodyLimit()`. A contact with every field filled has 17,653 values. */
+/** They apply to operations without `@BodyLimit()`. A contact with every field filled has 17,653 values. */
 export const DEFAULT_LIMITS: BodyLimits = { bytes: 1024 * 1024, values: 20_000 };
 /** Values of one event of a socket. The longest list that an event has contains 500 items. */
 export const MAX_EVENT_VALUES = 2_000;

@@ -13,7 +13,7 @@ interface Field {
   type: (() => Class) | undefined;
   /** The functions of `@Transform()`, in their order. */
   transforms: ((params: TransformFnParams) => unknown)[];
-  /** Of `@ArrayMaxSize()`, which rejects a longer list; its further entries get no instances of `type`. */
+  /** The limit of `@ArrayMaxSize()`, which rejects a longer list; its further entries get no instances of `type`. */
   maxItems: number;
 }
 
@@ -97,7 +97,7 @@ const MAX_NAMED = 20;
 /** Names of the members that an instance was made without. */
 const unknownMembers = new WeakMap<object, string[]>();
 
-/** The members of its plain value that no field of an instance declares. Only of fields with `OnlyKnown`. */
+/** The members of its plain value that no field of an instance declares. Only fields with `OnlyKnown` record them. */
 export const unknownMembersOf = (instance: unknown): string[] =>
   (typeof instance === 'object' && instance !== null && unknownMembers.get(instance)) || [];
 

@@ -15,7 +15,7 @@ export class BodyReply {
       contentType: string;
       /** Bytes of a stream, where known. */
       length?: number;
-      /** In addition to the security headers. A header of the same name replaces theirs. */
+      /** They come in addition to the security headers. A header of the same name replaces theirs. */
       headers?: Record<string, string>;
     },
   ) {}

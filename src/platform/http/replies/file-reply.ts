@@ -78,7 +78,7 @@ interface FileOptions {
   contentType: string;
   /** Any text; `safeFileName` makes a name of it. */
   title: string;
-  /** With its dot. */
+  /** It begins with its dot. */
   extension: string;
   /** The name for a title without usable characters. */
   otherwise: string;

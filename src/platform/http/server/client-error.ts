@@ -22,7 +22,7 @@ const REASONS: Record<number, string> = {
   408: 'Request Timeout',
   431: 'Request Header Fields Too Large',
 };
-/** Not in the catalogue of errors, because no operation returns it. */
+/** It is not in the catalogue of errors, because no operation returns it. */
 const EXPECTATION_FAILED = new ErrorKind(
   417,
   'expectation_failed',

@@ -9,7 +9,7 @@ import { createHttpServer } from './client-error.js';
 
 type Method = 'delete' | 'get' | 'head' | 'patch' | 'post' | 'put';
 
-/** As Nest's adapters declare it. Controllers always pass a path. */
+/** Nest's adapters declare this type. Controllers always pass a path. */
 type Register = {
   (handler: RequestHandler): unknown;
   (path: unknown, handler: RequestHandler): unknown;

@@ -25,7 +25,7 @@ interface Job {
   locked: LockedEvent;
   /** The event as the calendar has it. */
   own: EventRecord;
-  /** Null: the text has instances of a series only. */
+  /** Null means that the text has instances of a series only. */
   read: ReadEvent | null;
   now: string;
 }

@@ -18,7 +18,7 @@ export interface EventName {
 
 export interface PlacedRecord extends EventName {
   record: EventRecord;
-  /** Null: those of the calendar. */
+  /** Null means those of the calendar. */
   reminders: PlacedReminder[] | null;
   /** VALARMs of an attendee that are no reminders. */
   alarms: Component[] | null;
@@ -107,7 +107,7 @@ export class EventResourcesRepository {
     return this.db.query(readNames, [tenantId, calendarId, after, limit]);
   }
 
-  /** Null: the calendar has no such event. */
+  /** Null means that the calendar has no such event. */
   async version(
     reader: Reader,
     tenantId: string,

@@ -30,7 +30,7 @@ const END = 'END:VCALENDAR\r\n';
 const MAX_INSTANCES = 2_000;
 
 export interface TextOptions {
-  /** False: times with IANA names only, without VTIMEZONE (RFC 7809). */
+  /** False means times with IANA names only, without VTIMEZONE (RFC 7809). */
   zones: boolean;
   /** Instances in this window in place of the series (RFC 4791, 9.6.5): instants in seconds. */
   expand?: { from: number; to: number } | undefined;

@@ -25,7 +25,7 @@ const MAX_BYTES = 8 * 1024;
 
 /** The alarms of an event. */
 export interface Alarms {
-  /** Those before the start, in whole minutes. Null: the event has no alarms of this kind. */
+  /** Those before the start, in whole minutes. Null means that the event has no alarms of this kind. */
   reminders: PlacedReminder[] | null;
   /** Those after the start, with an absolute time for series, days and floating times, those that repeat a reminder, and further ones. */
   others: Component[];

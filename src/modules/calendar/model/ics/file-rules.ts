@@ -57,7 +57,7 @@ function readRule(text: string, start: Start, warn: Warn): Rule | null {
   }
 }
 
-/** Of a rule with COUNT and one with UNTIL the one that ends first. */
+/** Returns that rule which ends first, of one with COUNT and one with UNTIL. */
 function earlier(counted: Rule, dated: Rule, start: Start): Rule {
   const { until } = onClock(dated, start);
   const last = lastInstance({ start: start.wall, zone: null, isDate: start.isDate, rules: [counted] });

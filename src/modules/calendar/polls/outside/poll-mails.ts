@@ -49,7 +49,7 @@ interface PollMail {
   location: string;
   /** Times of the options in the language of the mail. */
   times: string[];
-  /** Null: the options are days. */
+  /** Null means that the options are days. */
   zone: string | null;
   url: string;
 }

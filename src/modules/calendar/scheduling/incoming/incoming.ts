@@ -46,11 +46,14 @@ export interface Arrival {
   bytes: Buffer;
   /** The sender of the mail, lower case; null: uploaded. */
   from: string | null;
-  /** False: a member names a mail of the own mailbox. Its sender is not verified, because members can store any mail there. */
+  /** False means that a member names a mail of the own mailbox. Its sender is not verified, because members can store any mail there. */
   isProven: boolean;
   /** The method of the Content-Type of a mail. */
   method: string | null;
-  /** False: the receiving server could not verify the domain of the sender. Null: it reports nothing, or the user decides. */
+  /**
+   * False means that the receiving server could not verify the domain of the sender. Null means that it reports nothing, or the user
+   * decides.
+   */
   isAuthentic: boolean | null;
   /** The user asks to apply the message. */
   byHand?: ByHand | undefined;

@@ -96,7 +96,7 @@ export class GuestAccessService {
     return { guest_token: token.token, session: sessionOf(session.token) };
   }
 
-  /** Also for an expired or unknown session. @throws ApiError 404 for an unknown invite */
+  /** It also serves an expired or unknown session. @throws ApiError 404 for an unknown invite */
   async leave(visitor: Visitor): Promise<LeftSessionEnvelope> {
     const left = await this.sessions.leave(visitor);
     if (left?.before === 'waiting') this.approvals.changed(visitor.tenantId, left.guest.id);

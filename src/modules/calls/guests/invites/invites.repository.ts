@@ -13,7 +13,7 @@ import { ExternalInvite, GuestDomain } from '../guests.schema.js';
 
 /** An invite belongs to a call or to a chat room. */
 export interface InviteScope {
-  /** Null: invites to calls. */
+  /** Null means invites to calls. */
   roomId: string | null;
 }
 

@@ -77,7 +77,7 @@ export class InvitesService {
     return this.create(ctx, target, input);
   }
 
-  /** For owners and moderators. @throws ApiError 403, 404, 409 `room_archived`, 422 `direct_room` */
+  /** Owners and moderators may create one. @throws ApiError 403, 404, 409 `room_archived`, 422 `direct_room` */
   async createForRoom(
     ctx: RequestContext,
     roomId: string,

@@ -61,7 +61,7 @@ export const GUEST_MAIL_TEXTS: Catalogues<GuestMailText> = {
 };
 
 interface CodeMail {
-  /** Null: the address does not fit the invite, and no mail is sent. */
+  /** Null means that the address does not fit the invite, and no mail is sent. */
   code: string | null;
   title: string;
 }

@@ -13,7 +13,7 @@ export interface InviteState {
   kind: 'personal' | 'link';
   target_kind: 'call' | 'chat_room';
   role: 'guest' | 'viewer';
-  /** Of a personal invite. */
+  /** The address of a personal invite. */
   email: string | null;
   state: 'active' | 'expired' | 'revoked' | 'exhausted';
   title: string;
@@ -298,7 +298,7 @@ export interface WindowLimit {
 /**
  * Counts one request against each limit. If one limit rejects it, no limit counts it.
  * @param counted times of the requests of each limit
- * @returns the times to store, and the seconds until a retry; 0: counted
+ * @returns the times to store, and the seconds until a retry; 0 means that the request is counted
  */
 export function countRequest(
   limits: readonly WindowLimit[],

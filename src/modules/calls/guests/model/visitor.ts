@@ -5,7 +5,7 @@ import { hashOf, readToken } from '../../../../platform/secrets/secret-box.js';
 
 /** A request of the public routes, by the tokens that it carries. */
 export interface Visitor {
-  /** As the invite token names it; the nil UUID for other text. */
+  /** The workspace that the invite token names; the nil UUID for other text. */
   tenantId: string;
   /** Path of the routes of the invite. It contains the token: never log it. */
   path: string;

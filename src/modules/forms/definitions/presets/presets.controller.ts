@@ -19,7 +19,7 @@ import { FormDrafts } from '../forms.service.js';
 import { presetOf, presetsIn } from '../preset-library.js';
 import { DraftedFormEnvelope, DraftForm, FormPresetListEnvelope, ListPresets } from './presets.dto.js';
 
-/** From the request to the end of the response. */
+/** The time from the request to the end of the response. */
 const TIMEOUT_MS = 60_000;
 const MAX_BYTES = 1024 * 1024;
 

@@ -275,7 +275,10 @@ export class ReportReader {
     });
   }
 
-  /** Up to `limit` rows, the oldest first, and as many as fit the bytes of a page. @param after time and id of the row before the first one */
+  /**
+   * Reads up to `limit` rows, the oldest first, and as many as fit the bytes of a page.
+   * @param after time and id of the row before the first one
+   */
   async rows(
     tenantId: string,
     form: string,

@@ -38,7 +38,7 @@ export interface TaskPatch {
   linkable_notes?: string[];
   folder_id?: string | null;
   position?: string;
-  /** To the end of the manual order. */
+  /** The task moves to the end of the manual order. */
   last?: true;
   uid?: string;
   icalendar?: KeptTodo | null;

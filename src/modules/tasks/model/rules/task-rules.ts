@@ -114,7 +114,7 @@ export interface TrashCommand extends Command {
   /** Takes the task out of the trash. */
   isRestore: boolean;
   base: number | null;
-  /** Days in the trash; 0: for ever. */
+  /** Days in the trash; 0 means no limit. */
   keepDays: number;
 }
 
