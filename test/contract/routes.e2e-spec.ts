@@ -4,13 +4,13 @@ import type { LeanExpressAdapter } from '../../src/platform/http/server/lean-exp
 import { OIDC_ROUTES } from '../../src/modules/sign-in/sign-in.server.js';
 import { PERMISSIONS } from '../../src/modules/access/index.js';
 import { TestApp } from '../support/app.ts';
-import { describedOperations, fillPath, METHODS } from '../support/contract/operations.ts';
+import { describedOperations, fillPath, METHODS, openApi } from '../support/contract/operations.ts';
 
-/** Routes beyond the list of the contract, with the reason. */
+/**
+ * Routes that we add to domains of the contract, with the reason. Domains that the contract lacks need no entry: the description of
+ * their tag is the reason.
+ */
 const OUR_ADDITIONS = new Map([
-  ['GET /apis/v1/health/live', 'liveness, for supervisors'],
-  ['GET /apis/v1/health/ready', 'readiness, for load balancers'],
-  ['GET /apis/v1/.well-known/jwks.json', 'the keys of our access tokens'],
   ['GET /apis/v1/settings/application-passwords/{asp_id}', 'one application password, as in the design'],
   [
     'DELETE /apis/v1/settings/security/sessions/{id}',
@@ -61,49 +61,10 @@ const OUR_ADDITIONS = new Map([
   ['POST /apis/v1/notifications/push-subscriptions', 'likewise'],
   ['DELETE /apis/v1/notifications/push-subscriptions/{id}', 'likewise'],
   ['POST /apis/v1/notifications/push-subscriptions/{id}/test', 'likewise'],
-  ['GET /apis/v1/webhooks', 'events for programs of others'],
-  ['POST /apis/v1/webhooks', 'likewise'],
-  ['GET /apis/v1/webhooks/event-types', 'likewise'],
-  ['GET /apis/v1/webhooks/{id}', 'likewise'],
-  ['PATCH /apis/v1/webhooks/{id}', 'likewise'],
-  ['PUT /apis/v1/webhooks/{id}', 'likewise'],
-  ['DELETE /apis/v1/webhooks/{id}', 'likewise'],
-  ['POST /apis/v1/webhooks/{id}/rotate-secret', 'likewise'],
-  ['POST /apis/v1/webhooks/{id}/test', 'likewise'],
-  ['POST /apis/v1/webhooks/{id}/redeliver', 'likewise'],
-  ['GET /apis/v1/webhooks/{id}/deliveries', 'likewise'],
-  ['POST /apis/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver', 'likewise'],
-  ['GET /apis/v1/incoming-webhooks', 'secret addresses for programs of others'],
-  ['POST /apis/v1/incoming-webhooks', 'likewise'],
-  ['GET /apis/v1/incoming-webhooks/{id}', 'likewise'],
-  ['PATCH /apis/v1/incoming-webhooks/{id}', 'likewise'],
-  ['PUT /apis/v1/incoming-webhooks/{id}', 'likewise'],
-  ['DELETE /apis/v1/incoming-webhooks/{id}', 'likewise'],
-  ['POST /apis/v1/incoming-webhooks/{id}/rotate-address', 'likewise'],
-  ['POST /apis/v1/hooks/{token}', 'likewise'],
   ['POST /apis/v1/tenant/scim/tokens', 'tokens of identity providers'],
   ['GET /apis/v1/tenant/scim/tokens', 'likewise'],
   ['POST /apis/v1/tenant/scim/tokens/{token_id}/rotate', 'likewise'],
   ['DELETE /apis/v1/tenant/scim/tokens/{token_id}', 'likewise'],
-  ['GET /apis/v1/scim/v2/ServiceProviderConfig', 'SCIM 2.0: identity providers manage members and groups'],
-  ['GET /apis/v1/scim/v2/ResourceTypes', 'likewise'],
-  ['GET /apis/v1/scim/v2/ResourceTypes/{name}', 'likewise'],
-  ['GET /apis/v1/scim/v2/Schemas', 'likewise'],
-  ['GET /apis/v1/scim/v2/Schemas/{name}', 'likewise'],
-  ['GET /apis/v1/scim/v2/Users', 'likewise'],
-  ['POST /apis/v1/scim/v2/Users', 'likewise'],
-  ['POST /apis/v1/scim/v2/Users/.search', 'likewise'],
-  ['GET /apis/v1/scim/v2/Users/{resource_id}', 'likewise'],
-  ['PUT /apis/v1/scim/v2/Users/{resource_id}', 'likewise'],
-  ['PATCH /apis/v1/scim/v2/Users/{resource_id}', 'likewise'],
-  ['DELETE /apis/v1/scim/v2/Users/{resource_id}', 'likewise'],
-  ['GET /apis/v1/scim/v2/Groups', 'likewise'],
-  ['POST /apis/v1/scim/v2/Groups', 'likewise'],
-  ['POST /apis/v1/scim/v2/Groups/.search', 'likewise'],
-  ['GET /apis/v1/scim/v2/Groups/{resource_id}', 'likewise'],
-  ['PUT /apis/v1/scim/v2/Groups/{resource_id}', 'likewise'],
-  ['PATCH /apis/v1/scim/v2/Groups/{resource_id}', 'likewise'],
-  ['DELETE /apis/v1/scim/v2/Groups/{resource_id}', 'likewise'],
   ['GET /apis/v1/settings/connected-apps', 'applications with the consent of the user'],
   ['DELETE /apis/v1/settings/connected-apps/{client}', 'the end of a consent'],
   ['POST /apis/v1/settings/export', 'an export of the own data'],
@@ -112,16 +73,6 @@ const OUR_ADDITIONS = new Map([
   ['GET /apis/v1/settings/email', 'the own address and its pending change'],
   ['PUT /apis/v1/settings/email', 'a change of the address, confirmed by a mail'],
   ['DELETE /apis/v1/settings/email', 'the end of a pending change'],
-  ['GET /apis/v1/account/invitations/{token}', 'the page of the link in an invitation'],
-  ['POST /apis/v1/account/invitations/{token}', 'likewise'],
-  ['GET /apis/v1/account/password', 'the page for a forgotten password'],
-  ['POST /apis/v1/account/password', 'likewise'],
-  ['GET /apis/v1/account/password/{token}', 'the page of the link in its mail'],
-  ['POST /apis/v1/account/password/{token}', 'likewise'],
-  ['GET /apis/v1/account/email/{token}', 'the page that confirms a new address'],
-  ['POST /apis/v1/account/email/{token}', 'likewise'],
-  ['GET /apis/v1/account/passkeys/{token}', 'the page of the own passkeys'],
-  ['POST /apis/v1/account/passkeys/{token}', 'likewise'],
   ['GET /apis/v1/settings/security/passkeys', 'passkeys as second and as only factor'],
   ['POST /apis/v1/settings/security/passkeys', 'likewise'],
   ['POST /apis/v1/settings/security/passkeys/options', 'likewise'],
@@ -130,8 +81,6 @@ const OUR_ADDITIONS = new Map([
   ['DELETE /apis/v1/settings/security/passkeys/{passkey_id}', 'likewise'],
   ['POST /apis/v1/auth/passkey-options', 'a proof of the second factor by a passkey'],
   ['POST /apis/v1/auth/verify-passkey', 'likewise'],
-  ['GET /apis/v1/account/join', 'the page to join a workspace by its verified domain'],
-  ['POST /apis/v1/account/join', 'likewise'],
   ['GET /apis/v1/tenant/audit', 'the audit log, for the permission audit.read'],
   ['GET /apis/v1/tenant/audit.csv', 'the same as a file'],
   [
@@ -152,8 +101,6 @@ const OUR_ADDITIONS = new Map([
   ['GET /apis/v1/tasks/index', 'the same'],
   ['GET /apis/v1/task_folders/changes', 'the same, of their folders'],
   ['GET /apis/v1/task_folders/index', 'the same'],
-  ['GET /apis/v1/sync/state', 'one poll for all change feeds'],
-  ['POST /apis/v1/batch', 'an offline queue in few requests'],
   ['POST /apis/v1/calendar/polls/{id}/cancel', 'the end of a poll without an event'],
   ['GET /apis/v1/calendar/polls/outside/{token}', 'votes of participants outside of the workspace'],
   ['POST /apis/v1/calendar/polls/outside/{token}', 'the same'],
@@ -162,7 +109,6 @@ const OUR_ADDITIONS = new Map([
   ['POST /apis/v1/calendar/{calendar_id}/feeds', 'the same'],
   ['DELETE /apis/v1/calendar/{calendar_id}/feeds/{id}', 'the same'],
   ['GET /apis/v1/calendar/feeds/{file}', 'the same'],
-  ['GET /apis/v1/dav/profile', 'the accounts of calendars and contacts for iOS and macOS'],
   ['DELETE /apis/v1/forms/{id}/responses/{response_id}', 'a response that its respondent withdraws'],
   ['POST /apis/v1/forms/{id}/start', 'the starts of respondents, for the analytics'],
   ['GET /apis/v1/forms/{id}/access', 'members and groups with a role on a form'],
@@ -354,6 +300,8 @@ function contract(): Listed[] {
 }
 
 const key = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
+/** The first segment below `/apis/v1/`. */
+const domainOf = (name: string) => name.split('/')[3] as string;
 /** The path without parameter names: the contract does not prescribe them. */
 const shape = (name: string) => name.replaceAll(/\{\w+\}/g, '{}');
 
@@ -376,7 +324,15 @@ describe('the routes', () => {
 
   test('are the contract’s, or among our additions', () => {
     const known = new Set([...listed.map(key), ...OUR_ADDITIONS.keys()].map(shape));
-    expect(described.map(key).filter((name) => !known.has(shape(name)))).toEqual([]);
+    const domains = new Set(listed.map(({ path }) => domainOf(path)));
+    const reasons = new Map(openApi().tags.map(({ name, description }) => [name, description]));
+    const unexplained = described.filter(
+      (operation) =>
+        !known.has(shape(key(operation))) &&
+        (domains.has(domainOf(operation.path)) || !reasons.get(operation.spec.tags[0])),
+    );
+    expect(unexplained.map(key)).toEqual([]);
+    expect([...OUR_ADDITIONS.keys()].filter((name) => !domains.has(domainOf(name)))).toEqual([]);
   });
 
   test('served by the application are exactly the described ones', () => {

@@ -95,6 +95,10 @@ export const accessSchema: SchemaPart = {
   entities: {
     workspace: [TenantRbac, RbacGroup, RbacMember, RbacGrant, TenantInvitation, SecondFactorReset],
   },
+  growth: {
+    trimmedBy: { 'access.invitations': ['tenant_invitations'] },
+    bounded: ['rbac_grants', 'rbac_groups', 'rbac_members', 'second_factor_resets', 'tenant_rbac'],
+  },
   migrations: sqlMigrations(import.meta.url, {
     Access1795700000002: '0001-access',
     TransferPermission1796000000002: '0002-transfer-permission',

@@ -91,6 +91,14 @@ export const accountSecuritySchema: SchemaPart = {
     directory: [SecondFactor, RecoveryCode, AccountToken, Passkey, PasskeyChallenge],
     workspace: [ApplicationPassword],
   },
+  growth: {
+    trimmedBy: {
+      'account-tokens.forget': ['account_tokens'],
+      'passkey-challenges.forget': ['passkey_challenges'],
+    },
+    content: ['application_passwords'],
+    bounded: ['passkeys', 'recovery_codes', 'second_factors'],
+  },
   migrations: sqlMigrations(import.meta.url, {
     SecondFactors1795500000003: '0001-second-factor',
     ApplicationPasswords1795500000004: '0002-application-passwords',

@@ -128,6 +128,7 @@ abstract class EventPart {
   @PrimaryColumn('uuid') event_id!: string;
 }
 
+/** Statements read the rows of an event as one JSON array (`EventJson`), so no statement returns this row. */
 @Entity('event_overrides')
 export class EventOverride extends EventPart {
   @PrimaryColumn('text') recurrence_key!: string;
@@ -190,6 +191,7 @@ export class CalendarEntry extends CalendarPart {
   @Column('timestamptz') reminded_until!: Date;
 }
 
+/** Statements return removals together with entries, under the names of both, so no statement returns this row. */
 @Entity('entry_tombstones')
 @Index('entry_tombstones_changes', ['tenant_id', 'calendar_id', 'change_seq'])
 @Index('entry_tombstones_age', ['deleted_at'])
@@ -230,7 +232,7 @@ export class EventHistory extends EventPart {
   @Column('timestamptz') created_at!: Date;
 }
 
-/** Search index entry of an event. */
+/** Search index entry of an event. The statements of `platform/search`, which name the table, read and write it. */
 @Entity('event_search')
 export class EventSearch extends EventPart {
   @Column('int') revision!: number;
@@ -289,6 +291,7 @@ export class PollParticipant {
   @Column('timestamptz', { nullable: true }) responded_at!: Date | null;
 }
 
+/** A statement replaces all votes of a participant, and readers get those of a poll as one JSON array. */
 @Entity('poll_votes')
 @ForeignKey('PollOption', ['tenant_id', 'poll_id', 'option_id'], ['tenant_id', 'poll_id', 'id'], {
   onDelete: 'CASCADE',
@@ -340,6 +343,34 @@ export const calendarSchema: SchemaPart = {
       SchedulingMessage,
       SchedulingDelivery,
     ],
+  },
+  growth: {
+    trimmedBy: {
+      'forget-calendar-removals': ['entry_tombstones'],
+      'purge-scheduling-messages': ['scheduling_messages'],
+    },
+    cleanedBy: {
+      'purge-cancelled-events': [
+        'calendar_entries',
+        'calendar_events',
+        'event_overrides',
+        'event_participants',
+      ],
+      'purge-scheduling-messages': ['scheduling_deliveries'],
+    },
+    content: [
+      'calendar_feeds',
+      'calendar_shares',
+      'calendars',
+      'event_history',
+      'event_proposals',
+      'event_search',
+      'poll_options',
+      'poll_participants',
+      'poll_votes',
+      'polls',
+    ],
+    bounded: ['calendar_preferences'],
   },
   migrations: sqlMigrations(import.meta.url, {
     Calendar1796400000001: '0001-calendar',

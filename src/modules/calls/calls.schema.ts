@@ -161,6 +161,18 @@ export const callsSchema: SchemaPart = {
       CallBan,
     ],
   },
+  growth: {
+    trimmedBy: {
+      'calls.expire-recordings': ['recordings'],
+      'calls.forget-events': ['webhook_events'],
+      'guests.clean-codes': ['guest_otps'],
+      'guests.clean-invites': ['external_invites'],
+      'guests.clean-limits': ['guest_limits'],
+    },
+    cleanedBy: { 'guests.clean-invites': ['guest_spent_tokens', 'guests'] },
+    content: ['call_bans', 'call_declines', 'call_members', 'call_participants', 'calls'],
+    bounded: ['guest_domains'],
+  },
   migrations: [
     ...sqlMigrations(import.meta.url, {
       Calls1796900000001: '0001-calls',

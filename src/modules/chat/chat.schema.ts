@@ -132,6 +132,11 @@ export const chatSchema: SchemaPart = {
   owner: 'chat',
   publishes: ['chat_room_refs', 'chat_room_roles'],
   entities: { workspace: [ChatRoom, ChatMember, ChatMessage, ChatAttachment, ChatNotified] },
+  growth: {
+    trimmedBy: { 'chat.sweep-attachments': ['chat_attachments'] },
+    cleanedBy: { 'chat.purge-rooms': ['chat_members', 'chat_messages', 'chat_rooms'] },
+    content: ['chat_notified'],
+  },
   migrations: sqlMigrations(import.meta.url, {
     Chat1796800000001: '0001-chat',
     ChatGuestSenders1796900000011: '0002-guest-senders',

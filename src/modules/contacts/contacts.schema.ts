@@ -30,6 +30,17 @@ export const contactsSchema: SchemaPart = {
       ContactImportItem,
     ],
   },
+  growth: {
+    trimmedBy: { 'forget-contact-merges': ['contact_merges'], 'purge-contact-imports': ['contact_imports'] },
+    cleanedBy: {
+      'contacts.collect-photos': ['contact_photos'],
+      'forget-feed-removals': ['contacts'],
+      'purge-contact-imports': ['contact_import_items'],
+      'received-addresses': ['received_addresses'],
+    },
+    content: ['addressbook_shares', 'addressbooks', 'contact_words', 'suppressed_addresses'],
+    bounded: ['received_address_scans'],
+  },
   migrations: sqlMigrations(import.meta.url, {
     Contacts1796200000001: '0001-contacts',
     ContactImports1796200000004: '0002-phone-imports',

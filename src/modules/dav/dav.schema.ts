@@ -37,6 +37,10 @@ export class DavProperties {
 export const davSchema: SchemaPart = {
   owner: 'dav',
   entities: { workspace: [DavName, DavProperties] },
+  growth: {
+    cleanedBy: { 'dav.forget-names': ['dav_names'] },
+    content: ['dav_properties'],
+  },
   migrations: sqlMigrations(import.meta.url, {
     Dav1798809000001: '0001-dav',
     DavProperties1798814000001: '0002-dav-properties',

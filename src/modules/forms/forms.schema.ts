@@ -155,6 +155,7 @@ export class FormReportViewer {
   @PrimaryColumn('uuid') principal_id!: string;
 }
 
+/** Visits of an hour. A statement adds to many rows at once, and readers get sums only. */
 @Entity('form_views')
 export class FormViews extends FormPart {
   @PrimaryColumn('int') version!: number;
@@ -177,6 +178,19 @@ export const formsSchema: SchemaPart = {
       FormReport,
       FormReportViewer,
       FormViews,
+    ],
+  },
+  growth: {
+    trimmedBy: { 'forms-cleanup': ['form_uploads'] },
+    cleanedBy: { 'forms-cleanup': ['form_responses', 'forms'] },
+    content: [
+      'form_access',
+      'form_counters',
+      'form_report_viewers',
+      'form_reports',
+      'form_response_once',
+      'form_versions',
+      'form_views',
     ],
   },
   migrations: sqlMigrations(import.meta.url, {

@@ -40,6 +40,7 @@ export class TenantSubscriptions {
 export const holidaysSchema: SchemaPart = {
   owner: 'holidays',
   entities: { workspace: [MemberSubscriptions, TenantSubscriptions] },
+  growth: { bounded: ['holiday_subscriptions', 'tenant_holiday_subscriptions'] },
   migrations: sqlMigrations(import.meta.url, {
     Holidays1796250000001: '0001-holidays',
   }),

@@ -74,6 +74,10 @@ export class AccessChange {
 export const identitySchema: SchemaPart = {
   owner: 'identity',
   entities: { directory: [Account, AccountLink, Session, SigningKey, AccessChange] },
+  growth: {
+    trimmedBy: { 'forget-ended-sessions': ['access_changes', 'sessions'] },
+    bounded: ['account_links', 'accounts', 'signing_keys'],
+  },
   migrations: sqlMigrations(import.meta.url, {
     Identity1795000000003: '0001-identity',
     SecondFactor1795500000002: '0201-second-factor',

@@ -26,5 +26,6 @@ export class IncomingWebhook {
 export const incomingWebhooksSchema: SchemaPart = {
   owner: 'incoming-webhooks',
   entities: { workspace: [IncomingWebhook] },
+  growth: { bounded: ['incoming_webhooks'] },
   migrations: sqlMigrations(import.meta.url, { IncomingWebhooks1798812000001: '0001-incoming-webhooks' }),
 };

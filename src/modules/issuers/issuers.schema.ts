@@ -49,5 +49,6 @@ export class TenantIssuerLink {
 export const issuersSchema: SchemaPart = {
   owner: 'issuers',
   entities: { directory: [TenantIssuer, TenantIssuerLink] },
+  growth: { bounded: ['tenant_issuer_links', 'tenant_issuers'] },
   migrations: sqlMigrations(import.meta.url, { Issuers1798100000002: '0001-issuers' }),
 };

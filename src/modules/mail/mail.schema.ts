@@ -92,6 +92,11 @@ export const mailSchema: SchemaPart = {
   entities: {
     workspace: [MailAccount, MailArrivalScan, MailCalendarScan, MailMove, MailPendingAccount, MailRecipient],
   },
+  growth: {
+    trimmedBy: { 'forget-mail-moves': ['mail_moves'] },
+    trimmedOnUse: { 'A write keeps the most recent recipients of a user.': ['mail_recipients'] },
+    bounded: ['mail_accounts', 'mail_arrival_scans', 'mail_calendar_scans', 'mail_pending_accounts'],
+  },
   migrations: sqlMigrations(import.meta.url, {
     Mail1795300000001: '0301-mail',
     PendingMailAccounts1795500000301: '0302-pending-accounts',

@@ -19,6 +19,9 @@ export const noteFoldersSchema: SchemaPart = {
   owner: 'note-folders',
   publishes: ['live_note_folders'],
   entities: { workspace: [NoteFolder] },
+  growth: {
+    cleanedBy: { 'forget-feed-removals': ['note_folders'] },
+  },
   migrations: sqlMigrations(import.meta.url, {
     NoteFolders1795000000004: '0001-note-folders',
     NoteFolderDevices1796200000001: '0002-note-folder-devices',

@@ -84,7 +84,7 @@ export class NoteMember {
   @Column('text', { nullable: true }) device_id!: string | null;
 }
 
-/** Ids that no new note may use. */
+/** Ids that no new note may use. Statements insert them for all purged notes at once, and the creation of a note checks them. */
 @Entity('purged_notes')
 export class PurgedNote {
   @PrimaryColumn('uuid') tenant_id!: string;
@@ -110,7 +110,10 @@ export class DueNoteHistory {
   @PrimaryColumn('uuid') note_id!: string;
 }
 
-/** Index row of a note: its words, its readers, the beginning of its text. */
+/**
+ * Index row of a note: its words, its readers, the beginning of its text. The statements of `platform/search`, which name the table, read
+ * and write it.
+ */
 @Entity('note_search')
 @ForeignKey('Note', ['tenant_id', 'note_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 export class NoteSearch {
@@ -127,6 +130,15 @@ export const notesSchema: SchemaPart = {
   owner: 'notes',
   entities: {
     workspace: [Note, NoteRevision, NoteRevisionPack, DueNoteHistory, NoteMember, PurgedNote, NoteSearch],
+  },
+  growth: {
+    cleanedBy: {
+      'forget-feed-removals': ['note_members'],
+      'pack-note-history': ['note_history_due', 'note_revision_packs', 'note_revisions'],
+      'purge-trashed-notes': ['notes'],
+    },
+    content: ['note_search'],
+    permanent: { 'The id of a purged item must not be used again (32 bytes for each).': ['purged_notes'] },
   },
   migrations: sqlMigrations(import.meta.url, {
     Notes1795000000005: '0001-notes',

@@ -6,6 +6,7 @@ export type NotificationState = (typeof NOTIFICATION_STATES)[number];
 
 const STATE = { type: 'enum', enum: NOTIFICATION_STATES, enumName: 'notification_state' } as const;
 
+/** The last number of the notifications of a user. The statements that number notifications advance it. */
 @Entity('notification_heads')
 export class NotificationHead {
   @PrimaryColumn('uuid') tenant_id!: string;
@@ -50,6 +51,7 @@ export class NotificationEntity {
   @Column('timestamptz') updated_at!: Date;
 }
 
+/** A cause that was notified. The statement that adds notifications inserts it, and ignores a known one. */
 @Entity('notification_causes')
 @Index('notification_causes_age', ['created_at'])
 export class NotificationCauseRow {
@@ -62,6 +64,10 @@ export class NotificationCauseRow {
 export const notificationsSchema: SchemaPart = {
   owner: 'notifications',
   entities: { workspace: [NotificationHead, NotificationEntity, NotificationCauseRow] },
+  growth: {
+    trimmedBy: { 'expire-notifications': ['notification_causes', 'notifications'] },
+    bounded: ['notification_heads'],
+  },
   migrations: sqlMigrations(import.meta.url, {
     Notifications1796900000021: '0001-notifications',
     GuestApprovalSubjects1798600000031: '0002-guest-approvals',

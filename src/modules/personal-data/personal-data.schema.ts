@@ -56,6 +56,10 @@ export class PersonalErasure {
 export const personalDataSchema: SchemaPart = {
   owner: 'personal-data',
   entities: { workspace: [PersonalExport, PersonalErasure] },
+  growth: {
+    trimmedBy: { 'expire-personal-exports': ['personal_exports'] },
+    bounded: ['personal_erasures'],
+  },
   migrations: sqlMigrations(import.meta.url, {
     PersonalExports1797911230241: '0001-personal-exports',
     PersonalErasures1798112308253: '0002-personal-erasures',

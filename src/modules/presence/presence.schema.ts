@@ -52,6 +52,10 @@ export const presenceSchema: SchemaPart = {
   owner: 'presence',
   publishes: ['presence_views', 'presence_viewers'],
   entities: { workspace: [PresenceUser, PresenceDevice] },
+  growth: {
+    cleanedBy: { 'presence.sweep': ['presence_devices'] },
+    bounded: ['presence_users'],
+  },
   migrations: sqlMigrations(import.meta.url, {
     Presence1796950000003: '0001-presence',
     PresenceTextWhileOffline1798803000000: '0002-text-while-offline',

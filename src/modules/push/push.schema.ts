@@ -64,6 +64,10 @@ export class PushDelivery {
 export const pushSchema: SchemaPart = {
   owner: 'push',
   entities: { directory: [PushKey], workspace: [PushSubscription, PushDelivery] },
+  growth: {
+    trimmedBy: { 'push.forget-deliveries': ['push_deliveries'] },
+    bounded: ['push_keys', 'push_subscriptions'],
+  },
   migrations: sqlMigrations(import.meta.url, {
     Push1798811000002: '0001-push',
     BoundPushSubscriptions1798813000002: '0002-bound-subscriptions',

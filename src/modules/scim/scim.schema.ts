@@ -43,5 +43,6 @@ export class ScimGroup {
 export const scimSchema: SchemaPart = {
   owner: 'scim',
   entities: { workspace: [ScimToken, ScimUser, ScimGroup] },
+  growth: { bounded: ['scim_groups', 'scim_tokens', 'scim_users'] },
   migrations: sqlMigrations(import.meta.url, { Scim1797900000001: '0001-scim' }),
 };

@@ -50,6 +50,7 @@ export const settingsSchema: SchemaPart = {
   owner: 'settings',
   publishes: ['member_locales', 'user_profiles'],
   entities: { workspace: [UserProfile, Signature, Preferences] },
+  growth: { bounded: ['preferences', 'signatures', 'user_profiles'] },
   migrations: sqlMigrations(import.meta.url, {
     Settings1795700000003: '0001-settings',
   }),

@@ -44,6 +44,10 @@ export class OidcClient {
 export const signInSchema: SchemaPart = {
   owner: 'sign-in',
   entities: { directory: [OidcRecord, OidcClient] },
+  growth: {
+    trimmedBy: { 'sign-in.forget-expired': ['oidc_records'] },
+    bounded: ['oidc_clients'],
+  },
   migrations: sqlMigrations(import.meta.url, {
     SignIn1795600000001: '0001-sign-in',
     TenantClients1797100000003: '0010-tenant-clients',

@@ -153,6 +153,7 @@ export class TaskComment extends TaskPart {
   @Column('timestamptz', { nullable: true }) edited_at!: Date | null;
 }
 
+/** Entry of the history of a task. Statements of task writes append it, and readers get the newest ones as JSON. */
 @Entity('task_activity')
 export class TaskActivity extends TaskPart {
   @PrimaryColumn('int') n!: number;
@@ -162,7 +163,7 @@ export class TaskActivity extends TaskPart {
   @Column('timestamptz') at!: Date;
 }
 
-/** An id that no new task may use. */
+/** An id that no new task may use. Statements insert the ids of all purged tasks at once, and the creation of a task checks them. */
 @Entity('purged_tasks')
 export class PurgedTask {
   @PrimaryColumn('uuid') tenant_id!: string;
@@ -223,7 +224,10 @@ export class TaskAttachment extends TaskPart {
   @Column('timestamptz') created_at!: Date;
 }
 
-/** Search index entry of a task: its words, its search keys and the beginning of its description. */
+/**
+ * Search index entry of a task: its words, its search keys and the beginning of its description. The statements of `platform/search`,
+ * which name the table, read and write it.
+ */
 @Entity('task_search')
 export class TaskSearch extends TaskPart {
   @Column('int') revision!: number;
@@ -249,6 +253,19 @@ export const tasksSchema: SchemaPart = {
       TaskSearch,
       PurgedTask,
     ],
+  },
+  growth: {
+    cleanedBy: { 'forget-feed-removals': ['task_folders'], 'purge-trashed-tasks': ['tasks'] },
+    trimmedOnUse: { 'A write keeps the last 500 entries of a task.': ['task_activity'] },
+    content: [
+      'subtasks',
+      'task_attachments',
+      'task_comments',
+      'task_folder_members',
+      'task_members',
+      'task_search',
+    ],
+    permanent: { 'The id of a purged item must not be used again (32 bytes for each).': ['purged_tasks'] },
   },
   migrations: sqlMigrations(import.meta.url, {
     Tasks1795100000001: '0001-tasks',

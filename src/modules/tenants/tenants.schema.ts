@@ -102,6 +102,10 @@ export const tenantsSchema: SchemaPart = {
   owner: 'tenants',
   publishes: ['member_profiles', 'inactive_members', 'tenant_names'],
   entities: { directory: [Tenant, TenantDomain, TenantLogo, TenantPolicy], workspace: [TenantMember] },
+  growth: {
+    cleanedBy: { 'encode-tenant-logos': ['tenant_logos'] },
+    bounded: ['tenant_domains', 'tenant_members', 'tenant_policies', 'tenants'],
+  },
   migrations: sqlMigrations(import.meta.url, {
     Tenants1795000000002: '0001-tenants',
     TenantDirectory1795700000004: '0101-directory',

@@ -86,6 +86,10 @@ export class WebhookDelivery {
 export const webhooksSchema: SchemaPart = {
   owner: 'webhooks',
   entities: { workspace: [Webhook, WebhookQueue, WebhookDelivery] },
+  growth: {
+    trimmedBy: { 'webhooks.forget-deliveries': ['webhook_deliveries'] },
+    bounded: ['webhook_queues', 'webhooks'],
+  },
   migrations: sqlMigrations(import.meta.url, {
     Webhooks1798808000001: '0001-webhooks',
     ReadyWebhookQueues1798814000052: '0002-ready-queues',

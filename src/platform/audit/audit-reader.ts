@@ -3,22 +3,10 @@ import { BYTE_ORDER_MARK, csvLine } from '../../lib/csv/index.js';
 import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../bounded-pages/page-bytes.js';
 import { Db } from '../database/db.js';
 import { either, StatementVariants } from '../database/statement.js';
-import { firstIdOf, NO_TENANT } from './audit.js';
+import { type AuditLogEntry, firstIdOf, NO_TENANT } from './audit.js';
 
 /** An audit event with the field names of the API. */
-export interface AuditEvent {
-  id: string;
-  occurred_at: Date;
-  origin: 'api' | 'cli' | 'job';
-  actor_id: string | null;
-  session_id: string | null;
-  request_id: string | null;
-  ip: string | null;
-  action: string;
-  object_kind: string;
-  object_id: string | null;
-  data: Record<string, unknown>;
-}
+export type AuditEvent = Omit<AuditLogEntry, 'tenant_id'>;
 
 /** An event of a page; beyond the bytes of the page it has only its id. */
 export type ListedAuditEvent = AuditEvent & { fits: boolean };
@@ -124,7 +112,7 @@ export class AuditReader {
    * Recent events by and about a user.
    * @param tenantId the workspace, in addition to events of the account; null: account events only
    */
-  async concerning(tenantId: string | null, userId: string, limit: number): Promise<AuditEvent[]> {
+  async listConcerning(tenantId: string | null, userId: string, limit: number): Promise<AuditEvent[]> {
     const scopes = tenantId === null ? [NO_TENANT] : [tenantId, NO_TENANT];
     const events = await Promise.all(
       scopes.map((scope) => this.db.query(concerning, [scope, userId, limit])),

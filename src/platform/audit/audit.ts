@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { NIL, v7 as uuidv7 } from 'uuid';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Config } from '../../config/config.js';
 import { shortenText } from '../../lib/text/index.js';
 import { Db } from '../database/db.js';
@@ -7,6 +8,25 @@ import { either } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { deletion, type Sweep, sweep } from '../jobs/sweep.js';
+
+@Entity('audit_log')
+@Index('audit_log_actor', ['tenant_id', 'actor_id', 'id'])
+@Index('audit_log_action', ['tenant_id', 'action', 'id'])
+@Index('audit_log_object', ['tenant_id', 'object_kind', 'object_id', 'id'])
+export class AuditLogEntry {
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('timestamptz') occurred_at!: Date;
+  @Column('text') origin!: 'api' | 'cli' | 'job';
+  @Column('uuid', { nullable: true }) actor_id!: string | null;
+  @Column('uuid', { nullable: true }) session_id!: string | null;
+  @Column('text', { nullable: true }) request_id!: string | null;
+  @Column('text', { nullable: true }) ip!: string | null;
+  @Column('text') action!: string;
+  @Column('text') object_kind!: string;
+  @Column('text', { nullable: true }) object_id!: string | null;
+  @Column('jsonb') data!: Record<string, unknown>;
+}
 
 const MAX_BYTES = 8 * 1024;
 const MAX_TEXT = 500;

@@ -64,7 +64,7 @@ export class BlobCollector implements OnModuleInit {
       await this.repository.forget(key);
       return true;
     } catch (error) {
-      this.metrics.failed('remove');
+      this.metrics.countFailure('remove');
       this.logger.warn({ err: error, ...key }, 'removal of a blob failed; it will be retried');
       return false;
     }

@@ -23,11 +23,11 @@ export class BlobMetrics {
     });
   }
 
-  moved(direction: 'in' | 'out', bytes: number): void {
+  countMoved(direction: 'in' | 'out', bytes: number): void {
     this.bytes.inc({ direction }, bytes);
   }
 
-  failed(operation: 'read' | 'write' | 'remove'): void {
+  countFailure(operation: 'read' | 'write' | 'remove'): void {
     this.errors.inc({ operation });
   }
 }

@@ -1,8 +1,23 @@
 import { Injectable } from '@nestjs/common';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Db } from '../database/db.js';
 import { workspace } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 import type { BlobKey } from './store/blob-store.js';
+
+@Entity('blobs')
+@Index('blobs_due', ['due_at'], { where: 'due_at IS NOT NULL' })
+export class BlobRecord {
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('text') state!: 'pending' | 'kept' | 'released';
+  @Column('bigint', { nullable: true }) size!: string | null;
+  @Column('bytea', { nullable: true }) sha256!: Buffer | null;
+  @Column('text', { nullable: true }) content_type!: string | null;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz', { nullable: true }) due_at!: Date | null;
+  @Column('uuid', { nullable: true }) user_id!: string | null;
+}
 
 /** Advisory lock that running backups, exports and imports of workspaces hold, shared, in each of their databases. */
 export const BACKUP_LOCK = { classId: 7_706_114, objectId: 1 } as const;
@@ -20,12 +35,9 @@ export const NO_BACKUP_RUNS = `NOT EXISTS (
      AND objsubid = 2 AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`;
 
 /** The blobs that rows refer to, in the order of their names in the store. */
-export const keptBlobs = workspace.statement<{
-  tenant_id: string;
-  id: string;
-  size: string;
-  sha256: string;
-}>(
+export const keptBlobs = workspace.statement<
+  Pick<BlobRecord, 'tenant_id' | 'id'> & { size: string; sha256: string }
+>(
   'blobs.kept',
   `SELECT tenant_id, id, size::text, encode(sha256, 'hex') AS sha256 FROM blobs WHERE state = 'kept' ORDER BY tenant_id, id`,
   { reach: 'cell' },
@@ -58,13 +70,13 @@ const forget = workspace.statement<never>(
   `DELETE FROM blobs WHERE tenant_id = $1 AND id = $2 AND state <> 'kept'`,
 );
 
-const abandon = workspace.statement<{ id: string }>(
+const abandon = workspace.statement<Pick<BlobRecord, 'id'>>(
   'blobs.abandon',
   `UPDATE blobs SET state = 'released', due_at = now() WHERE tenant_id = $1 AND id = $2 AND state = 'pending' RETURNING id`,
 );
 
 // A claim is a lease: after its end another collector can claim the blob. A claimed pending blob can no longer be kept.
-const claim = workspace.statement<{ tenant_id: string; id: string }>(
+const claim = workspace.statement<Pick<BlobRecord, 'tenant_id' | 'id'>>(
   'blobs.claim',
   `UPDATE blobs SET state = 'released', due_at = now() + make_interval(secs => $2)
     WHERE (tenant_id, id) IN (

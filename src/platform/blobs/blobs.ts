@@ -89,7 +89,7 @@ export class Blobs {
     // The store reports the error when it reads. Until then, an error without a listener would end the process.
     if (source instanceof Readable) source.on('error', () => undefined);
     const key = { tenantId, id: randomUUID() };
-    const left = userId === undefined ? null : await this.limits.left(tenantId, userId);
+    const left = userId === undefined ? null : await this.limits.readRemaining(tenantId, userId);
     const bytes = new Measured(source, Math.min(maxBytes, left?.bytes ?? maxBytes), headBytes);
     await this.repository.insert(key, userId ?? null);
     const renewal = setInterval(() => this.renew(key), RENEW_MS);
@@ -103,7 +103,7 @@ export class Blobs {
     } finally {
       clearInterval(renewal);
     }
-    this.metrics.moved('in', bytes.size);
+    this.metrics.countMoved('in', bytes.size);
     return { id: key.id, size: bytes.size, sha256: bytes.digest(), head: bytes.head, userId };
   }
 
@@ -173,7 +173,7 @@ export class Blobs {
   async open(tenantId: string, id: string, range?: ByteRange): Promise<OpenBlob> {
     try {
       const blob = await this.store.open({ tenantId, id }, range);
-      this.metrics.moved('out', blob.size);
+      this.metrics.countMoved('out', blob.size);
       return blob;
     } catch (error) {
       if (error instanceof BlobStoreError || error instanceof BlobMissingError) {
@@ -190,7 +190,7 @@ export class Blobs {
   }
 
   private unavailable(operation: 'read' | 'write', error: Error): ApiError {
-    this.metrics.failed(operation);
+    this.metrics.countFailure(operation);
     this.logger.error({ err: error.cause ?? error }, error.message);
     if (isStorageFull(error)) {
       this.dependencies.reportFull(BLOB_STORE);

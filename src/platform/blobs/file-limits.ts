@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { NIL } from 'uuid';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Config } from '../../config/config.js';
 import { Db } from '../database/db.js';
 import { workspace } from '../database/statement.js';
@@ -9,6 +10,24 @@ import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { ItemFailures } from '../jobs/sweep.js';
 import { BlobErrors } from './file-errors.dto.js';
 
+@Entity('file_usage')
+export class FileUsageRow {
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @Column('bigint', { default: 0 }) bytes!: string;
+  @Column('int', { default: 0 }) files!: number;
+  @Column('bigint', { nullable: true }) limit_bytes!: string | null;
+  @Column('bigint', { nullable: true }) user_limit_bytes!: string | null;
+}
+
+@Entity('user_file_usage')
+@Index('user_file_usage_bytes', ['tenant_id', 'bytes', 'user_id'])
+export class UserFileUsageRow {
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') user_id!: string;
+  @Column('bigint', { default: 0 }) bytes!: string;
+  @Column('int', { default: 0 }) files!: number;
+}
+
 /** Limits of a workspace, bytes. Null means the default of the installation; 0 means none. */
 export interface OwnLimits {
   limit_bytes: number | null;
@@ -16,18 +35,15 @@ export interface OwnLimits {
 }
 
 /** Kept files of a workspace and of one user, with the limits of the workspace. */
-export interface UsageRow extends OwnLimits {
+export interface UsageRow extends OwnLimits, Pick<FileUsageRow, 'files'> {
   bytes: number;
-  files: number;
   own_bytes: number;
   own_files: number;
 }
 
 /** Kept files of a user. */
-export interface UserUsageRow {
-  user_id: string;
+export interface UserUsageRow extends Pick<UserFileUsageRow, 'user_id' | 'files'> {
   bytes: number;
-  files: number;
 }
 
 const NUMBERS = `limit_bytes::float8, user_limit_bytes::float8`;
@@ -59,7 +75,7 @@ const readUsers = workspace.statement<UserUsageRow>(
     ORDER BY bytes DESC, user_id DESC LIMIT $4`,
 );
 
-const readWorkspaces = workspace.statement<{ tenant_id: string }>(
+const readWorkspaces = workspace.statement<Pick<FileUsageRow, 'tenant_id'>>(
   'files.workspaces',
   `SELECT tenant_id FROM file_usage WHERE tenant_id > $1 ORDER BY tenant_id LIMIT $2`,
   { reach: 'cell' },
@@ -167,7 +183,10 @@ export class FileLimits implements OnModuleInit {
    * The bytes that a user may still store, and the error for more; null: no limit applies.
    * @throws ApiError 507 `file_limit_reached` when nothing is left
    */
-  async left(tenantId: string, userId: string | null): Promise<{ bytes: number; reached: ApiError } | null> {
+  async readRemaining(
+    tenantId: string,
+    userId: string | null,
+  ): Promise<{ bytes: number; reached: ApiError } | null> {
     const all = limitsOf(await this.usage(tenantId, userId), userId);
     const [nearest] = all.toSorted((a, b) => a.left - b.left);
     if (!nearest) return null;

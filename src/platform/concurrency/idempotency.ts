@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Db } from '../database/db.js';
 import { workspace } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
@@ -11,6 +12,21 @@ import { documentsInput } from '../http/input-docs.js';
 import { JsonReply } from '../http/json-reply.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../jobs/sweep.js';
+
+@Entity('idempotency_keys')
+@Index('idempotency_keys_created', ['created_at'])
+export class IdempotencyRecord {
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') user_id!: string;
+  @PrimaryColumn('text') route!: string;
+  @PrimaryColumn('text') key!: string;
+  @Column('bytea') fingerprint!: Buffer;
+  @Column('int') status!: number;
+  @Column('text') reply!: string;
+  @Column('text', { nullable: true }) etag!: string | null;
+  @Column('text', { nullable: true }) location!: string | null;
+  @Column('timestamptz') created_at!: Date;
+}
 
 /** A client's promise that requests with this key are one request (draft-ietf-httpapi-idempotency-key-header). */
 export interface IdempotencyKey {
@@ -41,14 +57,9 @@ export const Idempotency = createParamDecorator(
   [documentsInput({ errors: IDEMPOTENCY_ERRORS, header: ApiIdempotency() })],
 );
 
-interface Claim {
-  locked: boolean;
-  fingerprint: Buffer | null;
-  status: number | null;
-  reply: string | null;
-  etag: string | null;
-  location: string | null;
-}
+type Claim = { locked: boolean } & {
+  [Name in 'fingerprint' | 'status' | 'reply' | 'etag' | 'location']: IdempotencyRecord[Name] | null;
+};
 
 // The lock ends with the transaction, so a killed process leaves no lock that would block the retry.
 const claim = workspace.statement<Claim>(
@@ -61,7 +72,7 @@ const claim = workspace.statement<Claim>(
 );
 
 // A row that another request committed between the snapshot and the lock of this one is not overwritten: its response stays.
-const remember = workspace.statement<{ key: string }>(
+const remember = workspace.statement<Pick<IdempotencyRecord, 'key'>>(
   'idempotency.remember',
   `INSERT INTO idempotency_keys AS known (tenant_id, user_id, route, key, fingerprint, status, reply, etag, location)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)

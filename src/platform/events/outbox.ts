@@ -1,10 +1,25 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 import type { WorkQueue } from '../jobs/periodic-jobs.js';
 import { Metrics } from '../observability/metrics.js';
+
+@Entity('outbox')
+@Index('outbox_due', ['due_at'], { where: 'parked_at IS NULL' })
+export class OutboxEvent {
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('text') type!: string;
+  @Column('jsonb') payload!: Record<string, unknown>;
+  @Column('timestamptz') occurred_at!: Date;
+  @Column('int') attempts!: number;
+  @Column('timestamptz') due_at!: Date;
+  @Column('timestamptz', { nullable: true }) parked_at!: Date | null;
+  @Column('text', { nullable: true }) last_error!: string | null;
+}
 
 /** A domain event as its consumers receive it. */
 export interface DomainEvent<P = Record<string, unknown>> {

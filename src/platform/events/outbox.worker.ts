@@ -4,8 +4,8 @@ import { forProcess, outsideRequests } from '../current-work/current-work.js';
 import { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
 import { WORK_QUEUES, type WorkQueue } from '../jobs/periodic-jobs.js';
-import { type OpenSpan, traced } from '../telemetry/tracer.js';
-import { type DomainEvent, Outbox } from './outbox.js';
+import { type OpenSpan, runTraced } from '../telemetry/tracer.js';
+import { type DomainEvent, Outbox, type OutboxEvent } from './outbox.js';
 
 const BATCH = 100;
 const POLL_MS = 2_000;
@@ -19,14 +19,7 @@ const ISOLATE_AFTER_ATTEMPTS = 3;
 /** Age at which an event without a handler is deleted. A newer version that is being deployed may handle it. */
 const UNHANDLED_SECONDS = 300;
 
-interface ClaimedRow {
-  tenant_id: string;
-  id: string;
-  type: string;
-  payload: Record<string, unknown>;
-  occurred_at: Date;
-  attempts: number;
-}
+type ClaimedRow = Pick<OutboxEvent, 'tenant_id' | 'id' | 'type' | 'payload' | 'occurred_at' | 'attempts'>;
 
 const claim = either.statement<ClaimedRow>(
   'outbox.claim',
@@ -69,7 +62,7 @@ const postpone = either.statement<never>(
   { reach: 'cell' },
 );
 
-const forgetUnhandled = either.statement<{ id: string }>(
+const forgetUnhandled = either.statement<Pick<OutboxEvent, 'id'>>(
   'outbox.forget_unhandled',
   `WITH unhandled AS MATERIALIZED (
      SELECT tenant_id, id FROM outbox
@@ -200,7 +193,7 @@ export class OutboxDelivery {
 
   private async prepare(events: readonly DomainEvent[]): Promise<void> {
     try {
-      await traced(
+      await runTraced(
         () => ({
           name: 'outbox prepare',
           kind: 'consumer',
@@ -221,7 +214,7 @@ export class OutboxDelivery {
   }
 
   private deliver(row: ClaimedRow): Promise<boolean> {
-    return traced(
+    return runTraced(
       () => ({
         name: `outbox ${row.type}`,
         kind: 'consumer',

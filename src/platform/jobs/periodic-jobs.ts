@@ -8,12 +8,23 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { Summary } from 'prom-client';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { cutText } from '../../lib/text/index.js';
 import { outsideRequests } from '../current-work/current-work.js';
 import { Db, MAIN } from '../database/db.js';
 import { either } from '../database/statement.js';
 import { Metrics, MetricsModule } from '../observability/metrics.js';
 import { type Sweep, sweep } from './sweep.js';
+
+@Entity('job_runs')
+export class JobRun {
+  @PrimaryColumn('text') name!: string;
+  @Column('timestamptz') ran_at!: Date;
+  @Column('int', { nullable: true }) every_seconds!: number | null;
+  @Column('timestamptz', { nullable: true }) succeeded_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) failed_at!: Date | null;
+  @Column('text', { nullable: true }) error!: string | null;
+}
 
 /**
  * The queues of work without a request: periodic jobs and events of the outbox. A process does the work of a queue one after the
@@ -27,9 +38,7 @@ export const WORK_QUEUES = ['local', 'relay', 'mail', 'calls', 'files'] as const
 export type WorkQueue = (typeof WORK_QUEUES)[number];
 
 /** Times in seconds since 1970. */
-interface LastRun {
-  name: string;
-  every_seconds: number | null;
+interface LastRun extends Pick<JobRun, 'name' | 'every_seconds'> {
   succeeded: number | null;
   failed: number | null;
 }
@@ -125,7 +134,7 @@ const DELETED_AT_ONCE = 5_000;
 const MAX_ERROR = 500;
 
 // A last run in the future means that the clock was set back.
-const claim = either.statement<{ name: string }>(
+const claim = either.statement<Pick<JobRun, 'name'>>(
   'jobs.claim',
   `INSERT INTO job_runs AS job (name, ran_at, every_seconds) VALUES ($1, now(), $2)
    ON CONFLICT (name) DO UPDATE SET ran_at = now(), every_seconds = $2

@@ -9,6 +9,7 @@ import { deletion, type Sweep } from '../jobs/sweep.js';
 import { growingTo } from '../memory/cache-size.js';
 import { Keyring } from '../secrets/keyring.js';
 
+/** Only the stored function `rate_limit_take` reads and writes it. */
 @Entity('rate_limits')
 @Index('rate_limits_paid', ['paid_until'])
 export class RateLimitRow {
@@ -17,6 +18,7 @@ export class RateLimitRow {
   @Column('timestamptz') paid_until!: Date;
 }
 
+/** The stored function `guess_begin` counts a guess; statements only reset it. */
 @Entity('guess_locks')
 @Index('guess_locks_last', ['last_at'])
 export class GuessLockRow {

@@ -8,18 +8,27 @@ import {
 } from 'node:crypto';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { Db } from '../database/db.js';
 import { directory } from '../database/statement.js';
 
+@Entity('platform_secrets')
+export class PlatformSecret {
+  @PrimaryColumn('text') purpose!: string;
+  @PrimaryColumn('uuid') id!: string;
+  @Column('bytea') material!: Buffer;
+  @Column('timestamptz') created_at!: Date;
+}
+
 const PURPOSE = 'hmac';
 
-const read = directory.statement<{ id: string; material: Buffer }>(
+const read = directory.statement<Pick<PlatformSecret, 'id' | 'material'>>(
   'secrets.read',
   `SELECT id, material FROM platform_secrets WHERE purpose = $1 ORDER BY id`,
 );
 
 /** Id of the installation, see `Keyring.installationId`. */
-export const installationOf = directory.statement<{ id: string }>(
+export const installationOf = directory.statement<Pick<PlatformSecret, 'id'>>(
   'secrets.installation',
   `SELECT id FROM platform_secrets WHERE purpose = '${PURPOSE}' ORDER BY id LIMIT 1`,
 );

@@ -5,11 +5,12 @@ import { workspace } from '../database/statement.js';
 import { ItemFailures } from '../jobs/sweep.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import type { FeedOwner, FeedSource } from './feed-source.js';
+import type { SyncHead } from './sync-heads.js';
 
 const BATCH = 200;
 const DAY_MS = 86_400_000;
 
-const lockHead = workspace.statement<{ head: string }>(
+const lockHead = workspace.statement<Pick<SyncHead, 'head'>>(
   'sync.lock_head',
   `SELECT head FROM sync_heads WHERE tenant_id = $1 AND user_id = $2 FOR UPDATE`,
 );

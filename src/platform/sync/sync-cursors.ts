@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { RequestContext } from '../context/request-context.js';
 import { Db } from '../database/db.js';
 import { directory } from '../database/statement.js';
-import { Keyring } from '../secrets/keyring.js';
+import { Keyring, type PlatformSecret } from '../secrets/keyring.js';
 
 const VERSION = 'c1';
 const SIGNATURE_BYTES = 12;
@@ -12,7 +12,7 @@ const FORM = /^c1\.([\w-]{1,400})\.([\w-]{16})$/;
 /** Purpose of the rows that `newEpoch` adds. */
 export const EPOCH = 'feed-epoch';
 
-const readEpoch = directory.statement<{ id: string }>(
+const readEpoch = directory.statement<Pick<PlatformSecret, 'id'>>(
   'sync.read_epoch',
   `SELECT id FROM platform_secrets WHERE purpose = $1 ORDER BY id DESC LIMIT 1`,
 );

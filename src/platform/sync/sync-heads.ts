@@ -1,6 +1,19 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { MemberKey } from '../context/request-context.js';
 import { workspace } from '../database/statement.js';
 import type { Reader, Tx } from '../database/tx.js';
+
+@Entity('sync_heads')
+export class SyncHead {
+  @PrimaryColumn('uuid') tenant_id!: string;
+  @PrimaryColumn('uuid') user_id!: string;
+  @Column('bigint') head!: string;
+  /** The number that its writer's process reports after the commit; all other ones are reported by a notice. */
+  @Column('bigint', { nullable: true }) reported_head!: string | null;
+  @Column('jsonb') floors!: Record<string, number>;
+  /** Number of items of a kind when they were last counted, and the head at that time. */
+  @Column('jsonb', { default: {} }) counted!: Record<string, { items: number; head: number }>;
+}
 
 const read = workspace.statement<{ head: number; floor: number }>(
   'sync.head',

@@ -10,7 +10,7 @@ import {
   type ByteSource,
   ObjectStore,
   type OpenBlob,
-  storing,
+  translateErrors,
 } from './object-store.js';
 
 /** For larger buffers the allocator maps and unmaps memory each time, which costs more than filling them. */
@@ -95,17 +95,17 @@ export class FileStore extends ObjectStore {
   async write(name: string, source: ByteSource): Promise<void> {
     const file = this.pathOf(name);
     const unfinished = unfinishedOf(file);
-    const handle = await storing('write', () => create(unfinished));
+    const handle = await translateErrors('write', () => create(unfinished));
     try {
       await copy(source, handle);
-      await storing('write', () => handle.sync());
+      await translateErrors('write', () => handle.sync());
     } catch (error) {
       await rm(unfinished, { force: true }).catch(() => undefined);
       throw error;
     } finally {
       await handle.close().catch(() => undefined);
     }
-    await storing('write', async () => {
+    await translateErrors('write', async () => {
       await rename(unfinished, file);
       await syncDirectory(path.dirname(file));
     });
@@ -152,14 +152,14 @@ export class FileStore extends ObjectStore {
 
   async remove(name: string): Promise<void> {
     const file = this.pathOf(name);
-    await storing('remove', async () => {
+    await translateErrors('remove', async () => {
       await rm(unfinishedOf(file), { force: true });
       await rm(file, { force: true });
     });
   }
 
   async check(full = false): Promise<void> {
-    await storing('be written to', async () => {
+    await translateErrors('be written to', async () => {
       await mkdir(this.root, { recursive: true, mode: 0o700 });
       await access(this.root, constants.R_OK | constants.W_OK | constants.X_OK);
       if (full) await this.writeProbe();
@@ -215,7 +215,7 @@ async function copy(source: ByteSource, handle: FileHandle): Promise<void> {
     waiting = [];
     bytes = 0;
     if (size === 0) return;
-    await storing('write', async () => {
+    await translateErrors('write', async () => {
       const { bytesWritten } = await handle.writev(chunks);
       if (bytesWritten === size) return;
       // A short write: a full disk or a signal. Writing the rest succeeds or reports the reason.

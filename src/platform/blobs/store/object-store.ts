@@ -33,7 +33,7 @@ export class BlobStoreError extends Error {
 }
 
 /** @param operation for the message @throws BlobStoreError in place of any error of `work` */
-export async function storing<T>(operation: string, work: () => Promise<T>): Promise<T> {
+export async function translateErrors<T>(operation: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

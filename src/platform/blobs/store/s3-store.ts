@@ -19,7 +19,7 @@ import {
   type ByteSource,
   ObjectStore,
   type OpenBlob,
-  storing,
+  translateErrors,
 } from './object-store.js';
 
 type S3Settings = Extract<BlobStoreSettings, { kind: 's3' }>;
@@ -115,7 +115,7 @@ export class S3Store extends ObjectStore {
   }
 
   async remove(name: string): Promise<void> {
-    await storing('remove', async () => {
+    await translateErrors('remove', async () => {
       await this.abortUploads(name);
       await this.client.send(new DeleteObjectCommand(this.target(name)));
     });
@@ -123,7 +123,7 @@ export class S3Store extends ObjectStore {
 
   async check(): Promise<void> {
     const head = new HeadBucketCommand({ Bucket: this.settings.bucket });
-    await storing('be reached', () => this.client.send(head));
+    await translateErrors('be reached', () => this.client.send(head));
   }
 
   override close(): void {

@@ -6,6 +6,22 @@ import type { SqlFile } from './stored-sql.js';
 export type EntityClass = new () => object;
 export type MigrationClass = new () => MigrationInterface;
 
+/** How the tables of a module keep their sizes. Each table is in one of the lists (`test/contract/table-growth`). */
+export interface TableGrowth {
+  /** Tables by the job that deletes rows whose times have passed. */
+  trimmedBy?: Readonly<Record<string, readonly string[]>>;
+  /** Tables by the job that deletes rows by their parent, feed position or state, not by their age alone. */
+  cleanedBy?: Readonly<Record<string, readonly string[]>>;
+  /** Tables whose rows are deleted by writes and deliveries, by the explanation. */
+  trimmedOnUse?: Readonly<Record<string, readonly string[]>>;
+  /** Tables whose rows follow the content that users keep, and are deleted with it. */
+  content?: readonly string[];
+  /** Tables with at most a fixed number of rows for each account, member, workspace or job. */
+  bounded?: readonly string[];
+  /** Tables whose rows are never deleted, by the reason. */
+  permanent?: Readonly<Record<string, readonly string[]>>;
+}
+
 /** The part of the database that one module owns. */
 export interface SchemaPart {
   /** The module: only its statements and functions use its tables, views and functions. */
@@ -14,6 +30,7 @@ export interface SchemaPart {
   publishes?: string[];
   /** Its tables, by their homes. */
   entities: { [home in HomeName]?: EntityClass[] };
+  growth?: TableGrowth;
   /** Hand-written steps that create and change the tables, their indexes, triggers and data. */
   migrations: MigrationClass[];
   /** Its functions and views, in dependency order; they may use those of earlier parts. Default: none. */
