@@ -82,7 +82,7 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
   });
   const begin = () => {
     loop.start();
-    nest.get(Lifecycle).serving();
+    nest.get(Lifecycle).markServing();
   };
   let drained: Promise<void> | undefined;
   return {
@@ -124,7 +124,7 @@ async function drain(
   sockets: ReadonlySet<Socket>,
   timeoutMs: number,
 ): Promise<void> {
-  nest.get(Lifecycle).draining();
+  nest.get(Lifecycle).markDraining();
   // Later responses close their connection. Idle connections are closed at once.
   server.on(
     'request',

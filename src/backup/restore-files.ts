@@ -46,7 +46,7 @@ async function restoreFile(
   const name = object.name.slice(FILES.length + 1);
   if (await hasContent(target, name, object)) return undefined;
   try {
-    await target.write(name, store.checked(object));
+    await target.write(name, store.readChecked(object));
     return undefined;
   } catch (error) {
     if (error instanceof BlobMissingError) return 'missing';

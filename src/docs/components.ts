@@ -40,7 +40,7 @@ export function shareComponents(document: OpenAPIObject): OpenAPIObject {
     if (list) operation.parameters = list.map((each) => parameters.share(each));
     if (requestBody) operation.requestBody = bodies.share(requestBody);
   }
-  const inner = shareParts(operations, [...responses.shared(), ...bodies.shared()]);
+  const inner = shareParts(operations, [...responses.listShared(), ...bodies.listShared()]);
   const sections = [responses, parameters, bodies, ...inner];
   Object.assign(
     (document.components ??= {}),
@@ -125,7 +125,7 @@ class SharedSection {
   }
 
   /** The values that occur at least twice. */
-  shared(): Json[] {
+  listShared(): Json[] {
     return Object.values(this.entries);
   }
 

@@ -53,7 +53,7 @@ export function resolveOwnReferences() {
 
 /**
  * Serves the committed `openapi.json` and `asyncapi.json`, compressed and with an ETag, and Swagger UI, which loads the first.
- * They are generated when the code changes, not at each start; contract tests compare them with the code. Beside them, the example page.
+ * They are generated when the code changes, not at each start; contract tests compare them with the code. The example page is beside them.
  */
 export function serveDocs(app: NestExpressApplication, config: Config): void {
   const docs = `/${API_PREFIX}/docs`;

@@ -67,7 +67,7 @@ export async function runPrimary(load: LoadApplication, config: Config, log: Log
   // The channel to the launcher closes when the launcher is killed.
   if (process.connected) process.once('disconnect', () => shutdown.end(0));
   try {
-    await shutdown.during(start(load, config, log, shutdown));
+    await shutdown.runDuring(start(load, config, log, shutdown));
   } catch (error) {
     if (shutdown.isEnding) return;
     const forOperator = error instanceof WorkerStartError || error instanceof MailServiceStartError;

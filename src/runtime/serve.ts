@@ -57,7 +57,7 @@ export class ServingProcess {
   ) {}
 
   /** Imports the application. */
-  async loaded(): Promise<Application> {
+  async loadApplication(): Promise<Application> {
     this.application ??= this.load();
     const application = await this.application;
     this.shutdown.checkpoint();
@@ -66,7 +66,7 @@ export class ServingProcess {
 
   /** Brings the database into the state that serving needs. `create` then makes the demo workspace. */
   async prepare(): Promise<void> {
-    const application = await this.loaded();
+    const application = await this.loadApplication();
     await application.prepare(this.config, this.databaseUrl);
     this.isFirst = true;
     this.shutdown.checkpoint();
@@ -75,7 +75,7 @@ export class ServingProcess {
   /** Creates the server, which accepts no requests yet. */
   async create({ mail }: ServeSettings): Promise<Server> {
     const { shutdown, databaseUrl } = this;
-    const application = await this.loaded();
+    const application = await this.loadApplication();
     const config = mail ? this.config.withMailService(mail) : this.config;
     if (this.isFirst) await application.prepareDemo(config, databaseUrl);
     shutdown.checkpoint();
@@ -91,6 +91,6 @@ export class ServingProcess {
 
   /** The banner for the operator; undefined in a process that did not prepare the database. */
   async banner(): Promise<string | undefined> {
-    return this.isFirst ? (await this.loaded()).banner(this.config, this.databaseUrl) : undefined;
+    return this.isFirst ? (await this.loadApplication()).banner(this.config, this.databaseUrl) : undefined;
   }
 }

@@ -54,7 +54,7 @@ export class Shutdown {
   }
 
   /** Registers the running startup. The shutdown waits for it, so that its resources are closed. */
-  during<T>(startup: Promise<T>): Promise<T> {
+  runDuring<T>(startup: Promise<T>): Promise<T> {
     this.startup = startup.catch(() => undefined);
     return startup;
   }

@@ -25,7 +25,7 @@ export async function runWorker(load: LoadApplication, config: Config, log: Logg
   for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
   try {
     const serving = new ServingProcess(load, config, config.DATABASE_URL ?? '', shutdown, log);
-    await shutdown.during(start(serving, config, shutdown));
+    await shutdown.runDuring(start(serving, config, shutdown));
   } catch (error) {
     if (shutdown.isEnding) return;
     const line = failureLine(error, config);
@@ -38,7 +38,7 @@ export async function runWorker(load: LoadApplication, config: Config, log: Logg
 
 async function start(serving: ServingProcess, config: Config, shutdown: Shutdown): Promise<void> {
   const first = fromPrimary('prepare', 'serve');
-  await serving.loaded();
+  await serving.loadApplication();
   const server = await serving.create(await settingsOf(await first, serving));
   shutdown.checkpoint();
   acceptConnections(server);

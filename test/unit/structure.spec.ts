@@ -79,7 +79,80 @@ function loopsIn(imports: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   return loops;
 }
 
+/** Words that are no verb and no noun: as the whole name of a function they do not say what it does. */
+const NO_NAMES: ReadonlySet<string> = new Set(
+  `accepted active added admitted after again aligned all among any applied around arrived as assigned at background begun behind
+   below bounded busy by canonical captioned changeable changed checked chosen closed collected comparable composed compressed
+   concerned concerning connected containing continued copied counted crashed created current daily decompressed deleted derived
+   differing direct disconnected distinct done draining due during each editable edited effective encoded ended enrolled erased
+   every excluded exclusively existing expanded expired extended failed failing filled findable finished fitting followed following
+   for forbidden forwarded found frozen full further global growing grown guarded hydrated importable imported inactive indexed
+   invalid invited joinable joined kept known last lasting later least left limited linkable linked listed live loaded locked
+   logged longest lost manageable matching measured mentioned merged missing moved named naming nearest new no normal not once one
+   opened orphan other outside overridden own owned parsed patched pending placed plain polled pooled preferred prepared published
+   purged queued raw reachable reaching readable ready received recent related relayed remaining remembered removed removing
+   repeated replaced requested required resolved restored retried retrying returned revived revoked ringing safe same saved sealed
+   selected sent serving settable settled shared shifted short shown signalled signed since single smallest some sorted sparse
+   special stale still storable stored storing submitted suppressed taken through timed together too traced tracked translated
+   triggered typing unacknowledged unavailable unchanged undivided unencoded unknown unreachable unread unreadable unsupported
+   until untouched unusable unwanted unwritten updated uploaded usable used validated viewable visible waiting wanted weak where
+   whole withdrawable withdrawn within without wrapped writable written`.split(/\s+/),
+);
+
+/** Functions that keep such a name: the readers and replies that every domain uses, and those that nobody has renamed yet. */
+const KEPT_NAMES: ReadonlySet<string> = new Set([
+  'src/lib/forms/summaries.ts: all',
+  'src/lib/vcard/companions.ts: all',
+  'src/lib/vcard/companions.ts: preferred',
+  'src/lib/vcard/values.ts: distinct',
+  'src/modules/calendar/events/resources/resource-changes.ts: revived',
+  'src/modules/calendar/events/resources/single-event.ts: checked',
+  'src/modules/calendar/model/event-series.ts: overridden',
+  'src/modules/calendar/model/vevent-time-parts.ts: checked',
+  'src/modules/calendar/model/vevent-time-parts.ts: invalid',
+  'src/modules/calendar/model/vevent-time-parts.ts: lasting',
+  'src/modules/calendar/model/vevent-time-parts.ts: stored',
+  'src/modules/dav/collections/addressbooks.ts: settable',
+  'src/modules/dav/collections/calendar-home.ts: settable',
+  'src/modules/dav/collections/calendars.ts: settable',
+  'src/modules/dav/collections/task-lists.ts: settable',
+  'src/modules/dav/methods/principals.ts: all',
+  'src/modules/dav/methods/propfind.ts: single',
+  'src/modules/dav/methods/propfind.ts: wanted',
+  'src/modules/dav/methods/reports.ts: unsupported',
+  'src/modules/dav/model/body.ts: forbidden',
+  'src/modules/tasks/model/todo-values.ts: readable',
+  'src/modules/tasks/resources/task-resources.repository.ts: known',
+  'src/modules/tasks/resources/task-resources.repository.ts: opened',
+  'src/modules/tasks/resources/task-resources.ts: known',
+  'src/platform/database/db.ts: single',
+  'src/platform/database/db.ts: within',
+  'src/platform/database/replicas/replicas.ts: current',
+  'src/platform/database/rows.ts: all',
+  'src/platform/database/rows.ts: one',
+  'src/platform/http/input.pipe.ts: validated',
+  'src/platform/http/json-reply.ts: named',
+  'src/platform/resources/resource.ts: created',
+  'src/platform/resources/resource.ts: deleted',
+]);
+
+/** Exported functions, and methods that other classes may call, as `file: name`. */
+const functionsIn = (file: string): string[] =>
+  [
+    ...readFileSync(file, 'utf8').matchAll(
+      /^export (?:async )?function\*? (\w+)|^export const (\w+)[^=\n]*=\s*(?:async )?(?:<[^\n]*?>)?\([^()]*\)[^=\n]*=>|^ {2}(?:static |async |override |abstract |\*)*(\w+)(?:<[^(\n]*>)?\((?:[^()]|\([^()]*\))*\)(?:: [^;{]+)? \{|^ {2}abstract (\w+)\(/gm,
+    ),
+  ].map((names) => `${file}: ${names.slice(1).find(Boolean)}`);
+
 describe('the structure of src', () => {
+  test('has functions whose names say what they do', () => {
+    const functions = globSync('src/**/*.ts').flatMap(functionsIn);
+    expect(functions.length).toBeGreaterThan(3_000);
+    const nameless = functions.filter((name) => NO_NAMES.has(name.split(': ')[1] as string));
+    expect(nameless.filter((name) => !KEPT_NAMES.has(name))).toEqual([]);
+    expect([...KEPT_NAMES].filter((name) => !nameless.includes(name))).toEqual([]);
+  });
+
   test('aliases in SQL are words', () => {
     const files = globSync('src/**/*.{sql,ts}').filter((file) => !file.includes('/migrations/'));
     const short = files.flatMap((file) =>

@@ -11,7 +11,7 @@ import {
 } from '../../platform/blobs/store/object-store.js';
 import { BackupError, type Fault } from '../reporting.js';
 import { FORMAT, formatManifest, type Manifest, parseManifest, type StoredObject } from './manifest.js';
-import { compressed, decompressed, fromLines, toLines } from './streams.js';
+import { compress, decompress, fromLines, toLines } from './streams.js';
 
 /** Identifies the folder as backups of one installation. */
 const ROOT = 'backup.json';
@@ -25,7 +25,7 @@ export const FILES = 'files';
 /** The snapshots of a destination, by id in the order of their times. */
 export interface Snapshots {
   complete: string[];
-  /** Those of aborted backups. */
+  /** The snapshots of aborted backups. */
   incomplete: string[];
 }
 
@@ -134,7 +134,7 @@ export class BackupStore {
   }
 
   async writeCompressed(snapshot: string, file: string, source: ByteSource): Promise<StoredObject> {
-    return this.write(`${SNAPSHOTS}/${snapshot}/${file}.zst`, compressed(source));
+    return this.write(`${SNAPSHOTS}/${snapshot}/${file}.zst`, compress(source));
   }
 
   async writeLines(snapshot: string, file: string, values: AsyncIterable<unknown>): Promise<StoredObject> {
@@ -142,7 +142,7 @@ export class BackupStore {
   }
 
   /** Reads bytes that must have the recorded size and checksum. @throws BackupError at the end when they do not */
-  async *checked({ name, bytes, sha256 }: StoredObject): AsyncGenerator<Uint8Array> {
+  async *readChecked({ name, bytes, sha256 }: StoredObject): AsyncGenerator<Uint8Array> {
     const measured = new Measured((await this.objects.open(name)).stream, Infinity);
     yield* measured;
     if (measured.size !== bytes || measured.digest().toString('hex') !== sha256)
@@ -150,7 +150,7 @@ export class BackupStore {
   }
 
   readCompressed(object: StoredObject): AsyncGenerator<Uint8Array> {
-    return decompressed(this.checked(object));
+    return decompress(this.readChecked(object));
   }
 
   readLines<T>(object: StoredObject): AsyncGenerator<T> {

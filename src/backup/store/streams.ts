@@ -8,11 +8,11 @@ import type { ByteSource } from '../../platform/blobs/store/object-store.js';
 const BUFFER_BYTES = 64 * 1024;
 
 /** Compresses with Zstandard (RFC 8878). */
-export const compressed = (source: ByteSource): AsyncGenerator<Uint8Array> =>
+export const compress = (source: ByteSource): AsyncGenerator<Uint8Array> =>
   through(source, createZstdCompress({ chunkSize: BUFFER_BYTES }));
 
 /** Decompresses Zstandard. */
-export const decompressed = (source: ByteSource): AsyncGenerator<Uint8Array> =>
+export const decompress = (source: ByteSource): AsyncGenerator<Uint8Array> =>
   through(source, createZstdDecompress({ chunkSize: BUFFER_BYTES }));
 
 async function* through(source: ByteSource, transform: Transform): AsyncGenerator<Uint8Array> {

@@ -143,7 +143,7 @@ const EXTENSIONS = ['btree_gin', 'pg_trgm'];
 const CLOCK = { warning: 2, error: 30 };
 
 /** The finding for a database that cannot be used. */
-export function unreachable(error: unknown, config: Config): Finding {
+export function reportUnreachable(error: unknown, config: Config): Finding {
   const message = failureLine(error, config) ?? `The database cannot be used: ${reasonOf(error)}.`;
   const action = config.embeddedDatabase
     ? `Read the log of PostgreSQL in ${config.DATA_DIR}/postgres/log.`

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { type Config, ConfigError } from '../../config/config.js';
 import { withDatabase } from '../context.js';
 import { checkConfiguration, checkDisk } from './installation-checks.js';
-import { checkDatabase, unreachable } from './database-checks.js';
+import { checkDatabase, reportUnreachable } from './database-checks.js';
 import { Area, type Finding } from './finding.js';
 import { checkServices } from './service-checks.js';
 
@@ -55,7 +55,7 @@ async function examineDatabase(config: Config): Promise<Finding[]> {
   try {
     return await withDatabase(config, (url) => checkDatabase(config, url));
   } catch (error) {
-    return [unreachable(error, config)];
+    return [reportUnreachable(error, config)];
   }
 }
 

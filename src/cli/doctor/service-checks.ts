@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createTransport } from 'nodemailer';
 import type { Config } from '../../config/config.js';
-import { within } from '../../lib/turns/index.js';
+import { awaitWithin } from '../../lib/turns/index.js';
 import { issuerKeysUrl } from '../../modules/identity/index.js';
 import { openBlobStore } from '../../platform/blobs/store/blob-store.js';
 import { isStorageFull } from '../../platform/database/database-errors.js';
@@ -33,7 +33,7 @@ async function checkSmtp({ SMTP_URL: url, mailService }: Config): Promise<Findin
   const timeouts = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS };
   const relay = createTransport({ url, ...timeouts } as never);
   try {
-    await within(2 * TIMEOUT_MS, relay.verify());
+    await awaitWithin(2 * TIMEOUT_MS, relay.verify());
     return area.ok('The relay of SMTP_URL accepts connections and the sign-in.');
   } catch (error) {
     const { code } = error as { code?: string };
@@ -57,7 +57,7 @@ async function checkBlobStore({ blobStore: settings }: Config): Promise<Finding>
     return area.ok(`${name} does not exist: the server creates it at its start.`);
   const store = await openBlobStore(settings);
   try {
-    await within(TIMEOUT_MS, store.check());
+    await awaitWithin(TIMEOUT_MS, store.check());
     return area.ok(`${name} is reachable.`);
   } catch (error) {
     const reason = causeOf(error);
@@ -117,7 +117,7 @@ async function checkLiveKit(config: Config): Promise<Finding> {
       requestTimeout: TIMEOUT_MS / 1_000,
       failover: false,
     });
-    await within(2 * TIMEOUT_MS, rooms.listRooms(['doctor']));
+    await awaitWithin(2 * TIMEOUT_MS, rooms.listRooms(['doctor']));
     return area.ok('LiveKit responds and accepts the key.');
   } catch (error) {
     const message = `LiveKit cannot be used: ${causeOf(error)}.`;

@@ -106,7 +106,7 @@ export interface DemoNote {
   /** Name of a folder of the owner. */
   folder?: string;
   invited?: DemoName[];
-  /** Later texts: each becomes a revision. */
+  /** Later texts, each of which becomes a revision. */
   revisions?: string[];
   trashed?: boolean;
 }

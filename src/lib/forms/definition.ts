@@ -156,7 +156,7 @@ export type Answers = Record<string, Answer>;
 
 /** An error in a definition or in answers. */
 export interface Problem {
-  /** In a definition: e.g. `sections.0.questions.2.title`. In answers: the id of the question. */
+  /** The place in a definition, e.g. `sections.0.questions.2.title`, or the id of the question of an answer. */
   path: string;
   code: string;
   message: string;

@@ -32,11 +32,11 @@ export class Fields {
   }
 
   problem(name: string, code: string, message: string): void {
-    const path = this.at(name);
+    const path = this.pathOf(name);
     this.problems.push({ path, code, message: `${path} ${message}` });
   }
 
-  at(name: string): string {
+  pathOf(name: string): string {
     return [this.path, name].filter(Boolean).join('.');
   }
 
@@ -91,7 +91,7 @@ export class Fields {
   /** Entries that are objects, at most `max`. */
   list(name: string, max: number): Fields[] {
     return this.entries(name, max).flatMap((entry, n) => {
-      const fields = Fields.of(entry ?? 0, this.at(`${name}.${n}`), this.problems);
+      const fields = Fields.of(entry ?? 0, this.pathOf(`${name}.${n}`), this.problems);
       return fields ? [fields] : [];
     });
   }
@@ -105,7 +105,7 @@ export class Fields {
   }
 
   object(name: string): Fields | null {
-    return Fields.of(this.value(name), this.at(name), this.problems);
+    return Fields.of(this.value(name), this.pathOf(name), this.problems);
   }
 
   /** Options with distinct ids. */

@@ -1,4 +1,4 @@
-import { composed } from '../text/index.js';
+import { composeText } from '../text/index.js';
 import type { Answer, Condition, Definition, Question, Rule } from './definition.js';
 
 type Given = ReadonlyMap<string, Answer>;
@@ -35,9 +35,9 @@ export function holds({ question, operator, value }: Condition, answers: Given):
 /** Canonically equivalent texts are one: keyboards and file names of Apple decompose accents. */
 const equals = (answer: unknown, value: unknown): boolean =>
   typeof answer === 'string' && typeof value === 'string'
-    ? composed(answer) === composed(value)
+    ? composeText(answer) === composeText(value)
     : answer === value;
-const lower = (text: string): string => composed(text.toLowerCase());
+const lower = (text: string): string => composeText(text.toLowerCase());
 
 /** False for an answer to an older version in which the question had another type. */
 const contains = (answer: Answer, value: string): boolean =>

@@ -96,7 +96,7 @@ export function planOf(rule: Rule, start: number, isDate: boolean): Plan {
     startHour: Math.floor(start / HOUR),
     times:
       isTimeSet && rule.bySetPos.length > 0
-        ? selected(rule.bySetPos, times.length).map((n) => times[n] as number)
+        ? selectPositions(rule.bySetPos, times.length).map((n) => times[n] as number)
         : times,
     setPositions: isTimeSet ? [] : rule.bySetPos,
     hours: hoursOf(rule),
@@ -162,7 +162,7 @@ const orElse = (list: readonly number[], value: number): readonly number[] =>
   list.length > 0 ? list : [value];
 
 /** Zero-based indexes that BYSETPOS selects in a set of this size, in order. */
-export function selected(setPositions: readonly number[], size: number): number[] {
+export function selectPositions(setPositions: readonly number[], size: number): number[] {
   const indexes = setPositions.map((n) => (n > 0 ? n - 1 : size + n)).filter((n) => n >= 0 && n < size);
   return indexes.length < 2 ? indexes : [...new Set(indexes)].toSorted((a, b) => a - b);
 }

@@ -1,5 +1,5 @@
 import { civilOf, DAY, dayOf, daysInMonth, daysInYear, MAX_YEAR, mod, weekdayOf } from './civil.js';
-import { ALL_MONTHS, daysOfMonth, type Plan, planOf, selected } from './plan.js';
+import { ALL_MONTHS, daysOfMonth, type Plan, planOf, selectPositions } from './plan.js';
 import type { Rule } from './rule.js';
 import { collectMonth, collectYear, dayTest, pushDays } from './year-days.js';
 
@@ -229,7 +229,7 @@ class Walk {
   private visitPositions(at: number): boolean {
     const { times, setPositions } = this.plan;
     const perDay = times.length;
-    const indexes = selected(setPositions, this.days.length * perDay);
+    const indexes = selectPositions(setPositions, this.days.length * perDay);
     for (const n of indexes) {
       const wall = (this.days[Math.floor(n / perDay)] as number) * DAY + (times[n % perDay] as number);
       if (!this.visit(wall)) return false;

@@ -264,7 +264,7 @@ function compares({ op, path, value: wanted }: Comparing, resource: Json): boole
 }
 
 function holds(op: Comparison, value: unknown, wanted: unknown, attribute: Attribute): boolean {
-  const [left, right] = [comparable(value, attribute), comparable(wanted, attribute)];
+  const [left, right] = [toComparable(value, attribute), toComparable(wanted, attribute)];
   if (op === 'eq') return left === right;
   if (op === 'co' || op === 'sw' || op === 'ew') return contains(op, String(left), String(right));
   if (typeof left !== typeof right) return false;
@@ -278,7 +278,7 @@ function contains(op: 'co' | 'sw' | 'ew', text: string, part: string): boolean {
 }
 
 /** A value in the form in which filters compare it. */
-export function comparable(value: unknown, { type, caseExact }: Attribute): string | number | boolean {
+export function toComparable(value: unknown, { type, caseExact }: Attribute): string | number | boolean {
   if (type === 'dateTime') return Date.parse(String(value));
   if (typeof value === 'string' && type === 'boolean') return value.toLowerCase() === 'true';
   if (typeof value === 'string') return caseExact ? value : value.toLowerCase();

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Attribute, byName, invalidValue, isObject, type Json, ScimInputError } from './attributes.js';
-import { comparable, type Filter, matches, type PatchPath } from './filter.js';
+import { toComparable, type Filter, matches, type PatchPath } from './filter.js';
 import { MAX_VALUES, readObject, readValue } from './resource.js';
 
 export const OPERATIONS = ['add', 'remove', 'replace'] as const;
@@ -106,7 +106,9 @@ export class PatchedValues {
   private matching(filter: Filter): Set<string> {
     const named = equalitiesIn(filter).find(({ path }) => path.attribute === this.value);
     const candidates =
-      named && this.value ? (this.byValue.get(comparable(named.value, this.value)) ?? []) : this.byKey.keys();
+      named && this.value
+        ? (this.byValue.get(toComparable(named.value, this.value)) ?? [])
+        : this.byKey.keys();
     const keys = [...candidates];
     this.comparisons.take(keys.length * sizeOf(filter));
     return new Set(keys.filter((key) => matches(filter, this.byKey.get(key) as Json)));
@@ -152,7 +154,7 @@ export class PatchedValues {
   }
 
   private comparableValue({ value }: Json): unknown {
-    return this.value && value !== undefined ? comparable(value, this.value) : undefined;
+    return this.value && value !== undefined ? toComparable(value, this.value) : undefined;
   }
 
   private changed(each: Json, op: Operation, sub: Attribute | undefined, value: unknown): Json {

@@ -142,7 +142,7 @@ export interface IndexedDocument {
 }
 
 /** The index row of a document. The event loop runs between parts of a long document. */
-export async function indexed(document: SearchDocument): Promise<IndexedDocument> {
+export async function indexDocument(document: SearchDocument): Promise<IndexedDocument> {
   const { vector, beginning } = await collected(document);
   return { vector: vector.toBuffer(), beginning: beginning.toString() };
 }

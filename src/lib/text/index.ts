@@ -28,13 +28,14 @@ export function asciiDigits(text: string): string {
 export const MAX_COMPOSED = 1_000;
 
 /** Composed text (Unicode, UAX 15, NFC), in which canonical equivalents are equal; longer text as it is. */
-export const composed = (text: string): string => (text.length > MAX_COMPOSED ? text : text.normalize('NFC'));
+export const composeText = (text: string): string =>
+  text.length > MAX_COMPOSED ? text : text.normalize('NFC');
 
 /**
  * A label, category or heading in the one form that it has: composed, without blanks around it. Blanks alone stay: they are
  * no label.
  */
-export const labelOf = (text: string): string => composed(text).trim() || text;
+export const labelOf = (text: string): string => composeText(text).trim() || text;
 
 /** Labels in their one form, each once. */
 export const labelsOf = (texts: readonly string[]): string[] => inOneForm(texts) as string[];

@@ -44,7 +44,7 @@ export class LateError extends Error {
  * The result of `work`. A response that has arrived while the event loop was blocked is in time: timers run before sockets are read.
  * @throws LateError when it takes longer; `work` goes on
  */
-export function within<T>(ms: number, work: Promise<T>): Promise<T> {
+export function awaitWithin<T>(ms: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => setImmediate(() => reject(new LateError(ms))), ms);
     void work.then(resolve, reject).finally(() => clearTimeout(timer));

@@ -167,7 +167,7 @@ export class AccountsRepository {
   }
 
   /** Stored bytes of an account. */
-  async used(id: string): Promise<number> {
+  async readUsage(id: string): Promise<number> {
     return Number((await this.db.query(storage, [id]))[0]?.used ?? 0);
   }
 }

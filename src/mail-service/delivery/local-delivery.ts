@@ -97,7 +97,7 @@ export class LocalDelivery {
 
   /** @returns undefined when the message is missing or cannot be parsed, e.g. since its headers exceed the limit */
   read(rawId: string): Promise<LocalMessage | undefined> {
-    return this.spool.during(async (scratch) => {
+    return this.spool.runWithScratch(async (scratch) => {
       try {
         const raw = await this.raws.read(rawId, scratch);
         return { size: sizeOf(raw), parsed: await this.mime.parse(raw) };

@@ -98,7 +98,7 @@ export class LongStrings {
   private mark(): void {
     // The full stop keeps a marker from being the prefix of another.
     const marker = `${this.secret}-${this.byMarker.size}.`;
-    this.byMarker.set(marker, this.spool.since(this.start as number));
+    this.byMarker.set(marker, this.spool.rangeFrom(this.start as number));
     this.start = undefined;
     this.kept.push(Buffer.from(marker));
   }

@@ -32,7 +32,7 @@ export function rejectUnusable(to: readonly { address?: unknown }[]): void {
 }
 
 const attachment = Joi.object({
-  // Not in WildDuck: an attachment of the draft that `replacePrevious` names.
+  // WildDuck lacks it: an attachment of the draft that `replacePrevious` names.
   keep: Joi.string()
     .regex(/^ATT\d+$/i)
     .uppercase(),

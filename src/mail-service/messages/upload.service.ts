@@ -133,7 +133,7 @@ export class UploadService {
    * @throws MailError
    */
   add(request: UploadRequest, body: Body): Promise<Record<string, unknown>> {
-    return this.spool.during((scratch) => this.addWith(request, body, scratch));
+    return this.spool.runWithScratch((scratch) => this.addWith(request, body, scratch));
   }
 
   private async addWith(

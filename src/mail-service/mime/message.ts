@@ -13,7 +13,7 @@ export interface CalendarPart {
 const MAX_CALENDAR = 1_048_576;
 const MAX_METHOD = 40;
 
-/** In the order of preference: the part of RFC 6047, a calendar without method, a calendar file, TNEF. */
+/** The order is that of preference: the part of RFC 6047, a calendar without method, a calendar file, TNEF. */
 const RANKS = { method: 0, calendar: 1, file: 2, tnef: 3 };
 
 /** Finds the scheduling message among the parts of a mail (RFC 6047). */

@@ -133,14 +133,14 @@ export class SmtpReceiver implements OnModuleDestroy {
     const { mailFrom } = session.envelope;
     const { SIZE = '0' } = ((mailFrom && mailFrom.args) || {}) as { SIZE?: string };
     const announced = Number(SIZE) || (this.oversize.get(oversizeKey(owner, session)) ?? 0);
-    if (quotaBytes > 0 && (await this.accounts.used(owner.id)) + announced > quotaBytes) throw FULL;
+    if (quotaBytes > 0 && (await this.accounts.readUsage(owner.id)) + announced > quotaBytes) throw FULL;
   }
 
   private async receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<void> {
     const share = new ByteReservation(this.budget);
     const work = async (scratch: Scratch) =>
       this.deliver(await this.read(stream, session, share, scratch), session);
-    await this.spool.during(work).finally(() => share.release());
+    await this.spool.runWithScratch(work).finally(() => share.release());
   }
 
   private async deliver(raw: Bytes, session: SMTPServerSession): Promise<void> {

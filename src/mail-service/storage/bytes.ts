@@ -55,7 +55,7 @@ export class SpoolFile {
   }
 
   /** The range from `start` to the current end. */
-  since(start: number): FileBytes {
+  rangeFrom(start: number): FileBytes {
     return { file: this.file, start, end: this.written };
   }
 
@@ -80,7 +80,7 @@ export async function gather(
     for (const each of chunks) await spool.append(each);
     chunks = [];
   }
-  return length <= inMemory ? Buffer.concat(chunks) : spool.since(start);
+  return length <= inMemory ? Buffer.concat(chunks) : spool.rangeFrom(start);
 }
 
 /** Gathers the bytes into a new file. */

@@ -49,7 +49,7 @@ export class Spool implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Runs a task with temporary files and deletes them. */
-  async during<T>(work: (scratch: Scratch) => Promise<T>): Promise<T> {
+  async runWithScratch<T>(work: (scratch: Scratch) => Promise<T>): Promise<T> {
     const scratch = this.scratch();
     try {
       return await work(scratch);

@@ -182,7 +182,7 @@ export class Authority extends PermissionSource {
     super();
   }
 
-  override async of(ctx: MemberKey): Promise<ReadonlySet<string>> {
+  override async permissionsOf(ctx: MemberKey): Promise<ReadonlySet<string>> {
     const key = `${ctx.tenantId} ${ctx.userId}`;
     const cached = this.cache.get(key);
     const row = await this.repository.authority(ctx.tenantId, ctx.userId, cached?.version ?? null);

@@ -67,7 +67,7 @@ export class NewMemberGroups {
         : await groups.all({ tenant_id: tenantId, system: true, key: `${role}s` }, ['id']);
     const ids = new Set([...system, ...wanted].map(({ id }) => id));
     const rows: GroupRow[] = [];
-    for (const id of ids) rows.push(await this.groups.existing(tx, tenantId, id));
+    for (const id of ids) rows.push(await this.groups.readExisting(tx, tenantId, id));
     return rows;
   }
 }

@@ -43,7 +43,7 @@ export class Provisioning {
 
   /** @throws ApiError 403 `system_group`; 409 `already_exists` */
   async renameGroup(tx: Tx, actor: WorkspaceActor, id: string, name: string): Promise<void> {
-    const group = await this.groups.existing(tx, actor.tenantId, id);
+    const group = await this.groups.readExisting(tx, actor.tenantId, id);
     if (group.name === name) return;
     if (group.system) throw AccessErrors.systemGroup.with();
     await this.changes.update(tx, actor, group, { name, description: group.description });
@@ -51,7 +51,7 @@ export class Provisioning {
 
   /** @throws ApiError 403 `system_group` */
   async deleteGroup(tx: Tx, actor: WorkspaceActor, id: string): Promise<void> {
-    const group = await this.groups.existing(tx, actor.tenantId, id);
+    const group = await this.groups.readExisting(tx, actor.tenantId, id);
     if (group.system) throw AccessErrors.systemGroup.with();
     await this.changes.delete(tx, actor, group);
   }
@@ -64,7 +64,7 @@ export class Provisioning {
     { add, remove }: { add: string[]; remove: string[] },
   ): Promise<void> {
     if (add.length + remove.length === 0) return;
-    const group = await this.groups.existing(tx, actor.tenantId, id);
+    const group = await this.groups.readExisting(tx, actor.tenantId, id);
     if (isOwners(group) || isMembersGroup(group)) throw AccessErrors.systemGroup.with();
     if (add.length > 0) await this.changes.addMembers(tx, actor, group, add);
     if (remove.length > 0) await this.changes.removeMembers(tx, actor, group, remove);
@@ -73,7 +73,7 @@ export class Provisioning {
   /** Removes a member from these groups, `owners` included. @throws ApiError 409 `last_admin` */
   async leaveGroups(tx: Tx, actor: WorkspaceActor, userId: string, groupIds: string[]): Promise<void> {
     for (const id of groupIds) {
-      const group = await this.groups.existing(tx, actor.tenantId, id);
+      const group = await this.groups.readExisting(tx, actor.tenantId, id);
       if (!isMembersGroup(group)) await this.changes.removeMembers(tx, actor, group, [userId]);
     }
   }

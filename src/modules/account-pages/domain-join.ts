@@ -58,7 +58,7 @@ export class DomainJoin implements OnModuleInit {
   }
 
   private async compose({ recipient, language }: MailRequest<object>): Promise<MailContent | null> {
-    const tenantId = await this.domains.joinable(recipient);
+    const tenantId = await this.domains.findJoinable(recipient);
     return tenantId === null ? null : this.invitations.mailForDomain(tenantId, recipient, language);
   }
 }

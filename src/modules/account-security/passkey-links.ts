@@ -32,7 +32,7 @@ export class PasskeyLinks {
   /** @returns null for an unknown, replaced or expired link, and when its session ended or must prove the second factor */
   async find(token: string): Promise<(PasskeyOwner & { email: string }) | null> {
     const row = await this.tokens.find('passkeys', token);
-    const session = row?.session_id ? await this.sessions.live(row.session_id) : null;
+    const session = row?.session_id ? await this.sessions.findLive(row.session_id) : null;
     if (!session || session.secondFactorPending) return null;
     const { accountId: userId, tenantId, id: sessionId, email } = session;
     return { userId, tenantId, sessionId, email };

@@ -109,7 +109,7 @@ export class SignInLog {
   }
 
   /** Does the same work for an unknown account, so that the time of the response does not reveal accounts. */
-  async failed({ accountId, factor, ip, lock }: FailedSignIn): Promise<void> {
+  async recordFailure({ accountId, factor, ip, lock }: FailedSignIn): Promise<void> {
     this.failures.inc({ factor });
     if (lock) this.lockouts.inc({ scope: lock });
     const tenants = await this.tenants.tenantIdsOf(accountId ?? uuidv7(), MAX_WORKSPACES);

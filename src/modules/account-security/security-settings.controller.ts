@@ -17,7 +17,7 @@ import { SecurityErrors } from './account-security.errors.js';
 import { ApplicationPasswords } from './application-passwords/application-passwords.service.js';
 import { Confirmation } from './confirmation.js';
 import { PASSWORD_LIMIT } from './model/guess-limits.js';
-import { PasswordPolicy, weak } from './passwords/password-policy.js';
+import { PasswordPolicy, makeWeakError } from './passwords/password-policy.js';
 import { AccountTokens } from './recovery/account-tokens.js';
 import { SecurityLog } from './security-log.js';
 import {
@@ -58,7 +58,7 @@ export class PasswordChangeService {
     if (proofNeeded && input.code === undefined) throw Errors.secondFactorRequired.with();
     const account = await this.confirmation.password(ctx, input.current_password);
     if (input.new_password.normalize('NFKC') === input.current_password.normalize('NFKC'))
-      throw weak('unchanged', 'is the current password');
+      throw makeWeakError('unchanged', 'is the current password');
     await this.policy.check(input.new_password, account);
     const hash = await this.passwords.hash(input.new_password);
     const write = (tx: Tx) => this.write(tx, ctx, input, account.password_hash, hash);

@@ -35,8 +35,8 @@ export class SecuritySettingsService {
       this.enrolment.recoveryCodesLeft(ctx.userId),
       this.passkeys.list(ctx.userId),
       ctx.tenantId === null ? 0 : this.applications.count(ctx.tenantId, ctx.userId),
-      this.sessions.live(ctx.userId, ctx.sessionId),
-      this.audit.concerning(ctx.tenantId, ctx.userId, RECENT_EVENTS),
+      this.sessions.listLive(ctx.userId, ctx.sessionId),
+      this.audit.listConcerning(ctx.tenantId, ctx.userId, RECENT_EVENTS),
     ]);
     const since = account?.second_factor_since ?? null;
     return {

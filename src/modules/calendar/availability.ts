@@ -180,7 +180,7 @@ export class Availability {
     const byId = new Map(members.map((member) => [member.user_id, member]));
     const byEmail = new Map(members.map((member) => [member.email, member]));
     const zones = await this.repository.zones(reader, ctx.tenantId, [...byId.keys()]);
-    const hours = await this.workingHours.of(reader, ctx.tenantId, [...byId.keys()]);
+    const hours = await this.workingHours.readHours(reader, ctx.tenantId, [...byId.keys()]);
     const calendarIds = names.flatMap(({ calendar_id }) => calendar_id?.toLowerCase() ?? []);
     const calendars = await this.events.contexts(reader, ctx, calendarIds);
     return names.map((requested) => {

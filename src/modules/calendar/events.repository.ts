@@ -135,7 +135,7 @@ export class EventsRepository {
 
   /** The calendar as the caller sees it, with the caller's role. @throws ApiError 404 */
   async calendar(reader: Reader, ctx: RequestContext, calendarId: string): Promise<CalendarContext> {
-    return visible(await this.context(reader, ctx, calendarId));
+    return assertVisible(await this.context(reader, ctx, calendarId));
   }
 
   /** The calendars that the caller sees, by id. */
@@ -232,7 +232,7 @@ export function contextOf(row: ContextRow | undefined): CalendarContext | null {
 }
 
 /** @throws ApiError 404 without access */
-export function visible(calendar: CalendarContext | null): CalendarContext {
+export function assertVisible(calendar: CalendarContext | null): CalendarContext {
   if (!calendar) throw CalendarErrors.calendarNotFound.with();
   return calendar;
 }

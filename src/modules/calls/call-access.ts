@@ -36,6 +36,6 @@ export class CallAccess {
   }
 
   async holds(ctx: MemberKey, permission: string): Promise<boolean> {
-    return (await this.permissions.of(ctx)).has(permission);
+    return (await this.permissions.permissionsOf(ctx)).has(permission);
   }
 }

@@ -147,7 +147,7 @@ export class CallsRepository {
   }
 
   /** Live calls of all workspaces, by id. */
-  async live(after: CallKey | null, limit: number): Promise<CallKey[]> {
+  async listLive(after: CallKey | null, limit: number): Promise<CallKey[]> {
     return this.db.query(live, [after?.callId ?? null, after?.tenantId ?? null, limit]);
   }
 }

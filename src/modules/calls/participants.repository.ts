@@ -170,7 +170,7 @@ export class ParticipantsRepository {
   }
 
   /** Identities of the connected participants. */
-  async connected(call: CallKey): Promise<string[]> {
+  async listConnected(call: CallKey): Promise<string[]> {
     return (await this.db.query(connected, keyOf(call))).map(({ identity }) => identity);
   }
 
@@ -181,7 +181,7 @@ export class ParticipantsRepository {
   }
 
   /** Connected participants who may not be in the call any more. */
-  async unwanted(call: CallKey): Promise<string[]> {
+  async listUnwanted(call: CallKey): Promise<string[]> {
     return (await this.db.query(unwanted, keyOf(call))).map(({ identity }) => identity);
   }
 }

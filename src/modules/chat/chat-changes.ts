@@ -48,7 +48,7 @@ export class ChatChanges {
    * @param modSeq number of the newest change
    * @param message JSON of the message with this number
    */
-  changed(
+  reportChange(
     tx: Tx,
     { tenantId: tenant }: WorkspaceKey,
     room: string,
@@ -79,12 +79,17 @@ export class ChatChanges {
     this.writers.push(listener);
   }
 
-  deleted(tx: Tx, { tenantId: tenant }: RequestContext, room: string): void {
+  reportDeletion(tx: Tx, { tenantId: tenant }: RequestContext, room: string): void {
     this.after(tx, ROOM_DELETED, { tenant, room });
   }
 
   /** Reports a new room to its members. */
-  added(tx: Tx, { tenantId: tenant }: RequestContext, room: string, userIds: readonly string[]): void {
+  reportAddition(
+    tx: Tx,
+    { tenantId: tenant }: RequestContext,
+    room: string,
+    userIds: readonly string[],
+  ): void {
     for (let at = 0; at < userIds.length; at += USERS_PER_MESSAGE)
       this.after(tx, ROOM_ADDED, { tenant, room, users: userIds.slice(at, at + USERS_PER_MESSAGE) });
   }
@@ -99,7 +104,7 @@ export class ChatChanges {
     this.after(tx, ROOM_READ, { tenant, room, user, ...position });
   }
 
-  typing({ tenantId: tenant, userId: user }: RequestContext, room: string, on: boolean): void {
+  reportTyping({ tenantId: tenant, userId: user }: RequestContext, room: string, on: boolean): void {
     this.publish(TYPING, { tenant, room, user, on });
   }
 

@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Db } from '../../platform/database/db.js';
+import { rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { ItemFailures } from '../../platform/jobs/sweep.js';
@@ -9,6 +10,7 @@ import type { NotificationCause } from '../../platform/notifications/notificatio
 import { Notifications } from '../../platform/notifications/notifications.js';
 import { ChatChanges } from './chat-changes.js';
 import { CHAT_MENTION, CHAT_MESSAGE, CHAT_ROOM } from './chat.notifications.js';
+import { ChatNotified } from './chat.schema.js';
 import { growingTo } from '../../platform/memory/cache-size.js';
 
 const EVERY_SECONDS = 15;
@@ -25,10 +27,7 @@ const MAX_AGE_SECONDS = 86_400;
 /** A message may become visible this long after its `created_at`: the time limit of a transaction. */
 const OVERLAP_SECONDS = 60;
 
-interface RoomKey {
-  tenant_id: string;
-  room_id: string;
-}
+type RoomKey = Pick<ChatNotified, 'tenant_id' | 'room_id'>;
 
 interface NewMessage {
   seq: number;
@@ -59,12 +58,7 @@ const begin = workspace.statement<never>(
    ON CONFLICT (tenant_id, room_id) DO NOTHING`,
 );
 
-const lock = workspace.statement<{ seq: number }>(
-  'chat.lock_notified',
-  `SELECT seq::float8 AS seq FROM chat_notified WHERE tenant_id = $1 AND room_id = $2 FOR UPDATE`,
-);
-
-// System messages advance the position. Edits are not notified again, except for new mentions (`ChatNotifications.mentioned`).
+// System messages advance the position. Edits are not notified again, except for new mentions (`ChatNotifications.notifyMentioned`).
 const messages = workspace.statement<NewMessage & { is_text: boolean }>(
   'chat.new_messages',
   `SELECT seq::float8 AS seq, id, CASE WHEN guest_name IS NULL THEN sender_id END AS user_id, mentions,
@@ -79,11 +73,6 @@ const readers = workspace.statement<Reader>(
      JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = $2 AND room.deleted_at IS NULL
     WHERE member.tenant_id = $1 AND member.room_id = $2 AND member.notify <> 'none' AND member.last_read_seq < $3
       AND (member.muted_until IS NULL OR member.muted_until <= now())`,
-);
-
-const advance = workspace.statement<never>(
-  'chat.advance_notified',
-  `UPDATE chat_notified SET seq = $3 WHERE tenant_id = $1 AND room_id = $2`,
 );
 
 /**
@@ -163,14 +152,15 @@ export class ChatNotifier implements OnModuleInit {
   private async step(tx: Tx, room: RoomKey): Promise<boolean> {
     const key = [room.tenant_id, room.room_id];
     await tx.query(begin, key);
-    const [position] = await tx.query(lock, key);
+    const positions = rowsOf(tx, ChatNotified);
+    const position = await positions.lock(room);
     if (!position) return false;
     const found = await tx.query(messages, [...key, position.seq, MAX_AGE_SECONDS]);
     const last = found.at(-1);
     if (!last) return false;
     const texts = found.filter(({ is_text }) => is_text);
     if (texts.length > 0) await this.notify(tx, room, texts, last.seq);
-    await tx.query(advance, [...key, last.seq]);
+    await positions.update(room, { seq: String(last.seq) });
     return found.length === BATCH;
   }
 

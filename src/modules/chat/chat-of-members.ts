@@ -60,7 +60,7 @@ export class RoomsOfMembers extends RegisteredContent {
       const type = added.length > 0 && !isPromoted ? 'members_added' : 'role_changed';
       const modSeq = await this.rooms.report(tx, ctx, id, { type, user_ids: [to], role: 'owner' });
       await this.rooms.report(tx, ctx, id, { type: 'role_changed', user_ids: [from], role: 'member' });
-      this.changes.changed(tx, ctx, id, modSeq + 1);
+      this.changes.reportChange(tx, ctx, id, modSeq + 1);
     }
     return ids.length;
   }

@@ -62,7 +62,7 @@ export class ChatApi {
   async reportCall(tx: Tx, ctx: MemberKey, roomId: string, event: CallEvent): Promise<void> {
     await this.rooms.lock(tx, ctx, roomId);
     const modSeq = await this.rooms.report(tx, ctx, roomId, event, 'call');
-    if (modSeq > 0) this.changes.changed(tx, ctx, roomId, modSeq);
+    if (modSeq > 0) this.changes.reportChange(tx, ctx, roomId, modSeq);
   }
 }
 

@@ -101,7 +101,7 @@ export class ChatNotifications extends DomainNotifications {
   protected override readonly titles = { [CHAT_ROOM]: titles };
 
   /** Notifies users that became members of a room. */
-  async added(tx: Tx, ctx: RequestContext, roomId: string, userIds: readonly string[]): Promise<void> {
+  async notifyAdded(tx: Tx, ctx: RequestContext, roomId: string, userIds: readonly string[]): Promise<void> {
     await this.notifications.notify(tx, ctx.tenantId, ROOM_ADDED_TYPE, {
       recipients: userIds,
       actorId: ctx.userId,
@@ -110,7 +110,7 @@ export class ChatNotifications extends DomainNotifications {
   }
 
   /** Notifies users whom an edit of a message mentions. A repeated mention by the same message is ignored. */
-  async mentioned(
+  async notifyMentioned(
     tx: Tx,
     { tenantId, userId }: RequestContext,
     roomId: string,
@@ -129,6 +129,6 @@ export class ChatNotifications extends DomainNotifications {
   /** Marks the caller's notifications of a room up to this message as read. */
   read(tx: Tx, { tenantId, userId }: RequestContext, roomId: string, seq: number): void {
     const subject = { kind: CHAT_ROOM, id: roomId };
-    tx.afterCommit(() => this.notifications.settled(tenantId, userId, subject, seq));
+    tx.afterCommit(() => this.notifications.markSettled(tenantId, userId, subject, seq));
   }
 }

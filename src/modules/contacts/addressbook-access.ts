@@ -52,7 +52,11 @@ export class AddressbookAccess {
   ) {}
 
   /** @throws ApiError 404 */
-  async readable(ctx: RequestContext, bookId: string, reader: Reader = this.db): Promise<AccessedBook> {
+  async requireReadable(
+    ctx: RequestContext,
+    bookId: string,
+    reader: Reader = this.db,
+  ): Promise<AccessedBook> {
     const { tenantId, userId } = ctx;
     const read = () => reader.query(access, [tenantId, userId, bookId]);
     const [book] = await read();
@@ -62,8 +66,8 @@ export class AddressbookAccess {
   }
 
   /** @throws ApiError 404, 403 */
-  async writable(ctx: RequestContext, bookId: string): Promise<AccessedBook> {
-    const book = await this.readable(ctx, bookId);
+  async requireWritable(ctx: RequestContext, bookId: string): Promise<AccessedBook> {
+    const book = await this.requireReadable(ctx, bookId);
     if (book.role === 'reader') throw Errors.forbidden.with();
     return book;
   }
@@ -85,7 +89,7 @@ export class AddressbookAccess {
   }
 
   /** @throws ApiError 404 */
-  async found(ctx: RequestContext, bookId: string, externalId: string): Promise<FoundContact> {
+  async requireContact(ctx: RequestContext, bookId: string, externalId: string): Promise<FoundContact> {
     const read = async (): Promise<AccessedRow[]> => {
       const row = await this.contacts.read(ctx, bookId, externalId);
       return row ? [row] : [];
@@ -96,8 +100,8 @@ export class AddressbookAccess {
   }
 
   /** @throws ApiError 404, 403 */
-  async editable(ctx: RequestContext, bookId: string, externalId: string): Promise<FoundContact> {
-    const found = await this.found(ctx, bookId, externalId);
+  async requireEditable(ctx: RequestContext, bookId: string, externalId: string): Promise<FoundContact> {
+    const found = await this.requireContact(ctx, bookId, externalId);
     if (!canEdit(found.role, found.row)) throw Errors.forbidden.with();
     return found;
   }
@@ -105,7 +109,7 @@ export class AddressbookAccess {
   /** The role in the address book of the workspace depends on a permission. */
   async roleOf(ctx: RequestContext, stored: StoredRole): Promise<BookRole> {
     if (stored !== 'global') return stored;
-    return (await this.permissions.of(ctx)).has('contacts.global.manage') ? 'writer' : 'reader';
+    return (await this.permissions.permissionsOf(ctx)).has('contacts.global.manage') ? 'writer' : 'reader';
   }
 }
 
@@ -129,7 +133,7 @@ export class DefaultBook {
   constructor(private readonly db: Db) {}
 
   /** @returns the id of the book */
-  async of({ tenantId, userId }: RequestContext): Promise<string> {
+  async idOf({ tenantId, userId }: RequestContext): Promise<string> {
     const [found] = await this.db.query(find, [tenantId, userId]);
     if (found) return found.id;
     await this.db.single((tx) => tx.query(create, [tenantId, userId, uuidv7(), NAME]));

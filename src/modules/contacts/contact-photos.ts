@@ -149,7 +149,7 @@ export class ContactPhotos implements OnModuleInit {
   }
 
   /** Photos of these images that are stored already, by hash. */
-  async known(tenantId: string, hashes: readonly string[]): Promise<Map<string, string>> {
+  async findKnown(tenantId: string, hashes: readonly string[]): Promise<Map<string, string>> {
     return this.photos.reuse(tenantId, hashes);
   }
 

@@ -66,7 +66,7 @@ export class FormerContacts {
   }
 
   /** The contacts into which contacts with these uids were merged. */
-  async remaining(
+  async findRemaining(
     reader: Reader,
     { tenantId }: RequestContext,
     bookId: string,

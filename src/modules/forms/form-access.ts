@@ -52,7 +52,7 @@ export class FormAccess {
 
   /** The role that the permissions of the caller give on all forms of the workspace. */
   async baseRole(ctx: RequestContext): Promise<FormRole | null> {
-    const held = await this.permissions.of(ctx);
+    const held = await this.permissions.permissionsOf(ctx);
     if (held.has('forms.manage_any')) return 'owner';
     return held.has('forms.export_any') ? 'viewer' : null;
   }

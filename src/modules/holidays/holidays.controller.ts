@@ -43,8 +43,8 @@ export class HolidaysController {
     response: [EffectiveHolidays, 'Holidays in order of date, and the subscriptions that they come from.'],
     errors: [yearUnsupported],
   })
-  effective(@Ctx() ctx: RequestContext, @Query() query: EffectiveQuery): Promise<EffectiveHolidays> {
-    return this.holidays.effective(ctx, query);
+  readEffective(@Ctx() ctx: RequestContext, @Query() query: EffectiveQuery): Promise<EffectiveHolidays> {
+    return this.holidays.readEffective(ctx, query);
   }
 
   @Endpoint('GET holiday-subscriptions', {

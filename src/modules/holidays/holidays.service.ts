@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Audit } from '../../platform/audit/audit.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
+import { NOW, rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { fieldError } from '../../platform/http/errors.js';
@@ -20,13 +21,18 @@ import type {
   TenantSubscriptionsInput,
   TenantSubscriptionsResponse,
 } from './holidays.dto.js';
-import { type HolidaySubscription, placeOf } from './holidays.schema.js';
+import {
+  type HolidaySubscription,
+  type MemberSubscriptions,
+  placeOf,
+  TenantSubscriptions,
+} from './holidays.schema.js';
 
 /** The subscriptions of a member and of the workspace. */
 export interface Subscriptions {
-  own: HolidaySubscription[];
-  tenant: HolidaySubscription[];
-  muted: string[];
+  own: MemberSubscriptions['subscriptions'];
+  tenant: TenantSubscriptions['subscriptions'];
+  muted: MemberSubscriptions['muted_tenant'];
 }
 
 const readMany = workspace.statement<Subscriptions & { user_id: string }>(
@@ -46,12 +52,6 @@ const writeOwn = workspace.statement<never>(
    ON CONFLICT (tenant_id, user_id) DO UPDATE
      SET subscriptions = excluded.subscriptions, muted_tenant = coalesce($4::text[], stored.muted_tenant),
          updated_at = now()`,
-);
-
-const writeTenant = workspace.statement<never>(
-  'holidays.write_tenant_subscriptions',
-  `INSERT INTO tenant_holiday_subscriptions (tenant_id, subscriptions) VALUES ($1, $2::jsonb)
-   ON CONFLICT (tenant_id) DO UPDATE SET subscriptions = excluded.subscriptions, updated_at = now()`,
 );
 
 /** SQL of holiday subscriptions. */
@@ -81,7 +81,8 @@ export class HolidaysRepository {
   }
 
   async writeTenant(tx: Tx, ctx: RequestContext, subscriptions: HolidaySubscription[]): Promise<void> {
-    await tx.query(writeTenant, [ctx.tenantId, JSON.stringify(subscriptions)]);
+    const values = { tenant_id: ctx.tenantId, subscriptions, updated_at: NOW };
+    await rowsOf(tx, TenantSubscriptions).store(['tenant_id'], values);
   }
 }
 
@@ -115,7 +116,7 @@ export class HolidaysService {
   }
 
   /** The holidays of the subscriptions of the workspace, unless muted, and of the caller. */
-  async effective(ctx: RequestContext, query: EffectiveQuery): Promise<EffectiveHolidays> {
+  async readEffective(ctx: RequestContext, query: EffectiveQuery): Promise<EffectiveHolidays> {
     const { from, to } = rangeOf(query);
     await this.catalogue.assertYears(from, to);
     const { own, tenant, muted } = await this.repository.read(ctx);

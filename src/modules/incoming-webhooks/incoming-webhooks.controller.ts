@@ -158,7 +158,7 @@ export class IncomingWebhooksService {
   }
 
   private async isManager(ctx: MemberKey): Promise<boolean> {
-    return (await this.permissions.of(ctx)).has('webhooks.manage');
+    return (await this.permissions.permissionsOf(ctx)).has('webhooks.manage');
   }
 
   private async targetOf(

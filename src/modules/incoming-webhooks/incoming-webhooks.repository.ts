@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { MemberKey } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import { type ColumnValues, rowsOf } from '../../platform/database/rows.js';
+import { type ColumnValues, NOW, rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { RowQuota } from '../../platform/quotas/row-quota.js';
@@ -32,8 +32,6 @@ const touch = workspace.statement<never>(
 
 /** Milliseconds for which the time of the last use stays, so that frequent requests write nothing. */
 const TOUCH_MS = 60_000;
-
-const NOW = () => 'now()';
 
 /** SQL of incoming webhooks. */
 @Injectable()

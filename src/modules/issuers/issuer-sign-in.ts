@@ -162,7 +162,7 @@ export class IssuerSignIn {
   private async boundTo(email: string): Promise<TenantIssuer | null> {
     const tenantId = await this.domains.ownerOf(email);
     if (tenantId === null) return null;
-    const found = (await this.issuers.all(tenantId)).find(
+    const found = (await this.issuers.readAll(tenantId)).find(
       ({ is_enabled, domains }) => is_enabled && isInDomains(email, domains),
     );
     return this.usable(found ?? null);

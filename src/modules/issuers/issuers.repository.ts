@@ -37,7 +37,7 @@ export class IssuersRepository {
   }
 
   /** A workspace has at most 10. */
-  async all(tenantId: string, reader: Reader = this.db): Promise<TenantIssuer[]> {
+  async readAll(tenantId: string, reader: Reader = this.db): Promise<TenantIssuer[]> {
     return rowsOf(reader, TenantIssuer).all({ tenant_id: tenantId });
   }
 

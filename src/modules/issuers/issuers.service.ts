@@ -62,7 +62,7 @@ export class IssuersService {
   ) {}
 
   async list({ tenantId }: RequestContext): Promise<ReplyOf<typeof ISSUERS, 'list'>> {
-    const rows = await this.issuers.all(tenantId);
+    const rows = await this.issuers.readAll(tenantId);
     const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     return ISSUERS.page(
       sorted.map((row) => presentIssuer(row, this.config)),
@@ -106,7 +106,7 @@ export class IssuersService {
       await this.assertDomains(tx, values, []);
       const made = await rowsOf(tx, TenantIssuer).insert({ ...values, revision: 1, issuer: input.issuer });
       if (!made) throw IssuerErrors.alreadyExists.with();
-      if ((await this.issuers.all(tenantId, tx)).length > QUOTAS.workspace.issuers)
+      if ((await this.issuers.readAll(tenantId, tx)).length > QUOTAS.workspace.issuers)
         throw IssuerErrors.tooManyIssuers.with();
       await this.log(tx, ctx, 'created', made, { issuer: made.issuer, domains: made.domains });
       return ISSUERS.created(id, presentIssuer(made, this.config));
@@ -222,7 +222,7 @@ export class IssuersService {
     for (const domain of domains)
       if ((await this.domains.ownerOf(`@${domain}`, tx)) !== tenant_id)
         throw IssuerErrors.domainNotVerified.with({ body: { domain } });
-    const others = (await this.issuers.all(tenant_id, tx)).filter((other) => other.id !== id);
+    const others = (await this.issuers.readAll(tenant_id, tx)).filter((other) => other.id !== id);
     const taken = domains.find((domain) => others.some((other) => other.domains.includes(domain)));
     if (taken !== undefined) throw IssuerErrors.domainBound.with({ body: { domain: taken } });
   }

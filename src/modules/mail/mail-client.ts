@@ -49,7 +49,7 @@ export class MailClient {
    * @param kind the limits to apply
    * @throws ApiError 429 and 503 above the limits; errors of `credential` and `work`
    */
-  async as(
+  async runAs(
     call: MailCall,
     work: (session: MailSession) => Promise<MailReply>,
     kind: keyof RequestLimits = 'requests',
@@ -70,17 +70,17 @@ export class MailClient {
 
   /** Sends one request and passes the JSON response on. */
   forward(call: MailCall, request: UpstreamRequest): Promise<MailReply> {
-    return this.as(call, async (session) => forwarded(await session.json(request)));
+    return this.runAs(call, async (session) => forwardReply(await session.json(request)));
   }
 
   /** The mail of a user for work in the background, without the request limits. */
-  background({ tenantId, userId }: MailOwner): MailSession {
+  openBackground({ tenantId, userId }: MailOwner): MailSession {
     return this.sessionOf({ ctx: { tenantId, userId } });
   }
 
   /**
    * Sends one request on behalf of a user outside of the mail API, e.g. to manage application passwords.
-   * @returns also 403 `MissingPrivileges`, which `as` treats as an expired credential
+   * @returns also 403 `MissingPrivileges`, which `runAs` treats as an expired credential
    * @throws ApiError as `credential`, and 500 `Proxy failed`
    */
   async request({ tenantId, userId }: MailOwner, request: UpstreamRequest): Promise<JsonResponse> {
@@ -115,7 +115,8 @@ export class MailClient {
     if (!isRejected(first)) return first;
     const renewed = await this.accounts.credential(call.ctx, credential);
     const second = await read(await this.send(call, request, renewed));
-    if (isRejected(second)) throw this.upstream.failed('the credential is rejected, and so is a new one');
+    if (isRejected(second))
+      throw this.upstream.reportFailure('the credential is rejected, and so is a new one');
     return second;
   }
 
@@ -140,7 +141,7 @@ export class MailClient {
     try {
       return await reading;
     } catch (error) {
-      throw error instanceof UnusableResponseError ? this.upstream.failed(error.message) : error;
+      throw error instanceof UnusableResponseError ? this.upstream.reportFailure(error.message) : error;
     }
   }
 }
@@ -172,7 +173,7 @@ const rejectsCredential = (response: JsonResponse | UpstreamResponse): boolean =
   response instanceof JsonResponse && rejectsToken(response);
 
 /** Passes a response on unchanged: its status and its text. */
-export function forwarded({ status, text, stream }: JsonResponse): MailReply {
+export function forwardReply({ status, text, stream }: JsonResponse): MailReply {
   if (text !== null) return JsonReply.ofText(text, { status });
   if (stream === null) throw new Error('a response has neither text nor stream');
   return new BodyReply(stream, { status, contentType: 'application/json; charset=utf-8' });

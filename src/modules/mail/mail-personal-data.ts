@@ -61,7 +61,7 @@ export class MailPersonalData extends PersonalDataSource {
     }
     // Without a mail account, the request would create one.
     if (((await this.accounts.read(owner))?.mail_user_id ?? null) === null) return;
-    const session = this.client.background(owner);
+    const session = this.client.openBackground(owner);
     const mailboxes = await mailboxesOf(session);
     await archive.content('mailboxes.json', [
       JSON.stringify(mailboxes.map(({ id, path }) => ({ id, path }))),

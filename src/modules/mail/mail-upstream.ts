@@ -16,7 +16,7 @@ import type { ClientDisconnect } from '../../platform/http/abort-signal.js';
 import { type ApiError, Errors } from '../../platform/http/errors.js';
 import { STORAGE_RETRY_AFTER } from '../../platform/http/server/exception.filter.js';
 import { DATABASE_STORAGE, Dependencies } from '../../platform/observability/dependencies.js';
-import { traced } from '../../platform/telemetry/tracer.js';
+import { runTraced } from '../../platform/telemetry/tracer.js';
 import { MailErrors } from './mail.response.js';
 import { readJson, type UpstreamResponse } from './upstream-response.js';
 import type { ResponseBody } from './upstream/response-body.js';
@@ -103,7 +103,7 @@ export class MailUpstream {
     signal?: ClientDisconnect,
   ): Promise<UpstreamResponse> {
     const config = this.configOf(request, token, signal);
-    const response = await traced(
+    const response = await runTraced(
       () => ({ ...spanOf(request), kind: 'client', position: 'child' }),
       async (span) => {
         span.inject(config.headers);
@@ -141,7 +141,7 @@ export class MailUpstream {
   }
 
   /** Logs the reason and returns the error for the client. */
-  failed(reason: string, code?: string): ApiError {
+  reportFailure(reason: string, code?: string): ApiError {
     this.logger.warn({ reason, code }, 'the mail service sent no usable response');
     return MailErrors.proxyFailed.with();
   }
@@ -168,8 +168,8 @@ export class MailUpstream {
   private failure(error: unknown, signal: ClientDisconnect | undefined): unknown {
     if (signal?.reason) return signal.reason;
     if (!isAxiosError(error)) return error;
-    if (error.code === AxiosError.ECONNABORTED) return this.failed('timeout');
-    return this.failed('no response', error.code);
+    if (error.code === AxiosError.ECONNABORTED) return this.reportFailure('timeout');
+    return this.reportFailure('no response', error.code);
   }
 }
 

@@ -48,7 +48,7 @@ export class JsonResponse {
 const UNPARSED = Symbol('unparsed');
 
 /** Appends members to a JSON object. */
-export function extended(response: JsonResponse, members: Fields): JsonResponse {
+export function extendJson(response: JsonResponse, members: Fields): JsonResponse {
   const { status, text, value } = response;
   if (text === null || !isFields(value)) return response;
   const merged = { ...value, ...members };

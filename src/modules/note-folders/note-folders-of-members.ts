@@ -34,7 +34,7 @@ export class NoteFoldersOfMembers extends RegisteredContent {
     const { tenantId } = ctx;
     const tree = await this.folders.tree(tx, { tenantId, userId: from });
     const top = tree.children(null);
-    const ids = top.flatMap((id) => tree.below(id));
+    const ids = top.flatMap((id) => tree.listBelow(id));
     const first = (await this.folders.tree(tx, { tenantId, userId: to })).lastPosition(null);
     const position = () =>
       'CASE WHEN parent_id IS NULL THEN :first + array_position(:ids::uuid[], id) ELSE position END';

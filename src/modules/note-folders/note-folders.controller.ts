@@ -143,10 +143,10 @@ export class NoteFoldersService {
     ctx: RequestContext,
     { id, revision }: NoteFolder,
   ): Promise<boolean> {
-    const folders = (await this.folders.tree(tx, ctx)).below(id);
+    const folders = (await this.folders.tree(tx, ctx)).listBelow(id);
     const areEmpty = await this.hooks.run(tx, FOLDER_CONTENTS_TRASHED, { ctx, folders });
     const locked = await this.locked(tx, ctx, id);
-    const below = (await this.folders.tree(tx, ctx)).below(id);
+    const below = (await this.folders.tree(tx, ctx)).listBelow(id);
     if (locked.revision !== revision || below.some((found) => !folders.includes(found)))
       throw new ConcurrentChangeError('the folders have changed');
     if (areEmpty.includes(false)) return false;

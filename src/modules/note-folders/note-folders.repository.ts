@@ -37,7 +37,7 @@ export class NoteFoldersRepository extends OwnerFeed<NoteFolder> {
 
   async present(reader: Reader, ctx: RequestContext, folders: NoteFolder[]): Promise<NoteFolderResponse[]> {
     const ids = folders.map((folder) => folder.id);
-    const counts = await this.counts.of(reader, ctx, 'note_folder', ids);
+    const counts = await this.counts.countContent(reader, ctx, 'note_folder', ids);
     return folders.map((folder) => ({
       id: folder.id,
       name: folder.name,

@@ -5,7 +5,7 @@ import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { unpackBody } from './history/revision-pack.js';
-import type { NoteRole } from './notes.schema.js';
+import type { NoteRevisionPack, NoteRole } from './notes.schema.js';
 
 /** SQL over the row `item` of a note: about the bytes of the note without its content, from the parts that may be long. */
 export const NOTE_SUMMARY_BYTES = `2048 + 256 * cardinality(item.member_ids) + 128 * cardinality(item.labels)
@@ -99,7 +99,9 @@ const listRevisions = workspace.statement<RevisionRow & { fits: boolean }>(
 
 // The bodies of old revisions are packed: the row then has the pack, the place of the body in it (from 1), and the JSON
 // without the content.
-const readRevision = workspace.statement<RevisionRow & { pack: Buffer | null; place: number }>(
+const readRevision = workspace.statement<
+  RevisionRow & { pack: NoteRevisionPack['bodies'] | null; place: number }
+>(
   'notes.read_revision',
   `SELECT found.revision, found.pack, found.place,
           CASE WHEN found.pack IS NULL THEN left(found.json, -1) || ',"content":' || to_json(found.content)::text || '}' ELSE found.json END AS json

@@ -75,13 +75,13 @@ export class NotificationSockets implements OnModuleInit {
   }
 
   /** Notifications are new or changed. */
-  changed(tx: Tx, changes: readonly { tenant_id: string; user_id: string; id: string }[]): void {
+  reportChanges(tx: Tx, changes: readonly { tenant_id: string; user_id: string; id: string }[]): void {
     tx.afterCommit(() => this.publishChanges(changes));
   }
 
   /** The user has changed the state of a notification. */
   stateChanged(tx: Tx, { tenantId, userId }: MemberKey, id: string): void {
-    this.changed(tx, [{ tenant_id: tenantId, user_id: userId, id }]);
+    this.reportChanges(tx, [{ tenant_id: tenantId, user_id: userId, id }]);
     tx.afterCommit(() => this.reportSettled({ tenantId, userId }));
   }
 
@@ -90,11 +90,11 @@ export class NotificationSockets implements OnModuleInit {
    * unread notifications are counted or mailed.
    */
   async examine(ctx: RequestContext): Promise<void> {
-    this.withdrawn(ctx, await this.relevance.examineUnread(ctx));
+    this.reportWithdrawal(ctx, await this.relevance.examineUnread(ctx));
   }
 
   /** Notifications of a user were withdrawn or changed. Call it after the commit. */
-  withdrawn({ tenantId, userId }: MemberKey, ids: readonly string[]): void {
+  reportWithdrawal({ tenantId, userId }: MemberKey, ids: readonly string[]): void {
     if (ids.length === 0) return;
     if (ids.length > MAX_LOST) return this.publishCounts({ tenantId, userId });
     this.publishChanges(ids.map((id) => ({ tenant_id: tenantId, user_id: userId, id })));
@@ -137,12 +137,12 @@ export class NotificationSockets implements OnModuleInit {
   /** Sends the changes of the last seconds that this process has not sent. */
   private async sendLost(seconds: number): Promise<void> {
     if (this.connections.size === 0) return;
-    const recent = await this.rows.recent(seconds);
+    const recent = await this.rows.listRecent(seconds);
     const lost = recent.filter((row) => !this.isDelivered(row));
     for (const rows of Map.groupBy(lost, (row) => `${row.tenant_id} ${row.user_id}`).values()) {
       const [{ tenant_id: tenantId, user_id: userId }] = rows as [RecentNotification];
       const member = { tenantId, userId };
-      if (this.connections.of(tenantId, userId).size === 0 || rows.length > MAX_LOST) {
+      if (this.connections.connectionsOf(tenantId, userId).size === 0 || rows.length > MAX_LOST) {
         for (const row of rows) this.delivered.set(row.id, versionOf(row));
         await this.sendCounts(member);
       } else for (const { id } of rows) await this.run(member, (to, sockets) => this.send(to, sockets, id));
@@ -160,7 +160,7 @@ export class NotificationSockets implements OnModuleInit {
     member: MemberKey,
     work: (member: MemberKey, sockets: ReadonlySet<Connection>) => Promise<void>,
   ): Promise<void> {
-    const sockets = this.connections.of(member.tenantId, member.userId);
+    const sockets = this.connections.connectionsOf(member.tenantId, member.userId);
     if (sockets.size === 0) return;
     try {
       await work(member, sockets);

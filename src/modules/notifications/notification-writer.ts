@@ -158,7 +158,7 @@ export class NotificationWriter implements OnApplicationBootstrap {
     const { tenantId, cause } = causes[0]!;
     const byUser = causesByUser(type, causes);
     if (byUser.size === 0) return;
-    const settings = await this.settings.of(this.db, tenantId, [...byUser.keys()]);
+    const settings = await this.settings.readSettings(this.db, tenantId, [...byUser.keys()]);
     const rows = settings.flatMap((each) => this.rowFor(type, each, byUser.get(each.userId) ?? []) ?? []);
     if (rows.length === 0) return;
     const { subject } = cause;
@@ -169,7 +169,7 @@ export class NotificationWriter implements OnApplicationBootstrap {
     const pushed = new Set(wanted.map(({ userId }) => userId));
     const store = async (tx: Tx) => {
       const added = await tx.query(add, values);
-      this.sockets.changed(tx, added);
+      this.sockets.reportChanges(tx, added);
       return added.filter(({ user_id }) => pushed.has(user_id));
     };
     if (pushed.size === 0) return void (await this.db.single(store));

@@ -49,7 +49,7 @@ export class NotificationPresenter {
   }
 
   private async languageOf(reader: Reader, { tenantId, userId }: RequestContext): Promise<Language> {
-    return (await this.settings.of(reader, tenantId, [userId]))[0]?.language ?? 'en';
+    return (await this.settings.readSettings(reader, tenantId, [userId]))[0]?.language ?? 'en';
   }
 
   private async titles(
@@ -62,7 +62,7 @@ export class NotificationPresenter {
     for (const [kind, some] of byKind) {
       if (kind === null) continue;
       const ids = some.map(({ subject_id }) => subject_id as string);
-      for (const [id, title] of await this.references.of(reader, ctx, kind, ids))
+      for (const [id, title] of await this.references.readTitles(reader, ctx, kind, ids))
         titles.set(`${kind} ${id}`, oneLine(title));
     }
     return titles;

@@ -48,7 +48,7 @@ export class NotificationsApi {
    * @param requestId names the job in logs
    * @returns in their order; null unless the notification is unread, of use and readable, and its recipient is an active member
    */
-  async current(
+  async readCurrent(
     tenantId: string,
     wanted: readonly { userId: string; id: string }[],
     requestId: string,
@@ -57,7 +57,7 @@ export class NotificationsApi {
     const found = new Map<string, CurrentNotificationView>();
     const users = [...new Set(wanted.map(({ userId }) => userId))];
     const contexts = await this.rows.contextsOf(tenantId, users, requestId);
-    const settings = await this.settings.of(this.db, tenantId, users);
+    const settings = await this.settings.readSettings(this.db, tenantId, users);
     const settingsOf = new Map(settings.map((each) => [each.userId, each]));
     const rows = await this.rows.ofUsers(tenantId, wanted);
     // One statement reads what all recipients see.
@@ -107,7 +107,7 @@ export class NotificationsApi {
       tenantId,
       examined.map(({ outcome }) => outcome),
     );
-    for (const [userId, ids] of changed) this.sockets.withdrawn({ tenantId, userId }, ids);
+    for (const [userId, ids] of changed) this.sockets.reportWithdrawal({ tenantId, userId }, ids);
     const stale = examined.filter(({ ctx }) => changed.has(ctx.userId));
     const wanted = stale.flatMap(({ ctx: { userId }, rows }) => rows.map(({ id }) => ({ userId, id })));
     const current =

@@ -121,7 +121,7 @@ export class NotificationsService {
         rows.filter(({ fits, state }) => fits && state !== 'unread'),
       );
       if (changed.length === 0) return rows;
-      this.sockets.withdrawn(ctx, changed);
+      this.sockets.reportWithdrawal(ctx, changed);
     }
   }
 

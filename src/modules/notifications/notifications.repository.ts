@@ -224,12 +224,16 @@ export class NotificationsRepository {
   }
 
   /** Shown notifications of all users of the current cell that are new or have changed within the last seconds. */
-  async recent(seconds: number): Promise<RecentNotification[]> {
+  async listRecent(seconds: number): Promise<RecentNotification[]> {
     return this.db.query(recent, [seconds]);
   }
 
   /** Unread notifications, also those for e-mail only, in their order. @param afterSeq exclusive */
-  async unread({ tenantId, userId }: MemberKey, afterSeq: number, limit: number): Promise<NotificationRow[]> {
+  async listUnread(
+    { tenantId, userId }: MemberKey,
+    afterSeq: number,
+    limit: number,
+  ): Promise<NotificationRow[]> {
     return this.db.query(unread, [tenantId, userId, afterSeq, limit]);
   }
 

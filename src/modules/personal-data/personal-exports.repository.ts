@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ObjectLiteral } from 'typeorm';
 import type { StoredBlob } from '../../platform/blobs/blobs.js';
 import { Db } from '../../platform/database/db.js';
-import { type ColumnValues, rowsOf } from '../../platform/database/rows.js';
+import { type ColumnValues, NOW, rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import type { DataOwner } from '../../platform/personal-data/personal-data.js';
@@ -45,7 +45,6 @@ const expire = workspace.statement<Pick<PersonalExport, 'tenant_id'> & { blob_id
   { reach: 'cell' },
 );
 
-const NOW = () => 'now()';
 /** Ends the lease. */
 const ENDED = { lease_id: null, due_at: null } as const;
 const AFTER_SECONDS = () => 'now() + make_interval(secs => :seconds)';

@@ -52,7 +52,8 @@ export class PresenceEvents implements OnModuleInit {
     this.bus.subscribe(CHANGED, (message) => this.deliver(message as unknown as ChangedMessage));
     this.bus.subscribe(CHOSEN, (message) => {
       const { tenant, user, own } = message as unknown as ChosenMessage;
-      for (const connection of this.connections.of(tenant, user)) connection.send(PRESENCE_OWN, own);
+      for (const connection of this.connections.connectionsOf(tenant, user))
+        connection.send(PRESENCE_OWN, own);
     });
   }
 
@@ -82,7 +83,7 @@ export class PresenceEvents implements OnModuleInit {
   }
 
   /** Reports the choice of a user to their own devices. */
-  chosen({ tenantId: tenant, userId: user }: RequestContext, own: OwnPresenceResponse): void {
+  reportChoice({ tenantId: tenant, userId: user }: RequestContext, own: OwnPresenceResponse): void {
     this.bus.publish(CHOSEN, { tenant, user, own });
   }
 

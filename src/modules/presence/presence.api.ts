@@ -14,12 +14,12 @@ export class PresenceApi {
   ) {}
 
   /** The presence of active members by user id; deactivated and unknown users are missing. */
-  async of(
+  async readPresence(
     ctx: WorkspaceKey,
     userIds: readonly string[],
   ): Promise<Map<string, { status: PresenceStatus; text: string }>> {
     if (userIds.length === 0) return new Map();
-    const rows = await this.repository.of(ctx, userIds);
+    const rows = await this.repository.readPresence(ctx, userIds);
     return new Map(rows.map(({ user_id, status, text }) => [user_id, { status, text }]));
   }
 
@@ -29,14 +29,14 @@ export class PresenceApi {
   }
 
   /** Those of the sessions of the users that have an open socket, or had one a few seconds ago. */
-  async connected(
+  async findConnected(
     ctx: WorkspaceKey,
     userIds: readonly string[],
     sessionIds: readonly string[],
   ): Promise<Set<string>> {
     return sessionIds.length === 0
       ? new Set()
-      : new Set(await this.repository.connected(ctx, userIds, sessionIds));
+      : new Set(await this.repository.findConnected(ctx, userIds, sessionIds));
   }
 
   /** Records that a socket shows a room, or no longer shows it. The caller checks the membership. */

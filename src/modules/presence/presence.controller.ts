@@ -88,7 +88,7 @@ export class PresenceService implements OnModuleInit {
     return found;
   }
 
-  async own(ctx: RequestContext): Promise<OwnPresenceResponse> {
+  async readOwn(ctx: RequestContext): Promise<OwnPresenceResponse> {
     return ownPresenceOf(await this.repository.choice(ctx));
   }
 
@@ -102,13 +102,13 @@ export class PresenceService implements OnModuleInit {
     const chosen: Choice = { choice: status === 'online' ? null : status, text, choice_until: until };
     this.events.publish(await this.writes.choose(ctx, chosen, this.options.graceSeconds));
     const own = ownPresenceOf(chosen);
-    this.events.chosen(ctx, own);
+    this.events.reportChoice(ctx, own);
     if (status === 'invisible') this.devices.sweepLater();
     return own;
   }
 
   private async snapshot(ctx: RequestContext, userIds: readonly string[]): Promise<PresenceEnvelope> {
-    const rows = await this.repository.of(ctx, userIds);
+    const rows = await this.repository.readPresence(ctx, userIds);
     return { presence: rows, as_of: new Date().toISOString() };
   }
 }
@@ -142,8 +142,8 @@ export class PresenceController {
       'The status that you have chosen. Other users see it while one of your devices is connected. Without a choice, `status` is `online`.',
     response: [OwnPresenceEnvelope, 'Your status on all devices.'],
   })
-  async own(@Ctx() ctx: RequestContext): Promise<OwnPresenceEnvelope> {
-    return { presence: await this.presence.own(ctx) };
+  async readOwn(@Ctx() ctx: RequestContext): Promise<OwnPresenceEnvelope> {
+    return { presence: await this.presence.readOwn(ctx) };
   }
 
   @Endpoint('PUT me', {

@@ -53,7 +53,7 @@ export class PresenceRepository {
   constructor(private readonly db: Db) {}
 
   /** Active members among the users, by id. */
-  async of({ tenantId }: WorkspaceKey, userIds: readonly string[]): Promise<PresenceResponse[]> {
+  async readPresence({ tenantId }: WorkspaceKey, userIds: readonly string[]): Promise<PresenceResponse[]> {
     return this.db.query(ofUsers, [tenantId, userIds]);
   }
 
@@ -72,7 +72,7 @@ export class PresenceRepository {
   }
 
   /** Those of the sessions of the users that have an open socket, or had one a few seconds ago. */
-  async connected(
+  async findConnected(
     { tenantId }: WorkspaceKey,
     userIds: readonly string[],
     sessionIds: readonly string[],

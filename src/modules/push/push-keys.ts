@@ -112,7 +112,7 @@ export class PushKeys implements OnModuleInit {
   }
 
   /** The key of new subscriptions. */
-  async current(): Promise<{ id: string; publicKey: string }> {
+  async readCurrent(): Promise<{ id: string; publicKey: string }> {
     if (!this.newest || performance.now() - this.readAt > RELOAD_MS) {
       const [row] = await this.db.query(newest, []);
       if (!row) throw new Error('there is no key for push messages');
@@ -127,7 +127,7 @@ export class PushKeys implements OnModuleInit {
   }
 
   /** The key of a subscription. @throws UnreadableSecretError when SECRET_KEYS lacks its key */
-  async of(id: string): Promise<PushSigningKey> {
+  async readKey(id: string): Promise<PushSigningKey> {
     let key = this.loaded.get(id);
     if (!key) {
       key = this.load(id);

@@ -90,7 +90,7 @@ export class PushSender {
     subscription: PushSubscription,
     { ttl, urgency, topic }: PushMessage,
   ): Promise<Record<string, string>> {
-    const { publicKey } = await this.keys.of(subscription.key_id);
+    const { publicKey } = await this.keys.readKey(subscription.key_id);
     return {
       'content-encoding': 'aes128gcm',
       'content-type': 'application/octet-stream',
@@ -105,7 +105,7 @@ export class PushSender {
     const name = `${key_id} ${service}`;
     const known = this.tokens.get(name);
     if (known !== undefined) return known;
-    const { privateKey } = await this.keys.of(key_id);
+    const { privateKey } = await this.keys.readKey(key_id);
     const { publicUrl } = this.config;
     const token = await new SignJWT({
       aud: service,

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
 import type { MemberKey } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import { type ColumnValues, rowsOf } from '../../platform/database/rows.js';
+import { type ColumnValues, NOW, rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { RowQuota } from '../../platform/quotas/row-quota.js';
@@ -35,8 +35,6 @@ export type SubscriptionValues = Pick<
   PushSubscription,
   'endpoint' | 'service' | 'p256dh' | 'auth' | 'can_dismiss' | 'key_id' | 'description' | 'session_id'
 >;
-
-const NOW = () => 'now()';
 
 /** SQL of push subscriptions. */
 @Injectable()

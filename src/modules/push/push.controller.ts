@@ -49,7 +49,7 @@ export class PushService {
   ) {}
 
   async key(): Promise<PushKeyEnvelope> {
-    const { id, publicKey } = await this.keys.current();
+    const { id, publicKey } = await this.keys.readCurrent();
     return { push_key: { id, public_key: publicKey } };
   }
 
@@ -101,7 +101,7 @@ export class PushService {
   }
 
   private async keyOf(id: string | undefined): Promise<string> {
-    if (id === undefined) return (await this.keys.current()).id;
+    if (id === undefined) return (await this.keys.readCurrent()).id;
     if (await this.keys.exists(id)) return id.toLowerCase();
     throw fieldError('key_id', 'invalid', 'key_id must be an id of GET /notifications/push-key');
   }

@@ -19,7 +19,7 @@ const visibleAmong = workspace.statement<{ user_id: string }>(
 @Injectable()
 export class VisibleUsers {
   /** Returns the users among `userIds` whom clients see. */
-  async among(tx: Tx, tenantId: string, userIds: string[]): Promise<Set<string>> {
+  async findAmong(tx: Tx, tenantId: string, userIds: string[]): Promise<Set<string>> {
     return new Set((await tx.query(visibleAmong, [tenantId, userIds])).map((row) => row.user_id));
   }
 }

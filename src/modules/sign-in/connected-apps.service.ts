@@ -31,7 +31,10 @@ export class ConnectedAppsService {
   ) {}
 
   async list(ctx: AccountContext): Promise<ConnectedAppListEnvelope> {
-    const byClient = Map.groupBy(await this.sessions.recent(ctx.userId, QUOTAS.account.sessions), clientOf);
+    const byClient = Map.groupBy(
+      await this.sessions.listRecent(ctx.userId, QUOTAS.account.sessions),
+      clientOf,
+    );
     const names = new Map((await this.tenants.workspacesOf(ctx.userId)).map(({ id, name }) => [id, name]));
     const applications: ConnectedApp[] = [];
     for (const [id, rows] of byClient) {

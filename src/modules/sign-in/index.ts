@@ -1,6 +1,6 @@
 export { OidcClientsApi, SWAGGER_CLIENT } from './clients/oidc-clients.api.js';
 export { CLIENT_KINDS, type ClientKind } from './clients/oidc-clients.repository.js';
-export { parsed } from './interaction/sign-in-forms.js';
+export { parseField as parsed } from './interaction/sign-in-forms.js';
 export { OIDC_PATH } from './oidc-configuration.js';
 export { API_SCOPE } from './model/oidc-scopes.js';
 export { SignInModule } from './sign-in.module.js';

@@ -7,7 +7,7 @@ import { OidcClientsApi } from './clients/oidc-clients.api.js';
 import { IssuerSteps, SignInCompletion } from './sign-in-completion.js';
 import { KnownBrowsers } from './interaction/known-browsers.js';
 import { type EnrolmentStep, isEnrolling, SignInEnrolment } from './sign-in-enrolment.js';
-import { parsed, SignInForms } from './interaction/sign-in-forms.js';
+import { parseField, SignInForms } from './interaction/sign-in-forms.js';
 import { OidcProvider } from './oidc-provider.js';
 import * as pages from './pages/index.js';
 import { acrOf } from './protocol/issuer-mark.js';
@@ -39,7 +39,7 @@ export class Interactions {
     const acceptLanguage = request.headers['accept-language'];
     let locale = localeOf(undefined, acceptLanguage);
     try {
-      const provider = await this.oidc.current();
+      const provider = await this.oidc.readCurrent();
       const details = await provider.interactionDetails(request, response);
       const { params } = details;
       locale = localeOf(params['ui_locales'], acceptLanguage);
@@ -99,7 +99,7 @@ export class Interactions {
         : this.currentPage(signIn);
     const { pending } = signIn;
     const enrolled =
-      pending && isEnrolling(pending) && (await this.enrolment.submitted(signIn, pending, fields));
+      pending && isEnrolling(pending) && (await this.enrolment.handleSubmission(signIn, pending, fields));
     if (pending && enrolled) return this.enrolled(signIn, pending, enrolled);
     return this.loginStep(signIn, step, fields);
   }
@@ -195,7 +195,7 @@ export class Interactions {
     const alert = signIn.locale.t(response === '' ? 'passkey_missing' : 'passkey_invalid');
     const proof = {
       subject: signIn.details.uid,
-      credential: parsed(response),
+      credential: parseField(response),
       accountId: pending?.accountId ?? null,
     };
     const { ip } = originOf(signIn.request);
@@ -255,7 +255,7 @@ export class Interactions {
   private async issuerReturned(signIn: SignIn): Promise<pages.Page | null> {
     const { originalUrl } = signIn.request;
     const query = new URLSearchParams(originalUrl.slice(originalUrl.indexOf('?')));
-    const result = await this.issuers.returned(signIn, query);
+    const result = await this.issuers.handleReturn(signIn, query);
     if ('body' in result) return result;
     const { accountId, issuer, amr } = result;
     const acr = acrOf({ tenantId: issuer.tenant_id, id: issuer.id });

@@ -38,7 +38,7 @@ export class OidcProvider {
   ) {}
 
   /** The provider with the current keys, which another process may have rotated. */
-  async current(): Promise<Provider> {
+  async readCurrent(): Promise<Provider> {
     return (await this.currentBuild()).provider;
   }
 

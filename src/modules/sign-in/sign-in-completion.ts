@@ -54,7 +54,7 @@ export class IssuerSteps {
   }
 
   /** Handles the response of the issuer. @returns the user, or the page with the error */
-  async returned(signIn: SignIn, query: URLSearchParams): Promise<IssuerSignedIn | Page> {
+  async handleReturn(signIn: SignIn, query: URLSearchParams): Promise<IssuerSignedIn | Page> {
     const attempt = signIn.details.result?.['issuer'] as IssuerAttempt | undefined;
     if (!attempt) return expiredPage(signIn.locale);
     // Deletes the attempt first, so that a response is used once.

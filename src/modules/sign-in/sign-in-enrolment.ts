@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { browserName } from '../../platform/http/user-agent.js';
 import { RequiredEnrolment } from '../account-security/index.js';
 import * as pages from './pages/index.js';
-import { parsed } from './interaction/sign-in-forms.js';
+import { parseField } from './interaction/sign-in-forms.js';
 import { actorOf, frameOf, type Pending, type PendingEnrolment, type SignIn } from './sign-in-state.js';
 
 type Enrolling = Pending & { enrolment: PendingEnrolment };
@@ -40,7 +40,7 @@ export class SignInEnrolment {
   }
 
   /** @returns null for another step, and when the enrolment must start again */
-  async submitted(
+  async handleSubmission(
     signIn: SignIn,
     pending: Enrolling,
     fields: (name: string) => string,
@@ -79,7 +79,7 @@ export class SignInEnrolment {
     const result = await this.required.registerPasskey(
       actorOf(signIn.request, pending.accountId),
       name,
-      parsed(response),
+      parseField(response),
     );
     if (result.outcome === 'not_pending') return null;
     return result.outcome === 'enabled'

@@ -57,7 +57,8 @@ export class SignInGrants {
     const { scopes, ...opening } = request;
     const { accountId, clientId, tenantId, secondFactorAt, issuer } = opening;
     const id = uuidv7();
-    const { session_days } = tenantId === null ? { session_days: null } : await this.policies.of(tenantId);
+    const { session_days } =
+      tenantId === null ? { session_days: null } : await this.policies.readPolicy(tenantId);
     const ttl = Math.min(this.config.SIGN_IN_DAYS, session_days ?? Infinity) * DAY_SECONDS;
     const expiresAt = new Date(Date.now() + ttl * 1000);
     const { ip, userAgent, requestId } = origin;
@@ -82,7 +83,7 @@ export class SignInGrants {
 
   /** Whether a grant may still obtain tokens for this account. */
   async isAlive(grantId: string, accountId: string): Promise<boolean> {
-    return (await this.sessions.live(grantId))?.accountId === accountId;
+    return (await this.sessions.findLive(grantId))?.accountId === accountId;
   }
 
   /**
@@ -133,7 +134,7 @@ export class SignInGrants {
    * @returns private claims of an access token: session and workspace
    */
   async tokenClaims(grantId: string, expiresAt: number): Promise<{ sid: string; tid?: string }> {
-    const session = await this.sessions.live(grantId);
+    const session = await this.sessions.findLive(grantId);
     if (!session) {
       const { errors } = await oidcLibrary();
       throw new errors.InvalidGrant('the sign-in has ended');

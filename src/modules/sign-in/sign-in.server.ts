@@ -191,7 +191,7 @@ export class SignInServer {
 
   /** The identity scopes of a session; null for a token of the command line, which needs no consent. */
   private async scopesOf(sessionId: string): Promise<Set<string> | null> {
-    return this.grants.identityScopes(await this.oidc.current(), sessionId);
+    return this.grants.identityScopes(await this.oidc.readCurrent(), sessionId);
   }
 
   /** Rate limit per network, as all routes are public. @returns seconds to wait */

@@ -90,7 +90,7 @@ export class TaskInputs {
     if (input.priority !== undefined) patch.priority = PRIORITIES.indexOf(input.priority);
     if (input.group !== undefined) patch.group = input.group?.trim() || null;
     if (input.assignees !== undefined) {
-      patch.assignee_ids = [...new Set(await this.named(ctx, 'assignees', input.assignees))];
+      patch.assignee_ids = [...new Set(await this.resolveNamed(ctx, 'assignees', input.assignees))];
     }
     if (input.references !== undefined) {
       const references = await this.stored(ctx, input.references, taskId);
@@ -106,7 +106,7 @@ export class TaskInputs {
    * @returns their ids, in order
    * @throws ApiError 422 `unknown_user`
    */
-  async named(ctx: RequestContext, field: string, named: readonly NamedUser[]): Promise<string[]> {
+  async resolveNamed(ctx: RequestContext, field: string, named: readonly NamedUser[]): Promise<string[]> {
     const found = await this.members(ctx, named);
     const unknown = found.flatMap((id, n) => (id === undefined ? [n] : []));
     if (unknown.length > 0) {
@@ -116,7 +116,7 @@ export class TaskInputs {
     return found as string[];
   }
 
-  /** Looks up the assignee of a subtask, as `named` does for a list. @throws ApiError 422 `unknown_user` */
+  /** Looks up the assignee of a subtask, as `resolveNamed` does for a list. @throws ApiError 422 `unknown_user` */
   async assignee(ctx: RequestContext, named: NamedUser): Promise<string> {
     const [id] = await this.members(ctx, [named]);
     if (id !== undefined) return id;
@@ -167,7 +167,7 @@ export class TaskInputs {
     references: readonly StoredReference[],
     taskId?: string,
   ): Promise<number[]> {
-    const unreadable = await this.references.unreadable(this.db, ctx, references);
+    const unreadable = await this.references.findUnreadable(this.db, ctx, references);
     if (unreadable.length === 0 || taskId === undefined) return unreadable;
     const { refs = null } = (await this.tasks.read(this.db, ctx, taskId)) ?? {};
     const present = new Set((JSON.parse(refs ?? '[]') as StoredReference[]).map(keyOf));

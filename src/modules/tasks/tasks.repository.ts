@@ -97,7 +97,7 @@ export class TasksRepository {
   }
 
   /** The task as a write that changes nothing returns it. @throws ApiError 404 `not_found` without access */
-  async stored(reader: Reader, ctx: RequestContext, id: string): Promise<StoredTask> {
+  async readStored(reader: Reader, ctx: RequestContext, id: string): Promise<StoredTask> {
     const found = await this.read(reader, ctx, id);
     if (!found) throw TaskErrors.notFound.with();
     return { revision: found.revision, json: found.task, refs: found.refs };

@@ -25,7 +25,7 @@ export class TenantPolicies {
 
   constructor(private readonly db: Db) {}
 
-  async of(tenantId: string): Promise<TenantPolicy> {
+  async readPolicy(tenantId: string): Promise<TenantPolicy> {
     const cached = this.cache.get(tenantId);
     if (cached) return cached;
     const policy =
@@ -46,17 +46,17 @@ export class TenantPolicies {
 
   /** Whether a member with this role may create share links. */
   async mayShareLinks({ tenantId, role }: RequestContext): Promise<boolean> {
-    return includes((await this.of(tenantId)).link_shares, role);
+    return includes((await this.readPolicy(tenantId)).link_shares, role);
   }
 
   /** Whether a member with this role may invite guests. */
   async mayInviteGuests(tenantId: string, role: TenantRole | null): Promise<boolean> {
-    return includes((await this.of(tenantId)).guest_invites, role);
+    return includes((await this.readPolicy(tenantId)).guest_invites, role);
   }
 
   /** Whether the workspace accepts access tokens of this issuer; `local`: of this service. */
   async accepts(tenantId: string, issuer: string): Promise<boolean> {
-    const { allowed_issuers } = await this.of(tenantId);
+    const { allowed_issuers } = await this.readPolicy(tenantId);
     return allowed_issuers === null || allowed_issuers.includes(issuer);
   }
 
@@ -65,7 +65,8 @@ export class TenantPolicies {
    * @param memberSince start of the membership @returns null: no second factor is required
    */
   async secondFactorDeadline(tenantId: string, memberSince: Date): Promise<Date | null> {
-    const { second_factor_required, second_factor_since, second_factor_grace_days } = await this.of(tenantId);
+    const { second_factor_required, second_factor_since, second_factor_grace_days } =
+      await this.readPolicy(tenantId);
     if (!second_factor_required) return null;
     const start = Math.max(second_factor_since?.getTime() ?? 0, memberSince.getTime());
     return new Date(start + second_factor_grace_days * DAY_MS);

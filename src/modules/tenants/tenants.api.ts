@@ -121,7 +121,7 @@ export class TenantsApi {
     userIds: readonly string[],
     present: readonly string[] = [],
   ): Promise<string[]> {
-    return this.tenants.inactive(reader, tenantId, userIds, present);
+    return this.tenants.findInactive(reader, tenantId, userIds, present);
   }
 
   async idBySlug(slug: string): Promise<string | null> {

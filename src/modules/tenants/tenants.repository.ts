@@ -208,7 +208,7 @@ export class TenantsRepository {
     return new Map(rows.map((row) => [row.named_as, row.user_id]));
   }
 
-  async inactive(
+  async findInactive(
     reader: Reader,
     tenantId: string,
     userIds: readonly string[],

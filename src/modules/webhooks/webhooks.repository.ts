@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PermissionSource } from '../../platform/context/permission.guard.js';
 import type { MemberKey } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import { type ColumnValues, rowsOf } from '../../platform/database/rows.js';
+import { type ColumnValues, NOW, rowsOf } from '../../platform/database/rows.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { EventInterests, PublicEvents } from '../../platform/events/public-events.js';
@@ -17,7 +17,7 @@ export class WebhookAccess {
   constructor(private readonly permissions: PermissionSource) {}
 
   async isManager(ctx: MemberKey): Promise<boolean> {
-    return (await this.permissions.of(ctx)).has('webhooks.manage');
+    return (await this.permissions.permissionsOf(ctx)).has('webhooks.manage');
   }
 
   /** @throws ApiError 403 */
@@ -26,7 +26,7 @@ export class WebhookAccess {
   }
 
   /** The webhook, for a caller who may see it. @throws ApiError 404 */
-  visible(ctx: MemberKey, webhook: Webhook | null, isManager: boolean): Webhook {
+  assertVisible(ctx: MemberKey, webhook: Webhook | null, isManager: boolean): Webhook {
     const isVisible = webhook?.owner_id === ctx.userId || (webhook?.scope === 'tenant' && isManager);
     if (!webhook || !isVisible) throw WEBHOOKS.notFound.with();
     return webhook;
@@ -95,8 +95,6 @@ const removeSome = workspace.statement<{ count: number }>(
    SELECT count(*)::int AS count FROM removed`,
 );
 
-const NOW = () => 'now()';
-
 /** SQL of webhooks and their settings. */
 @Injectable()
 export class WebhooksRepository {
@@ -123,7 +121,7 @@ export class WebhooksRepository {
   }
 
   /** Active ones, by id. */
-  async active(tenantId: string, ids: readonly string[]): Promise<Map<string, Webhook>> {
+  async readActive(tenantId: string, ids: readonly string[]): Promise<Map<string, Webhook>> {
     const rows = await this.db.query(active, [tenantId, ids]);
     const webhooks = rows.map((row) => rowsOf(this.db, Webhook).hydrate(row));
     return new Map(webhooks.map((webhook) => [webhook.id, webhook]));

@@ -128,7 +128,11 @@ export class WebhooksService {
       return input;
     });
     return this.db.tx(async (tx) => {
-      const before = this.access.visible(ctx, await this.webhooks.lock(tx, ctx.tenantId, id), isManager);
+      const before = this.access.assertVisible(
+        ctx,
+        await this.webhooks.lock(tx, ctx.tenantId, id),
+        isManager,
+      );
       await WEBHOOKS.checkWrite(before, expected, checked, () => presentWebhook(before));
       const changes = changedFields<Partial<Webhook>>(before, this.fieldsOf(before.scope, checked.value));
       if (!changes) throw WebhookErrors.noChanges.with();
@@ -153,7 +157,11 @@ export class WebhooksService {
   ): Promise<ReplyOf<typeof WEBHOOKS, 'deleted'>> {
     const isManager = await this.access.isManager(ctx);
     const shown = await deleteInBatches(this.db, async (tx) => {
-      const webhook = this.access.visible(ctx, await this.webhooks.lock(tx, ctx.tenantId, id), isManager);
+      const webhook = this.access.assertVisible(
+        ctx,
+        await this.webhooks.lock(tx, ctx.tenantId, id),
+        isManager,
+      );
       await WEBHOOKS.checkWrite(webhook, expected, null, () => presentWebhook(webhook));
       const isLast = (await this.webhooks.removeDeliveries(tx, webhook, BATCH)) < BATCH;
       if (isLast) {
@@ -170,7 +178,7 @@ export class WebhooksService {
     const plain = this.secrets.create();
     await this.found(ctx, id);
     return this.db.tx(async (tx) => {
-      const before = this.access.visible(ctx, await this.webhooks.lock(tx, ctx.tenantId, id), true);
+      const before = this.access.assertVisible(ctx, await this.webhooks.lock(tx, ctx.tenantId, id), true);
       this.access.assertOwner(ctx, before);
       const after = await this.webhooks.update(tx, before, {
         secret: this.secrets.seal(before, plain),
@@ -184,7 +192,7 @@ export class WebhooksService {
 
   private async found(ctx: RequestContext, id: string): Promise<Webhook> {
     const isManager = await this.access.isManager(ctx);
-    return this.access.visible(ctx, await this.webhooks.find(ctx.tenantId, id), isManager);
+    return this.access.assertVisible(ctx, await this.webhooks.find(ctx.tenantId, id), isManager);
   }
 
   private fieldsOf(scope: WebhookScope, input: UpdateWebhook): Partial<Webhook> {

@@ -5,7 +5,7 @@
 export const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** How many items of a size a page has: one at least, `most` at most. */
-export const fitting = (bytes: number, most: number): number =>
+export const countFitting = (bytes: number, most: number): number =>
   Math.max(1, Math.min(most, Math.floor(PAGE_BYTES / bytes)));
 
 /** Texts in pages that end at their bytes. The last text of a page may exceed them. */

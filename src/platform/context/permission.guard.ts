@@ -15,7 +15,7 @@ import type { AuthenticatedRequest, RequestContext, MemberKey } from './request-
 /** Returns the permissions of a caller in a workspace. Implemented by the access module. */
 export abstract class PermissionSource {
   /** The current permissions, also just after another process has changed them. */
-  abstract of(ctx: MemberKey): Promise<ReadonlySet<string>>;
+  abstract permissionsOf(ctx: MemberKey): Promise<ReadonlySet<string>>;
 }
 
 /**
@@ -34,7 +34,7 @@ class PermissionGuard implements CanActivate {
     for (const [name, value] of Object.entries(request.params))
       if (name.endsWith('_id') && !isUuid(value)) throw Errors.invalidId.with();
     const wanted = this.reflector.get<string[]>(REQUIRES, context.getHandler());
-    const held = await this.permissions.of(request.ctx as RequestContext);
+    const held = await this.permissions.permissionsOf(request.ctx as RequestContext);
     if (!wanted.some((permission) => held.has(permission))) throw Errors.forbidden.with();
     return true;
   }

@@ -76,7 +76,7 @@ const current = new AsyncLocalStorage<CurrentWork | 'process' | undefined>();
 export const workOf = (request: OwnedRequest): CurrentWork => new RequestWork(request);
 
 /** Runs the handling of a request. */
-export const during = <T>(work: CurrentWork, handle: () => T): T => current.run(work, handle);
+export const runDuring = <T>(work: CurrentWork, handle: () => T): T => current.run(work, handle);
 
 /** Runs work that a user has caused without a request of HTTP. */
 export const inWorkOf = <T>(owner: WorkOwner, work: () => T): T =>

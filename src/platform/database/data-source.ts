@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import type { Config } from '../../config/config.js';
-import { FairPool, type FairPoolConfig, type Shares, undivided } from './connections/fair-pool.js';
+import { FairPool, type FairPoolConfig, type Shares, shareUndivided } from './connections/fair-pool.js';
 import { PrimaryClient } from './connections/primary-client.js';
 import type { SessionConfig, SessionSettings } from './connections/session-client.js';
 import type { Schema } from './schema/schema-part.js';
@@ -52,7 +52,7 @@ export function createDataSource(
   {
     timeouts = true,
     schema: namespace,
-    shares = undivided(config.DATABASE_POOL_MAX),
+    shares = shareUndivided(config.DATABASE_POOL_MAX),
     poolSize = config.DATABASE_POOL_MAX,
   }: DataSourceOptions = {},
 ): DataSource {

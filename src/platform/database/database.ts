@@ -10,7 +10,7 @@ import {
   holdConnection,
   queueOf,
   sharesOfCell,
-  undivided,
+  shareUndivided,
   type UseState,
 } from './connections/fair-pool.js';
 import { ReadPipelines } from './connections/read-pipelines.js';
@@ -80,7 +80,7 @@ export class Database {
 
   /** From now on, reads of lists may run on these standbys of the database. @param urls not empty */
   useReplicas(urls: readonly string[]): void {
-    const { max = 1, session = {}, shares = undivided(max) } = this.pool.options as FairPoolConfig;
+    const { max = 1, session = {}, shares = shareUndivided(max) } = this.pool.options as FairPoolConfig;
     this.replicas = new Replicas({
       urls,
       session,

@@ -1,12 +1,12 @@
-import { composed, MAX_COMPOSED } from '../../lib/text/index.js';
+import { composeText, MAX_COMPOSED } from '../../lib/text/index.js';
 
 /** Escapes the wildcards of LIKE. */
 export const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
 
 /** The LIKE pattern of all composed texts (NFC) that contain this one. */
-export const likePattern = (text: string): string => `%${escapeLike(composed(text))}%`;
+export const likePattern = (text: string): string => `%${escapeLike(composeText(text))}%`;
 
-/** SQL for the composed form of a text, as `composed` makes it: longer text stays. */
+/** SQL for the composed form of a text, as `composeText` makes it: longer text stays. */
 export const composedSql = (text: string): string =>
   `CASE WHEN length(${text}) > ${MAX_COMPOSED} THEN ${text} ELSE normalize(${text}) END`;
 

@@ -28,6 +28,9 @@ export type TenantWhere<E> = FindOptionsWhere<E> & { tenant_id: string };
 /** Values of columns to write; a function returns an SQL expression. */
 export type ColumnValues<E> = QueryDeepPartialEntity<E>;
 
+/** The time of the transaction, as a value to write. */
+export const NOW = (): string => 'now()';
+
 /** Sort key of a list: columns that together are unique, in the order of comparison. */
 export type SortKey<E> = readonly (keyof E & string)[];
 

@@ -24,7 +24,7 @@ export const DocxErrors = {
 const RETRY_AFTER = { headers: { 'Retry-After': '5' } };
 
 /** The queue is full. */
-export const busy = () => DocxErrors.unavailable.with(RETRY_AFTER);
+export const makeBusyError = () => DocxErrors.unavailable.with(RETRY_AFTER);
 
 /** The writer of `lib/docx`, in worker threads. */
 export class EmbeddedDocx implements DocxEngine {
@@ -80,7 +80,7 @@ export class DocxConverter implements OnModuleDestroy {
   }
 
   private asApiError(error: unknown): Error {
-    if (error instanceof QueueFullError || error instanceof ClosedError) return busy();
+    if (error instanceof QueueFullError || error instanceof ClosedError) return makeBusyError();
     this.logger.error({ err: error }, 'a conversion failed');
     return error instanceof MissingProgramError ? DocxErrors.unavailable.with() : DocxErrors.failed.with();
   }

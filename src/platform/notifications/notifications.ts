@@ -52,7 +52,7 @@ export class Notifications {
    * Marks the unread notifications about a subject as read, because the user has seen it. Call it after the commit.
    * @param upTo only notifications whose `data.seq` is at most this number
    */
-  settled(tenantId: string, userId: string, subject: NotificationSubject, upTo: number): void {
+  markSettled(tenantId: string, userId: string, subject: NotificationSubject, upTo: number): void {
     this.settle({ tenantId, userId, subject, upTo });
   }
 

@@ -40,7 +40,7 @@ export class HealthController {
     errors: [Errors.badRequest],
   })
   @Public()
-  live(): HealthResponse {
+  checkLive(): HealthResponse {
     return { status: 'ok' };
   }
 
@@ -52,7 +52,7 @@ export class HealthController {
     errors: [Errors.badRequest, NOT_READY],
   })
   @Public()
-  async ready(): Promise<ReadinessResponse> {
+  async checkReady(): Promise<ReadinessResponse> {
     if (this.lifecycle.current !== 'serving' || !(await this.databaseAcceptsWrites()))
       throw NOT_READY.with({ headers: { 'Retry-After': '1' } });
     const { blob_store = 'unavailable', database_storage = 'unavailable' } = await this.dependencies.states();

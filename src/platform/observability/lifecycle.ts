@@ -10,11 +10,11 @@ export class Lifecycle {
     return this.state;
   }
 
-  serving(): void {
+  markServing(): void {
     this.state = 'serving';
   }
 
-  draining(): void {
+  markDraining(): void {
     this.state = 'draining';
     for (const notify of this.listeners) notify();
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Response } from 'express';
 import type { Logger } from 'pino';
-import { during, workOf } from '../current-work/current-work.js';
+import { runDuring, workOf } from '../current-work/current-work.js';
 import { type AccessLog, bytesOf, type LoggedRequest, type RequestEnd, statusOf } from './access-log.js';
 import type { LoopWatch } from './loop-watch.js';
 import type { Metrics } from './metrics.js';
@@ -64,7 +64,7 @@ export function requestLifecycle({ logger, accessLog, metrics, loop }: RequestOb
         if (logs) logger.debug(debugFields(request, end), 'request');
       });
     }
-    const proceed = () => during(work, next);
+    const proceed = () => runDuring(work, next);
     if (tracing) tracing.request(request, response, proceed);
     else proceed();
   };

@@ -60,7 +60,7 @@ export class FeedChanges implements OnModuleInit {
     const grown = Object.entries(after.collections).filter(
       ([name, head]) => head > (before.collections[name] ?? 0),
     );
-    for (const connection of this.connections.of(ctx.tenantId, ctx.userId))
+    for (const connection of this.connections.connectionsOf(ctx.tenantId, ctx.userId))
       for (const [collection, head] of grown) connection.send(CHANGED, { collection, head });
   }
 }

@@ -207,7 +207,7 @@ export class RealtimeGateway {
     await setImmediate();
     if (!identity || this.hasChangedSince(identity)) throw new Error('unauthorized');
     const { tenantId, userId, sessionId } = identity;
-    if (this.connections.of(tenantId, userId).size >= this.options.maxPerUser)
+    if (this.connections.connectionsOf(tenantId, userId).size >= this.options.maxPerUser)
       throw new Error('too_many_sockets');
     const ctx: RequestContext = { tenantId, userId, sessionId, role: null, requestId: randomUUID() };
     socket.data = Object.freeze(ctx);

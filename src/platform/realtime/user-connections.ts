@@ -24,7 +24,7 @@ export class UserConnections {
     this.removed.push(listener);
   }
 
-  of(tenantId: string, userId: string): ReadonlySet<Connection> {
+  connectionsOf(tenantId: string, userId: string): ReadonlySet<Connection> {
     return this.byTenant.get(tenantId)?.get(userId) ?? NONE;
   }
 

@@ -34,7 +34,7 @@ export class ReferenceTitles {
   }
 
   /** @returns titles by id; empty for a kind without a source */
-  async of(
+  async readTitles(
     reader: Reader,
     ctx: RequestContext,
     kind: string,
@@ -45,7 +45,7 @@ export class ReferenceTitles {
   }
 
   /** @returns ids of the objects that the caller may edit; empty for a kind without a source */
-  async editable(
+  async findEditable(
     reader: Reader,
     ctx: RequestContext,
     kind: string,

@@ -39,7 +39,7 @@ export class RelatedItems {
   }
 
   /** @returns the items of one kind, best first */
-  async of(ctx: RequestContext, kind: RelatedKind, query: RelatedQuery): Promise<RelatedItem[]> {
+  async findRelated(ctx: RequestContext, kind: RelatedKind, query: RelatedQuery): Promise<RelatedItem[]> {
     const found = (await this.sources.get(kind)?.(ctx, query)) ?? [];
     return bestOf(found, query.limit);
   }
@@ -74,7 +74,7 @@ export class ContentCounts {
   }
 
   /** @returns counts by container id, as the caller sees the content; empty for a kind without a source */
-  async of(
+  async countContent(
     reader: Reader,
     ctx: RequestContext,
     kind: string,

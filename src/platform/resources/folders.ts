@@ -48,7 +48,7 @@ export class Tree {
   }
 
   /** The node and those below it, level by level. */
-  below(id: string): string[] {
+  listBelow(id: string): string[] {
     return this.levels(id).flat();
   }
 

@@ -73,7 +73,7 @@ export class ItemIndexRepository {
    * The item where its index row is stale; undefined where it is current or the item does not exist.
    * @param revision a row of this or a later revision, with the same readers, counts as current
    */
-  async stale(
+  async findStale(
     tenantId: string,
     itemId: string,
     revision: number | null = null,
@@ -82,7 +82,7 @@ export class ItemIndexRepository {
   }
 
   /**
-   * The items of a batch whose index row is stale, as `stale` finds them.
+   * The items of a batch whose index row is stale, as `findStale` finds them.
    * @param bytes no further item is read once the bodies of the previous ones have this many bytes
    */
   staleOf(items: readonly ItemRevision[], bytes: number): Promise<StaleItemOf[]> {
@@ -98,7 +98,7 @@ export class ItemIndexRepository {
    * The items with a stale index row among the last `limit` changes of this user.
    * @param bytes no further item is read once the bodies of the previous ones have this many bytes
    */
-  pending(tenantId: string, userId: string, limit: number, bytes: number): Promise<StaleItem[]> {
+  listPending(tenantId: string, userId: string, limit: number, bytes: number): Promise<StaleItem[]> {
     return this.db.query(this.statements.pending, [tenantId, userId, limit, bytes]);
   }
 

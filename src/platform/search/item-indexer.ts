@@ -134,7 +134,7 @@ export abstract class ItemIndexer {
    */
   async indexItem(tenantId: string, id: string, revision: number | null = null): Promise<void> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const item = await this.index.stale(tenantId, id, revision);
+      const item = await this.index.findStale(tenantId, id, revision);
       if (!item) return;
       if (await this.index.put(tenantId, item, await indexedItem(item))) {
         this.recent.set(itemKey({ tenantId, id }), { revision: item.revision, readAt: item.readAt });

@@ -55,7 +55,7 @@ export abstract class ItemSearch<Row extends SearchRow, Envelope> {
   }
 
   /** Text form of the tsquery for `findable` of the tables. */
-  protected abstract findable(ctx: RequestContext, query: SearchQuery): string;
+  protected abstract composeFindable(ctx: RequestContext, query: SearchQuery): string;
 
   /** The JSON of each hit, without score and excerpts. */
   protected abstract presentRows(ctx: RequestContext, rows: Found<Row>[]): Promise<string[]>;
@@ -74,7 +74,7 @@ export abstract class ItemSearch<Row extends SearchRow, Envelope> {
     const query = SearchQuery.parse(q);
     if (query.isEmpty) return this.reply([], 0, null, q);
     if (query.isTooLong) throw tooManyWords();
-    const findable = this.findable(ctx, query);
+    const findable = this.composeFindable(ctx, query);
     const { match, rank } = query;
     const rows = await this.find(ctx, { findable, match, rank, state, filter, limit, after, overlay: [] });
     const found = rows.filter((row) => row.id !== null);
@@ -101,13 +101,13 @@ export abstract class ItemSearch<Row extends SearchRow, Envelope> {
    * The best hits of any of the texts, without excerpts. Changes that are not indexed yet are missing.
    * @param query texts, the most specific one first
    */
-  async related(ctx: RequestContext, { texts, limit }: RelatedQuery): Promise<RelatedItem[]> {
+  async findRelated(ctx: RequestContext, { texts, limit }: RelatedQuery): Promise<RelatedItem[]> {
     const found = new Map<string, RelatedItem>();
     for (const [n, text] of texts.entries()) {
       const query = SearchQuery.parse(text);
       if (query.isEmpty || query.isTooLong) continue;
       const { match, rank } = query;
-      const findable = this.findable(ctx, query);
+      const findable = this.composeFindable(ctx, query);
       const filter = () => ({ variant: '', sql: '' });
       const rows = await this.searches.search(ctx, {
         findable,
@@ -145,7 +145,12 @@ export abstract class ItemSearch<Row extends SearchRow, Envelope> {
   private async find(ctx: RequestContext, query: ItemSearchQuery): Promise<Row[]> {
     const rows = await this.searches.search(ctx, query);
     if (!rows[0]?.pending) return rows;
-    const items = await this.indexer.index.pending(ctx.tenantId, ctx.userId, PENDING_CHANGES, PENDING_BYTES);
+    const items = await this.indexer.index.listPending(
+      ctx.tenantId,
+      ctx.userId,
+      PENDING_CHANGES,
+      PENDING_BYTES,
+    );
     const overlay: Overlay[] = [];
     for (const item of items)
       overlay.push({ id: item.id, revision: item.revision, ...(await indexedItem(item)) });

@@ -35,7 +35,7 @@ export class SystemMailDelivery implements OnModuleInit {
   }
 
   private async handle({ tenantId, payload }: DomainEvent): Promise<void> {
-    const mail = await this.mails.queued(tenantId, payload['id'] as string);
+    const mail = await this.mails.findQueued(tenantId, payload['id'] as string);
     if (!mail) return;
     if (mail.is_expired) return this.mails.finish(tenantId, mail.id, 'expired');
     if (!this.transport.isConfigured) return this.mails.finish(tenantId, mail.id, 'not_configured');

@@ -107,7 +107,7 @@ export class SystemMailsRepository {
     return (await tx.query(insert, values)).length > 0;
   }
 
-  async queued(tenantId: string, id: string): Promise<QueuedMail | undefined> {
+  async findQueued(tenantId: string, id: string): Promise<QueuedMail | undefined> {
     return (await this.db.query(read, [tenantId, id]))[0];
   }
 

@@ -44,7 +44,7 @@ export function setTracer(next: Tracer | undefined): void {
 const NO_SPAN: OpenSpan = { set: () => undefined, fail: () => undefined, inject: () => undefined };
 
 /** Runs `work` as a span when traces are on. */
-export const traced = <T>(options: () => SpanOptions, work: (span: OpenSpan) => Promise<T>): Promise<T> =>
+export const runTraced = <T>(options: () => SpanOptions, work: (span: OpenSpan) => Promise<T>): Promise<T> =>
   current ? current.span(options(), work) : work(NO_SPAN);
 
 /** Runs a statement as a span with its name when traces are on. Values and text are not recorded. */
@@ -52,7 +52,7 @@ export const tracedStatement = <T>(
   { name, home }: { name: string; home: string },
   work: () => Promise<T>,
 ): Promise<T> =>
-  traced(
+  runTraced(
     () => ({
       name: name || 'unnamed statement',
       kind: 'client',

@@ -18,7 +18,7 @@ const sha256 = (text) => createHash('sha256').update(text).digest();
 
 async function mint({ tenantId, userId }, callId) {
   const identity = `u:${userId}:00000000`;
-  const call = await tokens.joinable({ tenantId, userId }, callId, identity);
+  const call = await tokens.findJoinable({ tenantId, userId }, callId, identity);
   const room = `t${tenantId.replaceAll('-', '')}.${callId}`;
   const token = new AccessToken(LIVEKIT_API_KEY, LIVEKIT_API_SECRET, {
     identity,

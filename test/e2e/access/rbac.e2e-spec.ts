@@ -632,7 +632,7 @@ describe('groups, members and permissions', () => {
       expect((await set(admin, max, 'activate')).body.member.status).toBe('active');
       // An ended session stays ended.
       expect((await max.api.get('/notes')).status).toBe(401);
-      const log = await app.get(AuditReader).concerning(max.tenantId, max.id, 2);
+      const log = await app.get(AuditReader).listConcerning(max.tenantId, max.id, 2);
       expect(log.map(({ action, actor_id }) => [action, actor_id])).toEqual([
         ['user.activated', admin.id],
         ['user.deactivated', admin.id],

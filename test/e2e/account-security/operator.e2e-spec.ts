@@ -48,7 +48,7 @@ describe('operator commands for locked out users', () => {
     expect(json(await run('second-factor', 'reset', '--email', person.email)).removed).toBe(false);
     const { body } = await person.api.get('/settings/security');
     expect(body.two_factor.enabled).toBe(false);
-    const [event] = await app.get<AuditReader>(AuditReader).concerning(null, person.id, 1);
+    const [event] = await app.get<AuditReader>(AuditReader).listConcerning(null, person.id, 1);
     expect(event).toMatchObject({ action: 'security.second_factor_disabled', origin: 'cli', actor_id: null });
     const unknown = await run('second-factor', 'reset', '--email', 'unknown@acme.example');
     expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('No account')]);

@@ -358,7 +358,7 @@ describe('calls of members', () => {
     const calls = app.get(CallsRepository);
     const tenants: string[] = [];
     await app.inCells(async () => {
-      for (let [next] = await calls.live(null, 1); next; [next] = await calls.live(next, 1))
+      for (let [next] = await calls.listLive(null, 1); next; [next] = await calls.listLive(next, 1))
         if (next.callId === id) tenants.push(next.tenantId);
     });
     expect(tenants.toSorted()).toEqual([alice.tenantId!, mallory.tenantId!].toSorted());

@@ -66,7 +66,7 @@ export const guestChatTests = (world: GuestWorkspace): void =>
 
     test('a repeated message is reported again: the process of the first request may have ended before its report', async () => {
       const gina = await newGuest(await newCall({ room: await newRoom() }));
-      const changed = jest.spyOn(world.app.get(ChatChanges), 'changed');
+      const changed = jest.spyOn(world.app.get(ChatChanges), 'reportChange');
       const input = { client_msg_id: randomUUID(), body: 'hello' };
       const { message } = ok(await gina.post('chat/messages', input), 201);
       expect(ok(await gina.post('chat/messages', input), 200).message).toEqual(message);

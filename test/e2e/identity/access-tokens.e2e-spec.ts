@@ -62,7 +62,7 @@ describe('access tokens', () => {
       await fresh(alice),
       createRemoteJWKSet(new URL(`${app.base}/apis/v1/.well-known/jwks.json`)),
     );
-    const current = await app.get<SigningKeys>(SigningKeys).current();
+    const current = await app.get<SigningKeys>(SigningKeys).readCurrent();
     return new SignJWT({ ...payload, ...claims })
       .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt', kid: current.id, ...header })
       .sign(key ?? current.key);
@@ -463,7 +463,7 @@ describe('access tokens', () => {
         await onStart({}, async (each) => {
           const stored = (await rows()).find((row) => row.id === id)!;
           expect([stored.private_jwk, stored.sealed.startsWith('own.')]).toEqual([null, true]);
-          const current = await each.get<SigningKeys>(SigningKeys).current();
+          const current = await each.get<SigningKeys>(SigningKeys).readCurrent();
           expect(current.id).toBe(id);
           const [token] = await each
             .get<IdentityApi>(IdentityApi)

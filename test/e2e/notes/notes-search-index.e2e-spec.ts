@@ -223,7 +223,7 @@ describe('the search index of notes', () => {
       await world.indexed();
       const { index } = world.app.get(NoteIndexer);
       await world.app.sql('UPDATE note_search SET audience = $2 WHERE note_id = $1', [note.id, note.id]);
-      const seen = (await index.stale(alice.tenantId as string, note.id))!;
+      const seen = (await index.findStale(alice.tenantId as string, note.id))!;
       await alice.api.patch(`/notes/${note.id}`, { base_revision: 1, content: '<p>newer</p>' });
       await world.indexed();
       expect(await index.put(alice.tenantId as string, seen, await wordsOf('stale'))).toBe(false);
@@ -331,11 +331,11 @@ describe('the search index of notes', () => {
       await world.indexed();
       const { index } = world.app.get(NoteIndexer);
       await world.app.sql('UPDATE note_search SET revision = 5 WHERE note_id = $1', [note.id]);
-      expect(await index.stale(alice.tenantId as string, note.id, 5)).toBeUndefined();
-      expect(await index.stale(alice.tenantId as string, note.id, 6)).toBeDefined();
-      expect(await index.stale(alice.tenantId as string, note.id)).toBeDefined();
+      expect(await index.findStale(alice.tenantId as string, note.id, 5)).toBeUndefined();
+      expect(await index.findStale(alice.tenantId as string, note.id, 6)).toBeDefined();
+      expect(await index.findStale(alice.tenantId as string, note.id)).toBeDefined();
       await world.app.sql('UPDATE note_search SET audience = $2 WHERE note_id = $1', [note.id, note.id]);
-      expect(await index.stale(alice.tenantId as string, note.id, 5)).toBeDefined();
+      expect(await index.findStale(alice.tenantId as string, note.id, 5)).toBeDefined();
       await world.app.get(NoteIndexer).indexItem(alice.tenantId as string, note.id);
     });
 

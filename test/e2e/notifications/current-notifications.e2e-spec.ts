@@ -55,9 +55,9 @@ describe('the present notifications of several recipients', () => {
       [ids],
     );
     const wanted = rows.map(({ user_id: userId, id }) => ({ userId, id }));
-    const together = await api.current(alice.tenantId!, wanted, 'test');
+    const together = await api.readCurrent(alice.tenantId!, wanted, 'test');
     const alone = [];
-    for (const each of wanted) alone.push(...(await api.current(alice.tenantId!, [each], 'test')));
+    for (const each of wanted) alone.push(...(await api.readCurrent(alice.tenantId!, [each], 'test')));
     expect(JSON.stringify(together)).toBe(JSON.stringify(alone));
     const seen = together.flatMap((view, n) =>
       view ? [[wanted[n]!.userId, view.notification.subject?.title]] : [],
@@ -76,7 +76,7 @@ describe('the present notifications of several recipients', () => {
       const db = app.get<Db>(Db);
       const before = db.roundTrips;
       const own = wanted.filter(({ userId }) => users.some(({ id }) => id === userId));
-      await api.current(alice.tenantId!, own, 'test');
+      await api.readCurrent(alice.tenantId!, own, 'test');
       return db.roundTrips - before;
     };
     // Jobs run statements too, now and then.
@@ -95,7 +95,7 @@ describe('the present notifications of several recipients', () => {
         [tasks[1]],
       );
     ok(await alice.api.delete(`/tasks/${tasks[1]}`, { base_revision: 1 }));
-    await api.current(alice.tenantId!, wanted, 'test');
+    await api.readCurrent(alice.tenantId!, wanted, 'test');
     expect(await writers()).toEqual([{ users: others.length, transactions: 1 }]);
   });
 });

@@ -329,11 +329,11 @@ describe('erasure of personal data', () => {
       [user.tenantId, user.id],
     );
     const repository = app.get(PersonalErasuresRepository);
-    const of = repository.of.bind(repository);
+    const of = repository.listOfUser.bind(repository);
     const seen = Promise.withResolvers<void>();
-    repository.of = async (userId) => {
+    repository.listOfUser = async (userId) => {
       const found = await of(userId);
-      repository.of = of;
+      repository.listOfUser = of;
       seen.resolve();
       return found;
     };

@@ -102,12 +102,12 @@ describe('the audit log', () => {
       { action: 'c.account', objectKind: 'user', objectId: carol.id },
     );
     await record(as({ ...carol, tenantId: alice.tenantId }), { action: 'c.elsewhere', objectKind: 'thing' });
-    expect(actions(await reader().concerning(carol.tenantId, carol.id, 3))).toEqual([
+    expect(actions(await reader().listConcerning(carol.tenantId, carol.id, 3))).toEqual([
       'c.account',
       'c.suffered',
       'c.did',
     ]);
-    expect(actions(await reader().concerning(null, carol.id, 3))).toEqual(['c.account']);
+    expect(actions(await reader().listConcerning(null, carol.id, 3))).toEqual(['c.account']);
     expect((await app.sql(`SELECT tenant_id FROM audit_log WHERE action = 'c.account'`))[0].tenant_id).toBe(
       NO_TENANT,
     );

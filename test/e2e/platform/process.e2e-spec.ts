@@ -220,11 +220,11 @@ describe('the server as a process', () => {
       (await app.anonymous.get('/health/ready')).status,
     ];
     expect(await states()).toEqual([200, 200]);
-    lifecycle.draining();
+    lifecycle.markDraining();
     const { body, headers } = await app.anonymous.get('/health/ready');
     expect([body.error, headers.get('retry-after')]).toEqual(['not_ready', '1']);
     expect(await states()).toEqual([200, 503]);
-    lifecycle.serving();
+    lifecycle.markServing();
     expect(await states()).toEqual([200, 200]);
   });
 });

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { LateError, within } from '../../../src/lib/turns/index.js';
-import { during, inWorkOf } from '../../../src/platform/current-work/current-work.js';
+import { LateError, awaitWithin } from '../../../src/lib/turns/index.js';
+import { runDuring, inWorkOf } from '../../../src/platform/current-work/current-work.js';
 import { errorCode } from '../../../src/platform/database/database-errors.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { either } from '../../../src/platform/database/statement.js';
@@ -153,7 +153,7 @@ describe('faults of read replicas', () => {
       try {
         await readsOnReplica(app);
         const work = { owner: { workspace: 'w', user: 'u' }, isLong: true, databaseBytes: 0 };
-        const result = during(work, () => read(app, slow));
+        const result = runDuring(work, () => read(app, slow));
         await slowReads(streaming(), 1);
         const closing = app.get<Db>(Db).main.replicas!.close();
         if (fault === 'is lost') await proxy.cut();
@@ -176,7 +176,7 @@ describe('faults of read replicas', () => {
     try {
       await readsOnReplica(app);
       const held = proxy.hold('replicas.position');
-      const result = within(15_000, read(app));
+      const result = awaitWithin(15_000, read(app));
       await held;
       expect(await result).toEqual(ON_PRIMARY);
     } finally {
@@ -262,11 +262,11 @@ describe('faults of read replicas', () => {
     const client = new pg.Client(servers.primary.url);
     await client.connect();
     try {
-      const response = within(20, client.query('SELECT 1 AS one'));
+      const response = awaitWithin(20, client.query('SELECT 1 AS one'));
       const end = performance.now() + 300;
       while (performance.now() < end);
       expect((await response).rows).toEqual([{ one: 1 }]);
-      await expect(within(20, client.query('SELECT pg_sleep(100)'))).rejects.toThrow(LateError);
+      await expect(awaitWithin(20, client.query('SELECT pg_sleep(100)'))).rejects.toThrow(LateError);
     } finally {
       await client.end();
     }

@@ -233,7 +233,7 @@ describe('sockets', () => {
       open.pop()!.close();
       await until(
         'the place of the closed socket',
-        () => one.get(UserConnections).of(dave.tenantId!, dave.id).size < 20,
+        () => one.get(UserConnections).connectionsOf(dave.tenantId!, dave.id).size < 20,
       );
       await connect(one, dave);
     });
@@ -331,7 +331,7 @@ describe('sockets', () => {
       };
       const { transport } = socket.socket.io.engine as any;
       transport.ws._socket.pause();
-      const connections = () => one.get(UserConnections).of(dave.tenantId!, dave.id);
+      const connections = () => one.get(UserConnections).connectionsOf(dave.tenantId!, dave.id);
       const [{ socket: served }] = connections() as any;
       for (let n = 0; n < 200 && connections().size > 0; n += 1) {
         for (const connection of connections()) connection.send(padding, { text: 'y'.repeat(1024 * 1024) });

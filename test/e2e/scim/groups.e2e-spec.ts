@@ -193,9 +193,9 @@ describe('groups by SCIM', () => {
   test('members are read only for requests that select them', async () => {
     const { id, displayName } = await create({ members: [{ value: users[0] }] });
     const groups = app.get<ScimGroupsRepository>(ScimGroupsRepository);
-    const some = groups.some.bind(groups);
+    const some = groups.readSome.bind(groups);
     const read: ScimGroupRow['members'][] = [];
-    groups.some = async (...given) => {
+    groups.readSome = async (...given) => {
       const rows = await some(...given);
       read.push(...rows.map(({ members }) => members));
       return rows;
@@ -208,7 +208,7 @@ describe('groups by SCIM', () => {
       const { body } = await scim.get(`/Groups/${id}?attributes=members.value`);
       expect(body.members).toEqual([{ value: users[0] }]);
     } finally {
-      groups.some = some;
+      groups.readSome = some;
     }
   });
 

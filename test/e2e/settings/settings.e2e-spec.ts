@@ -176,7 +176,7 @@ describe('settings', () => {
       expect((await app.sql('SELECT status FROM accounts WHERE id = $1', [ben!.id]))[0].status).toBe(
         'deactivated',
       );
-      const log = await app.get(AuditReader).concerning(ben!.tenantId, ben!.id, 5);
+      const log = await app.get(AuditReader).listConcerning(ben!.tenantId, ben!.id, 5);
       expect(log[0]).toMatchObject({ action: 'user.deactivated', data: { by_themselves: true } });
     });
 

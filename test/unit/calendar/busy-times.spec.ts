@@ -1,5 +1,10 @@
 import fc from 'fast-check';
-import { BUSY_TYPES, type BusyTime, merged, viewOf } from '../../../src/modules/calendar/model/busy-times.js';
+import {
+  BUSY_TYPES,
+  type BusyTime,
+  mergeTimes,
+  viewOf,
+} from '../../../src/modules/calendar/model/busy-times.js';
 import { suggestTimes } from '../../../src/modules/calendar/free-busy/free-busy.controller.js';
 
 const times = fc.array(
@@ -21,7 +26,7 @@ const typeAt = (list: readonly BusyTime[], at: number) =>
 test('merged times have the highest state of every moment, without overlaps and equal neighbours', () => {
   fc.assert(
     fc.property(times, (list) => {
-      const found = merged(list);
+      const found = mergeTimes(list);
       for (let at = 0; at < 60; at += 1) expect(typeAt(found, at)).toBe(typeAt(list, at));
       for (const [n, next] of found.slice(1).entries()) {
         const last = found[n] as BusyTime;
@@ -35,7 +40,7 @@ test('merged times have the highest state of every moment, without overlaps and 
 test('the view has one digit for each slot', () => {
   fc.assert(
     fc.property(times, fc.integer({ min: 1, max: 7 }), (list, slot) => {
-      const view = viewOf(merged(list), 0, 42, slot);
+      const view = viewOf(mergeTimes(list), 0, 42, slot);
       expect(view).toHaveLength(Math.ceil(42 / slot));
       const digits = [4, 1, 2, 3];
       for (const [n, digit] of [...view].entries()) {
@@ -50,7 +55,7 @@ test('the view has one digit for each slot', () => {
 test('a suggestion lies in the window, and no required attendee is busy', async () => {
   const workingHours = { from: '09:00', to: '17:00', days: [] };
   const user = (isRequired: boolean) =>
-    times.map((list) => ({ name: 'x', zone: 'UTC', workingHours, busy: merged(list), isRequired }));
+    times.map((list) => ({ name: 'x', zone: 'UTC', workingHours, busy: mergeTimes(list), isRequired }));
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.oneof(user(true), user(false)), { minLength: 1, maxLength: 4 }),

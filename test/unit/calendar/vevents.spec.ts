@@ -10,7 +10,7 @@ import {
 import { labelsOf } from '../../../src/lib/text/index.js';
 import { DAY, formatRule, parseRule } from '../../../src/lib/recurrence/index.js';
 import { changeOne } from '../../../src/modules/calendar/changes/event-change.js';
-import { replaced } from '../../../src/modules/calendar/events/imported-event.js';
+import { replaceValues } from '../../../src/modules/calendar/events/imported-event.js';
 import type { EventRecord } from '../../../src/modules/calendar/model/event-record.js';
 import { contentOf, occurrencesIn } from '../../../src/modules/calendar/model/event-series.js';
 import { parseInstant, wallText } from '../../../src/modules/calendar/model/event-times.js';
@@ -350,8 +350,8 @@ describe('VEVENTs', () => {
     const ics = [{ name: 'COLOR', parameters: [], value: 'red' }];
     const stored = { ...single, color: null, custom: { ics } };
     const lines = ['DTSTART:20260302T090000Z', 'COLOR:red'];
-    expect(replaced(stored, read(file(...lines)))).toMatchObject({ color: null, custom: { ics } });
-    const added = replaced(stored, read(file(...lines, 'X-NEW:1')));
+    expect(replaceValues(stored, read(file(...lines)))).toMatchObject({ color: null, custom: { ics } });
+    const added = replaceValues(stored, read(file(...lines, 'X-NEW:1')));
     expect(added).toMatchObject({ color: '#ff0000', custom: { ics: [{ name: 'X-NEW' }] } });
   });
 

@@ -22,7 +22,7 @@ describe('a tree of folders', () => {
         for (const { id } of nodes) {
           const path = tree.path(id);
           expect(path).toHaveLength(depth(nodes, id));
-          const above = nodes.filter((node) => tree.below(node.id).includes(id)).map((node) => node.id);
+          const above = nodes.filter((node) => tree.listBelow(node.id).includes(id)).map((node) => node.id);
           expect(above.toSorted()).toEqual(path.toSorted());
         }
       }),
@@ -38,7 +38,7 @@ describe('a tree of folders', () => {
         const tree = new Tree(nodes);
         const obstacle = tree.obstacle(id, parent_id, maxDepth);
         const moved = nodes.map((node) => (node.id === id ? { ...node, parent_id } : node));
-        const circle = tree.below(id).includes(parent_id);
+        const circle = tree.listBelow(id).includes(parent_id);
         expect(obstacle === 'cycle').toBe(circle);
         if (circle) return;
         const deepest = Math.max(...moved.map((node) => depth(moved, node.id)));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { defaultTreeAdapter, html as names, parseFragment, type DefaultTreeAdapterTypes as P5 } from 'parse5';
 import { beginningSnippet, highlight, snippet } from '../../../src/lib/search-text/highlight.js';
-import { indexed } from '../../../src/lib/search-text/index-document.js';
+import { indexDocument } from '../../../src/lib/search-text/index-document.js';
 import { textPieces } from '../../../src/lib/html/text.js';
 import { SearchQuery } from '../../../src/lib/search-text/search-query.js';
 import { runs } from '../../support/property-runs.ts';
@@ -72,7 +72,8 @@ describe('highlights', () => {
   });
 
   test('the stored beginning of a body gives the same excerpt if the match is in it', async () => {
-    const beginningOf = async (html: string) => (await indexed({ readers: [], title: '', html })).beginning;
+    const beginningOf = async (html: string) =>
+      (await indexDocument({ readers: [], title: '', html })).beginning;
     const query = SearchQuery.parse('needle');
     const long = `<p>a &lt;<b>nee</b>dle</p>${'<p>some words</p>'.repeat(500)}`;
     const kept = await beginningOf(long);

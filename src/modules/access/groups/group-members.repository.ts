@@ -78,7 +78,7 @@ export class GroupMembersRepository {
   }
 
   /** Returns the active members of the workspace among `userIds`. */
-  async active(tx: Tx, tenantId: string, userIds: string[]): Promise<Set<string>> {
+  async findActive(tx: Tx, tenantId: string, userIds: string[]): Promise<Set<string>> {
     return new Set((await tx.query(active, [tenantId, userIds])).map((row) => row.user_id));
   }
 

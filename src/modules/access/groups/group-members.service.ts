@@ -36,7 +36,7 @@ export class GroupMembersService {
   ) {}
 
   async list(ctx: RequestContext, groupId: string, query: PageQuery): Promise<GroupMemberListEnvelope> {
-    const group = await this.groups.existing(this.db, ctx.tenantId, groupId);
+    const group = await this.groups.readExisting(this.db, ctx.tenantId, groupId);
     const { rows, next } = await this.cursors.page(query, {
       scope: `rbac_members ${ctx.tenantId} ${groupId}`,
       key: ({ user_id }: GroupMemberResponse): [string] => [user_id],
@@ -61,7 +61,7 @@ export class GroupMembersService {
       const group = await this.manageable(tx, ctx, groupId);
       const { user_id, user_ids } = body.value;
       const wanted = oneOrMore('user_id and user_ids', user_id, user_ids).map((id) => id.toLowerCase());
-      const active = await this.members.active(tx, ctx.tenantId, wanted);
+      const active = await this.members.findActive(tx, ctx.tenantId, wanted);
       if (wanted.some((id) => !active.has(id))) throw AccessErrors.memberNotFound.with();
       if (isMembersGroup(group)) return added([]);
       return added(await this.changes.addMembers(tx, ctx, group, wanted));
@@ -83,7 +83,7 @@ export class GroupMembersService {
   /** Reads a group of which the caller holds all permissions, and locks the groups. */
   private async manageable(tx: Tx, ctx: RequestContext, groupId: string): Promise<GroupRow> {
     const held = await this.authority.begin(tx, ctx);
-    const group = await this.groups.existing(tx, ctx.tenantId, groupId);
+    const group = await this.groups.readExisting(tx, ctx.tenantId, groupId);
     assertHolds(held, permissionsOf(group));
     return group;
   }

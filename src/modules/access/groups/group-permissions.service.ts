@@ -24,8 +24,8 @@ export class GroupPermissionsService {
   ) {}
 
   async list(ctx: RequestContext, groupId: string): Promise<PermissionsEnvelope> {
-    const group = await this.groups.existing(this.db, ctx.tenantId, groupId);
-    return presentPermissions(group, await this.authority.of(ctx));
+    const group = await this.groups.readExisting(this.db, ctx.tenantId, groupId);
+    return presentPermissions(group, await this.authority.permissionsOf(ctx));
   }
 
   /**
@@ -72,7 +72,7 @@ export class GroupPermissionsService {
     groupId: string,
   ): Promise<{ held: ReadonlySet<string>; group: GroupRow }> {
     const held = await this.authority.begin(tx, ctx);
-    const group = await this.groups.existing(tx, ctx.tenantId, groupId);
+    const group = await this.groups.readExisting(tx, ctx.tenantId, groupId);
     // The owners group keeps all permissions, so that a workspace cannot lock itself out.
     if (group.system && group.key === 'owners') throw AccessErrors.systemGroup.with();
     return { held, group };
@@ -85,7 +85,7 @@ export class GroupPermissionsService {
     held: ReadonlySet<string>,
     status: number,
   ): Promise<JsonReply<PermissionsEnvelope>> {
-    const group = await this.groups.existing(tx, ctx.tenantId, groupId);
+    const group = await this.groups.readExisting(tx, ctx.tenantId, groupId);
     return JsonReply.of(presentPermissions(group, held), { status });
   }
 

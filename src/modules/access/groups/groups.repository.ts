@@ -83,7 +83,7 @@ export class GroupsRepository {
   }
 
   /** @throws ApiError 404 */
-  async existing(reader: Reader, tenantId: string, id: string): Promise<GroupRow> {
+  async readExisting(reader: Reader, tenantId: string, id: string): Promise<GroupRow> {
     const [group] = await reader.query(read, [tenantId, id]);
     if (!group) throw GROUPS.notFound.with();
     return group;

@@ -48,7 +48,7 @@ export class GroupsService {
     return this.writes.runTx(ctx, key, async (tx) => {
       assertHolds(await this.authority.begin(tx, ctx), permissions);
       const id = await this.changes.create(tx, ctx, { ...input, description, permissions });
-      return GROUPS.created(id, presentGroup(await this.groups.existing(tx, ctx.tenantId, id)));
+      return GROUPS.created(id, presentGroup(await this.groups.readExisting(tx, ctx.tenantId, id)));
     });
   }
 
@@ -64,7 +64,7 @@ export class GroupsService {
       if (rev !== group.rev) throw AccessErrors.conflict.with({ body: { group: presentGroup(group) } });
       if (!(await this.changes.update(tx, ctx, group, { name, description })))
         return GROUPS.response(presentGroup(group));
-      return GROUPS.response(presentGroup(await this.groups.existing(tx, ctx.tenantId, id)));
+      return GROUPS.response(presentGroup(await this.groups.readExisting(tx, ctx.tenantId, id)));
     });
   }
 
@@ -80,7 +80,7 @@ export class GroupsService {
   /** Reads a group, not a system group, of which the caller holds all permissions, and locks the groups. */
   private async changeable(tx: Tx, ctx: RequestContext, id: string): Promise<GroupRow> {
     const held = await this.authority.begin(tx, ctx);
-    const group = await this.groups.existing(tx, ctx.tenantId, id);
+    const group = await this.groups.readExisting(tx, ctx.tenantId, id);
     if (group.system) throw AccessErrors.systemGroup.with();
     assertHolds(held, permissionsOf(group));
     return group;

@@ -111,7 +111,7 @@ export class InvitationAcceptance {
   private async mayJoin(invitation: TenantInvitation): Promise<boolean> {
     const { tenant_id, email, invited_by, expires_at } = invitation;
     if (expires_at.getTime() <= Date.now()) return false;
-    if (invited_by === null) return (await this.domains.joinable(email)) === tenant_id;
+    if (invited_by === null) return (await this.domains.findJoinable(email)) === tenant_id;
     return this.db.tx((tx) => this.inviterHoldsPermissions(tx, invitation));
   }
 

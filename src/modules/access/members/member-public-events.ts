@@ -25,7 +25,7 @@ export class MemberPublicEvents implements OnModuleInit {
   onModuleInit(): void {
     this.events.register(MEMBER_EVENTS, {
       one: async (ctx, { user_id: userId }) =>
-        (await this.permissions.of(ctx)).has('tenant.read')
+        (await this.permissions.permissionsOf(ctx)).has('tenant.read')
           ? this.members.read(ctx.tenantId, userId as string)
           : undefined,
     });

@@ -40,7 +40,10 @@ export class MemberRecoveryService {
   /** @throws ApiError 404; 403 `cannot_grant_unheld` */
   async sessions(ctx: RequestContext, userId: string): Promise<MemberSessionListEnvelope> {
     if (!(await this.members.read(ctx.tenantId, userId))) throw AccessErrors.tenantMemberNotFound.with();
-    assertHolds(await this.authority.of(ctx), await this.authority.of({ tenantId: ctx.tenantId, userId }));
+    assertHolds(
+      await this.authority.permissionsOf(ctx),
+      await this.authority.permissionsOf({ tenantId: ctx.tenantId, userId }),
+    );
     const rows = await this.live.liveIn(userId, ctx.tenantId);
     const sessions = rows.map((row) => {
       const { current: _, ...session } = sessionState(row, null);

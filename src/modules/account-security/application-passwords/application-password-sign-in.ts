@@ -36,7 +36,7 @@ export type ProgramSignIn =
   | { outcome: 'ok'; program: SignedInProgram }
   /** Incorrect, ended or unknown: indistinguishable. */
   | { outcome: 'rejected' }
-  /** Not verified. `wait` in seconds. */
+  /** The password is not verified. `wait` is in seconds. */
   | { outcome: 'limited'; wait: number };
 
 /** Longer addresses match no account. */
@@ -92,13 +92,18 @@ export class ApplicationPasswordSignIn {
     const program =
       account?.status === 'active' && plain !== null ? await this.find(account.id, plain) : null;
     if (!program) {
-      await this.log.failed({ accountId: account?.id ?? null, factor: 'application_password', ip, lock });
+      await this.log.recordFailure({
+        accountId: account?.id ?? null,
+        factor: 'application_password',
+        ip,
+        lock,
+      });
       return { outcome: 'rejected' };
     }
     await this.db.tx(async (tx) => {
       for (const { limit, subject } of subjects) await this.locks.forget(tx, limit, subject);
     });
-    await this.db.single((tx) => this.repository.used(tx, program.tenantId, program.passwordId, ip));
+    await this.db.single((tx) => this.repository.recordUse(tx, program.tenantId, program.passwordId, ip));
     return { outcome: 'ok', program };
   }
 

@@ -203,7 +203,7 @@ export class ApplicationPasswordsRepository {
   }
 
   /** The key of a password in removal. */
-  async removing(tenantId: string, id: string): Promise<ApplicationPassword | null> {
+  async findRemoval(tenantId: string, id: string): Promise<ApplicationPassword | null> {
     return rowsOf(this.db, ApplicationPassword).one({ tenant_id: tenantId, id, state: 'removing' });
   }
 
@@ -220,7 +220,7 @@ export class ApplicationPasswordsRepository {
   }
 
   /** Records the last use, at most once a minute per address. */
-  async used(tx: Tx, tenantId: string, id: string, ip: string | null): Promise<void> {
+  async recordUse(tx: Tx, tenantId: string, id: string, ip: string | null): Promise<void> {
     await tx.query(used, [tenantId, id, ip]);
   }
 }

@@ -251,7 +251,7 @@ export class ApplicationPasswordRemoval implements OnModuleInit {
 
   private async handle({ tenantId, payload }: DomainEvent): Promise<void> {
     const { id, user_id, provider_id = null } = payload as unknown as RemovingPayload;
-    const row = await this.repository.removing(tenantId, id);
+    const row = await this.repository.findRemoval(tenantId, id);
     const userId = user_id ?? row?.user_id;
     if (userId === undefined) return;
     const { provider } = this.providers;

@@ -94,17 +94,17 @@ export class PasswordPolicy {
   async check(password: string, account: PasswordOwner, tenantId?: string): Promise<void> {
     const length = [...password.normalize('NFKC')].length;
     const minimum = await this.minimumLength(account, tenantId);
-    if (length < minimum) throw weak('min_length', `must have ${minimum} characters or more`);
+    if (length < minimum) throw makeWeakError('min_length', `must have ${minimum} characters or more`);
     if (password.length > MAX_PASSWORD)
-      throw weak('max_length', `must have ${MAX_PASSWORD} characters or fewer`);
+      throw makeWeakError('max_length', `must have ${MAX_PASSWORD} characters or fewer`);
     const userInputs = [
       account.email,
       ...account.email.split(/[@.+_-]/),
       ...account.display_name.split(/\s+/),
     ];
     if (isEasilyGuessed(password, [...userInputs.filter((word) => word.length > 2), 'workspace']))
-      throw weak('too_common', 'is too easy to guess');
-    if (await this.breaches.contains(password)) throw weak('breached', 'appears in a data breach');
+      throw makeWeakError('too_common', 'is too easy to guess');
+    if (await this.breaches.contains(password)) throw makeWeakError('breached', 'appears in a data breach');
   }
 
   /** The highest minimum of the workspaces of the account. */
@@ -114,12 +114,12 @@ export class PasswordPolicy {
       ...workspaces.map((workspace) => workspace.id),
       ...(tenantId === undefined ? [] : [tenantId]),
     ];
-    const policies = await Promise.all(ids.map((workspace) => this.policies.of(workspace)));
+    const policies = await Promise.all(ids.map((workspace) => this.policies.readPolicy(workspace)));
     return Math.max(MIN_PASSWORD, ...policies.map(({ password_min_length }) => password_min_length ?? 0));
   }
 }
 
-export function weak(code: string, requirement: string) {
+export function makeWeakError(code: string, requirement: string) {
   const problem: FieldProblem = { field: 'new_password', code, message: `new_password ${requirement}` };
   return SecurityErrors.weakPassword.with({ details: [problem] });
 }

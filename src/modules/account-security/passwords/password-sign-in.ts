@@ -31,7 +31,7 @@ export type SignInOutcome =
     }
   /** Incorrect password, unknown or closed account: indistinguishable, also by time. */
   | { outcome: 'rejected' }
-  /** Not verified. `wait` in seconds. */
+  /** The password is not verified. `wait` is in seconds. */
   | { outcome: 'limited'; wait: number };
 
 /** Longer addresses match no account. */
@@ -74,7 +74,12 @@ export class PasswordSignIn {
     if (guess.wait > 0) return { outcome: 'limited', wait: guess.wait };
     const matches = await this.matches(account, password, counters);
     if (!matches || account?.status !== 'active') {
-      await this.log.failed({ accountId: account?.id ?? null, factor: 'password', ip, lock: guess.lock });
+      await this.log.recordFailure({
+        accountId: account?.id ?? null,
+        factor: 'password',
+        ip,
+        lock: guess.lock,
+      });
       return { outcome: 'rejected' };
     }
     await this.db.tx(async (tx) => {

@@ -87,7 +87,7 @@ export class AccountTokens implements OnModuleInit {
     return (await tx.query(take, [accountId, purpose, hash]))[0] ?? null;
   }
 
-  async pending(accountId: string, purpose: Purpose): Promise<TokenRow | null> {
+  async findPending(accountId: string, purpose: Purpose): Promise<TokenRow | null> {
     return (await this.db.query(pending, [accountId, purpose]))[0] ?? null;
   }
 

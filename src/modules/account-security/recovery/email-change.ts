@@ -76,7 +76,7 @@ export class EmailChange implements OnModuleInit {
 
   async read(ctx: AccountContext): Promise<EmailState> {
     const account = await this.credentials.byId(ctx.userId);
-    const pending = await this.tokens.pending(ctx.userId, 'email');
+    const pending = await this.tokens.findPending(ctx.userId, 'email');
     return {
       email: account?.email ?? '',
       pending: pending && { email: pending.email ?? '', expires_at: pending.expires_at.toISOString() },

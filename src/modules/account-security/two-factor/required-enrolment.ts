@@ -70,7 +70,7 @@ export class RequiredEnrolment {
   /** @returns null when the secret with this fingerprint has expired or was replaced, or the account has a factor */
   async authenticator(accountId: string, fingerprint: string): Promise<NewAuthenticator | null> {
     const account = await this.credentials.byId(accountId);
-    const pending = account?.second_factor_since === null && (await this.enrolment.pending(account));
+    const pending = account?.second_factor_since === null && (await this.enrolment.readPending(account));
     if (!pending || fingerprintOf(pending.secret) !== fingerprint) return null;
     return { ...pending, qr: await qrSvg(pending.url) };
   }
@@ -101,7 +101,7 @@ export class RequiredEnrolment {
   }
 
   private async isOverdue(tenantId: string, accountId: string): Promise<boolean> {
-    if (!(await this.policies.of(tenantId)).second_factor_required) return false;
+    if (!(await this.policies.readPolicy(tenantId)).second_factor_required) return false;
     const member = await this.tenants.membership(tenantId, accountId);
     const deadline = member && (await this.policies.secondFactorDeadline(tenantId, member.since));
     return deadline !== null && deadline.getTime() <= Date.now();

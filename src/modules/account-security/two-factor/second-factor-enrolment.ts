@@ -71,7 +71,7 @@ export class SecondFactorEnrolment {
   }
 
   /** The secret of the pending factor, and its URL. @returns null without one, or when it has expired */
-  async pending({ id, email }: CredentialsRow): Promise<{ secret: string; url: string } | null> {
+  async readPending({ id, email }: CredentialsRow): Promise<{ secret: string; url: string } | null> {
     const factor = await this.repository.read(id);
     if (factor?.state !== 'pending') return null;
     return totpEnrolment(this.box.open(TOTP_SECRET, id, factor.secret), ISSUER, email);

@@ -164,7 +164,7 @@ type ProofOutcome =
   | Proven
   /** Incorrect or used before. `locked`: the last allowed failure, which ended pending sessions. */
   | { outcome: 'invalid'; locked: boolean }
-  /** Not verified. `wait` in seconds. */
+  /** The proof is not verified. `wait` is in seconds. */
   | { outcome: 'locked'; wait: number }
   /** The account has no second factor, or the proof is a code and the account has no authenticator application. */
   | { outcome: 'not_enabled' };
@@ -221,7 +221,7 @@ export class SecondFactors {
       return { outcome: 'invalid', locked: false };
     }
     const lock = guess.last ? 'account' : null;
-    await this.signIns.failed({ accountId, factor: 'second_factor', ip: actor.ip ?? null, lock });
+    await this.signIns.recordFailure({ accountId, factor: 'second_factor', ip: actor.ip ?? null, lock });
     if (guess.last) await this.handleLock(actor);
     return { outcome: 'invalid', locked: guess.last };
   }

@@ -99,7 +99,7 @@ export class TwoFactorService {
   /** Whether a workspace of the account requires a second factor. */
   async isRequired(accountId: string): Promise<boolean> {
     const workspaces = await this.tenants.workspacesOf(accountId);
-    const policies = await Promise.all(workspaces.map(({ id }) => this.policies.of(id)));
+    const policies = await Promise.all(workspaces.map(({ id }) => this.policies.readPolicy(id)));
     return policies.some((policy) => policy.second_factor_required);
   }
 

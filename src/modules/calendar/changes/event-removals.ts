@@ -45,7 +45,7 @@ export class EventRemovals {
     body: Checked<DeleteEvent>,
   ): Promise<Updated> {
     const now = new Date().toISOString();
-    const locked = await this.updates.locked(tx, ctx, calendarId, ref.id);
+    const locked = await this.updates.lockEvent(tx, ctx, calendarId, ref.id);
     const { calendar, record, entries } = locked;
     const permissions = permissionsOf(record, calendar, ctx.userId);
     if (!permissions.delete) throw Errors.forbidden.with();

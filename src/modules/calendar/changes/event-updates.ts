@@ -46,7 +46,7 @@ export class EventUpdates {
    * Locks an event of a calendar.
    * @throws ApiError 404
    */
-  async locked(tx: Tx, ctx: RequestContext, calendarId: string, eventId: string): Promise<LockedEvent> {
+  async lockEvent(tx: Tx, ctx: RequestContext, calendarId: string, eventId: string): Promise<LockedEvent> {
     const found = await this.events.lock(tx, ctx, calendarId, eventId);
     if (!found) throw CalendarErrors.calendarNotFound.with();
     if (!found.record || entryIn(found.entries, calendarId).hidden) throw CalendarErrors.eventNotFound.with();
@@ -66,7 +66,7 @@ export class EventUpdates {
     body: Checked<UpdateEvent>,
   ): Promise<Updated> {
     const now = new Date().toISOString();
-    const locked = await this.locked(tx, ctx, calendarId, ref.id);
+    const locked = await this.lockEvent(tx, ctx, calendarId, ref.id);
     const { calendar, record } = locked;
     const permissions = permissionsOf(record, calendar, ctx.userId);
     if (!permissions.see_details || !isAtLeast(calendar.role, 'writer')) throw Errors.forbidden.with();

@@ -12,7 +12,7 @@ import {
   EVENT_BYTES,
   type FoundEvent,
   OVERRIDES_BYTES,
-  visible,
+  assertVisible,
 } from '../events.repository.js';
 import {
   type CalendarContext,
@@ -22,6 +22,7 @@ import {
   recordOf,
   TIME_FIELDS,
 } from '../model/event-record.js';
+import type { EventHistory } from '../calendar.schema.js';
 import type { EventChangeResponse } from '../responses/event.response.js';
 
 interface ListRow extends EventJson, ContextRow {
@@ -74,7 +75,7 @@ const LISTS = {
   updated: listBy('calendar.list_by_update', 'event.updated_at'),
 };
 
-const history = workspace.statement<EventChangeResponse>(
+const history = workspace.statement<Omit<EventHistory, 'tenant_id' | 'event_id'>>(
   'calendar.history',
   `SELECT revision, actor_id, action, recurrence_key, fields, created_at FROM event_history
     WHERE tenant_id = $1 AND event_id = $2 ORDER BY revision DESC LIMIT 100`,
@@ -135,7 +136,7 @@ export class EventListRepository {
       after?.[1] ?? null,
       PAGE_BYTES,
     ]);
-    const calendar = visible(contextOf(rows[0]));
+    const calendar = assertVisible(contextOf(rows[0]));
     const found = rows
       .filter((row) => row.event !== null)
       .map((row) => ({ record: recordOf(row), entry: row.entry, listed: row.listed }));
@@ -281,7 +282,7 @@ export class EventWindowRepository {
   ): Promise<WindowRead> {
     const values = [ctx.tenantId, calendarId, ctx.userId, from, to, reach, limit, eventId ?? null];
     const rows = await this.db.query(readWindow, [...values, SMALL_WINDOW, MAX_PARTS]);
-    const calendar = visible(contextOf(rows[0]));
+    const calendar = assertVisible(contextOf(rows[0]));
     const isWhole = rows[0]?.is_whole !== false;
     if (!isWhole && rows.some((row) => !row.is_read)) throw CalendarErrors.windowTooLarge.with();
     const found = rows.flatMap((row) =>

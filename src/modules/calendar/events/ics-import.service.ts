@@ -20,9 +20,9 @@ import { EventsRepository } from '../events.repository.js';
 import { permissionsOf } from '../model/event-policy.js';
 import type { CalendarContext, ImportedVersion } from '../model/event-record.js';
 import type { ReadEvent } from '../model/vevent-reader.js';
-import { createdEvent, differing, fileEvent, replaced, withInstances } from './imported-event.js';
+import { createdEvent, compareEvents, fileEvent, replaceValues, withInstances } from './imported-event.js';
 import { type FileEvent, IcsFile, MAX_FILE_BYTES, splitRanges, TooManyEventsError } from './ics-file.js';
-import { importable, importedVersion, withPastStamps } from './import-version.js';
+import { takeNewer, importedVersion, withPastStamps } from './import-version.js';
 import type { ReadWarning } from '../model/vevent-time-parts.js';
 import type { EventBatchEnvelope } from './events.dto.js';
 import type { OperationErrorResponse } from '../responses/event.response.js';
@@ -56,7 +56,7 @@ interface Imported {
 
 /**
  * Imports of iCalendar files into a calendar. An event is found by its UID, and replaced unless it was edited here later, so a repeated
- * import changes nothing (`importable`). No message is sent, and no other calendar changes.
+ * import changes nothing (`takeNewer`). No message is sent, and no other calendar changes.
  */
 @Injectable()
 export class IcsImport {
@@ -193,7 +193,7 @@ export class IcsImport {
     if (entryIn(entries, calendar.id).hidden) return CalendarErrors.eventNotFound.with();
     const whole = caught(() => {
       const own = read ?? fileEvent(event, record);
-      return own ? replaced(record, own) : withInstances(record, event);
+      return own ? replaceValues(record, own) : withInstances(record, event);
     });
     if (whole instanceof ApiError) return whole;
     const unchanged = { status: 200, eventId, change: null } as const;
@@ -203,16 +203,16 @@ export class IcsImport {
       const seen = importedVersion(event, record, record, isWhole);
       return mayEdit && !isDeepStrictEqual(record.imported, seen) ? { seen } : {};
     };
-    if (differing(record, whole).length === 0) return { ...unchanged, ...remembered(true) };
-    const next = caught(() => importable(event, record, whole));
+    if (compareEvents(record, whole).length === 0) return { ...unchanged, ...remembered(true) };
+    const next = caught(() => takeNewer(event, record, whole));
     if (next instanceof ApiError) return next;
-    const fields = next ? differing(record, next) : [];
+    const fields = next ? compareEvents(record, next) : [];
     if (!next || fields.length === 0)
       return { ...unchanged, ...remembered(false), warnings: [OLDER_THAN_STORED] };
     if (!mayEdit) return CalendarErrors.notOrganizer.with();
     const sequence = Math.max(next.sequence, record.sequence + 1);
     const after = { ...withPastStamps(next, now), sequence };
-    const isWhole = differing(next, whole).length === 0;
+    const isWhole = compareEvents(next, whole).length === 0;
     const change: EventChange = {
       before: record,
       record: { ...after, imported: importedVersion(event, record, after, isWhole) },

@@ -22,7 +22,7 @@ const VOLATILE: ReadonlySet<string> = new Set(['DTSTAMP', 'LAST-MODIFIED', 'SEQU
  * @param whole the stored event with all values of the file
  * @returns the event to store; null when the import keeps the stored event
  */
-export function importable(event: FileEvent, stored: EventRecord, whole: EventRecord): EventRecord | null {
+export function takeNewer(event: FileEvent, stored: EventRecord, whole: EventRecord): EventRecord | null {
   if (isUntouched(stored)) return whole;
   const known = new Set(stored.imported?.parts);
   const isLater = (part: Component, edited: string): boolean => {

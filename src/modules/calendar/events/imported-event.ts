@@ -27,7 +27,7 @@ export const IMPORTED = [
 ] as const satisfies (keyof EventRecord)[];
 
 /** Names of the fields in which two events differ. `sequence` and `dtstamp` of instances are not compared. */
-export function differing(before: EventRecord, after: EventRecord): string[] {
+export function compareEvents(before: EventRecord, after: EventRecord): string[] {
   const fields = IMPORTED.filter((name) => !isDeepStrictEqual(before[name], after[name])) as string[];
   return isDeepStrictEqual(patchesOf(before.overrides), patchesOf(after.overrides))
     ? fields
@@ -39,14 +39,14 @@ export function differing(before: EventRecord, after: EventRecord): string[] {
  * iCalendar lacks some values, such as links to notes.
  * @throws ApiError 422 `no_instances`
  */
-export function replaced(record: EventRecord, read: ReadEvent): EventRecord {
-  const next = merged(record, read);
+export function replaceValues(record: EventRecord, read: ReadEvent): EventRecord {
+  const next = mergeValues(record, read);
   assertInstances(next);
   return next;
 }
 
-/** Does what `replaced` does, also for an event without instances. */
-export function merged(record: EventRecord, read: ReadEvent): EventRecord {
+/** Does what `replaceValues` does, also for an event without instances. */
+export function mergeValues(record: EventRecord, read: ReadEvent): EventRecord {
   const exported = asExported(record);
   const same = (a: unknown, b: unknown): boolean => isDeepStrictEqual(a, b);
   const next = { ...record, sequence: Math.max(record.sequence, read.sequence) };

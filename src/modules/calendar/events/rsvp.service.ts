@@ -45,7 +45,7 @@ export class RsvpService {
     body: Checked<RespondToEvent>,
   ): Promise<ReplyOf<typeof EVENTS, 'item'>> {
     return this.writes.runTx(ctx, key, async (tx) => {
-      const locked = await this.updates.locked(tx, ctx, calendarId, ref.id);
+      const locked = await this.updates.lockEvent(tx, ctx, calendarId, ref.id);
       const fields = body.value;
       const { attendee, instance } = attendeeOf(locked, ctx, ref, fields.recurrence_id);
       assertLive(locked.record);
@@ -86,7 +86,7 @@ export class RsvpService {
     body: Checked<ProposeTime>,
   ): Promise<JsonReply<ProposalEnvelope>> {
     return this.writes.runTx(ctx, key, async (tx) => {
-      const locked = await this.updates.locked(tx, ctx, calendarId, ref.id);
+      const locked = await this.updates.lockEvent(tx, ctx, calendarId, ref.id);
       const permissions = permissionsOf(locked.record, locked.calendar, ctx.userId);
       if (!permissions.see_details) throw Errors.forbidden.with();
       if (permissions.edit && body.error) throw body.error;

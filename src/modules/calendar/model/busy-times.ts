@@ -48,7 +48,7 @@ function typeOf(
 const rank = (type: BusyType): number => BUSY_TYPES.indexOf(type);
 
 /** Times without overlaps, in order: where several overlap, the one with the highest precedence; equal neighbours are one. */
-export function merged(times: readonly BusyTime[]): BusyTime[] {
+export function mergeTimes(times: readonly BusyTime[]): BusyTime[] {
   const edges = times
     .flatMap(({ start, end, type }) => [
       { at: start, rank: rank(type), change: 1 },
@@ -170,7 +170,7 @@ export class BusyExpansion {
     const results: BusyResult[] = [];
     for (const { times, queue } of this.subjects) {
       const isApproximate = queue.filter((expansion) => this.cover(expansion)).length > 0;
-      results.push({ busy: merged(times), isApproximate });
+      results.push({ busy: mergeTimes(times), isApproximate });
       await this.turns.pause();
     }
     return results;

@@ -22,7 +22,7 @@ import {
 } from './event-record.js';
 import { CONFERENCE_URLS } from './dependent-properties.js';
 import { peopleParameters } from './ics/people-parameters.js';
-import { KEPT_BYTES, line, storable, storableComponents, storableProperty } from './ics/storable.js';
+import { KEPT_BYTES, line, toStorable, storableComponents, storableProperty } from './ics/storable.js';
 import { BUSY_STATUS, CONFERENCE_FEATURES } from './vevent.js';
 
 /** Limits of the fields, as in requests. Longer text is cut. */
@@ -42,7 +42,7 @@ const upper = (event: Component, name: string): string =>
 
 /** The fields of a VEVENT without its times. Unknown properties are in `custom.ics`, unknown components in `custom.components`. */
 export function contentOfVevent(event: Component): Omit<EventContent, keyof EventTimes> {
-  const location = storable(textOf(event, 'LOCATION') ?? '', MAX.location);
+  const location = toStorable(textOf(event, 'LOCATION') ?? '', MAX.location);
   const geo = geoOf(event);
   const url = conferenceOf(event);
   const { kept: unknown } = unknownOf(event);
@@ -71,12 +71,12 @@ export function contentOfVevent(event: Component): Omit<EventContent, keyof Even
 
 /** Outlook and newsletters write some descriptions as HTML only. */
 function descriptionOf(event: Component): string {
-  const text = storable(textOf(event, 'DESCRIPTION') ?? '', MAX.description);
+  const text = toStorable(textOf(event, 'DESCRIPTION') ?? '', MAX.description);
   if (text.trim() !== '') return text;
   const isHtml = (each: Property) =>
     parameterOf(each, 'FMTTYPE')?.toLowerCase() === 'text/html' && each.value.length <= MAX.html;
   const html = HTML_DESCRIPTIONS.flatMap((name) => propertiesOf(event, name)).find(isHtml);
-  return html ? storable(plainText(unescapeText(html.value)), MAX.description) : text;
+  return html ? toStorable(plainText(unescapeText(html.value)), MAX.description) : text;
 }
 
 function statusOf(event: Component): EventStatus {
@@ -107,7 +107,7 @@ function colorOf(event: Component): string | null {
 
 function categoriesOf(event: Component): string[] {
   const all = propertiesOf(event, 'CATEGORIES').flatMap(({ value }) => textList(value));
-  return labelsOf(all.map((text) => storable(labelOf(text), MAX.category)))
+  return labelsOf(all.map((text) => toStorable(labelOf(text), MAX.category)))
     .filter(Boolean)
     .slice(0, MAX.categories);
 }

@@ -35,7 +35,7 @@ export interface VEventView {
   seesDetails: boolean;
   /** False means that private instances of a series are `Busy`. */
   seesPrivate?: boolean;
-  /** Those of the owner of the placement. */
+  /** The reminders of the owner of the placement. */
   reminders?: readonly PlacedReminder[];
   /** Alarms of the same owner that are no reminders. */
   alarms?: readonly Component[];

@@ -50,7 +50,7 @@ export class PollFinalization {
       }
       if (poll.cancelled_at !== null) throw PollErrors.pollClosed.with();
       const made = await this.create(tx, ctx, poll, option, input);
-      return { record: await this.service.found(tx, ctx, id), event: made };
+      return { record: await this.service.readPoll(tx, ctx, id), event: made };
     });
     return { poll: await this.service.present(ctx, record), event };
   }
@@ -64,13 +64,13 @@ export class PollFinalization {
       await this.holds.release(tx, ctx, poll.options);
       await this.polls.cancel(tx, ctx.tenantId, id);
       await this.mails.cancel(tx, ctx.tenantId, poll);
-      return this.service.found(tx, ctx, id);
+      return this.service.readPoll(tx, ctx, id);
     });
     return { poll: await this.service.present(ctx, record) };
   }
 
   private async lockOwn(tx: Tx, ctx: RequestContext, id: string): Promise<PollRecord> {
-    const poll = await this.service.locked(tx, ctx, id);
+    const poll = await this.service.lockPoll(tx, ctx, id);
     if (poll.owner_id !== ctx.userId) throw Errors.forbidden.with();
     return poll;
   }

@@ -12,7 +12,7 @@ import { EventOperations } from '../changes/event-operations.js';
 import { EventRemovals } from '../changes/event-removals.js';
 import { type EventChange, newEntry } from '../changes/event-write.js';
 import { EventWriter } from '../changes/event-writer.js';
-import { EventsRepository, visible } from '../events.repository.js';
+import { EventsRepository, assertVisible } from '../events.repository.js';
 import { CreateEvent, DeleteEvent } from '../input/event.dto.js';
 import type { CalendarContext } from '../model/event-record.js';
 import { isDay, parseInstant, placeIn, wallOf, wallText } from '../model/event-times.js';
@@ -46,7 +46,7 @@ export class PollHolds {
    */
   async calendar(tx: Tx, ctx: RequestContext, id: string | null): Promise<CalendarContext> {
     const chosen = id ?? (await this.events.defaultCalendars(tx, ctx.tenantId, [ctx.userId])).get(ctx.userId);
-    const calendar = visible(chosen === undefined ? null : await this.events.context(tx, ctx, chosen));
+    const calendar = assertVisible(chosen === undefined ? null : await this.events.context(tx, ctx, chosen));
     this.operations.assertWriter(calendar);
     return calendar;
   }

@@ -158,7 +158,7 @@ export class PollsService {
         await this.polls.insert(tx, ctx.tenantId, { ...poll, calendar_id: calendar.id, options: held });
       } else await this.polls.insert(tx, ctx.tenantId, poll);
       if (input.send_updates !== 'none') await this.mails.invite(tx, ctx.tenantId, poll);
-      const made = await this.present(ctx, await this.found(tx, ctx, poll.id), undefined, tx);
+      const made = await this.present(ctx, await this.readPoll(tx, ctx, poll.id), undefined, tx);
       return JsonReply.of(
         { poll: made },
         {
@@ -171,13 +171,13 @@ export class PollsService {
 
   /** @throws ApiError 404 */
   async read(ctx: RequestContext, id: string, zone?: string): Promise<PollEnvelope> {
-    return { poll: await this.present(ctx, await this.found(this.db, ctx, id), zone) };
+    return { poll: await this.present(ctx, await this.readPoll(this.db, ctx, id), zone) };
   }
 
   /** Replaces the votes of the caller. @throws ApiError 404; 409 `poll_closed`; 422 `unknown_option` */
   async vote(ctx: RequestContext, id: string, body: Checked<VotePoll>): Promise<PollEnvelope> {
     const record = await this.db.tx(async (tx) => {
-      const poll = await this.locked(tx, ctx, id);
+      const poll = await this.lockPoll(tx, ctx, id);
       const { votes, comment = '' } = body.value;
       if (statusOf(poll) !== 'open') throw PollErrors.pollClosed.with();
       const me = poll.participants.find(({ user_id: userId }) => userId === ctx.userId) as VoterRow;
@@ -190,7 +190,7 @@ export class PollsService {
       }
       const rows = [...byOption].map(([option_id, answer]) => ({ option_id, answer }));
       await this.polls.vote(tx, ctx.tenantId, id, me.id, rows, comment);
-      return this.found(tx, ctx, id);
+      return this.readPoll(tx, ctx, id);
     });
     return { poll: await this.present(ctx, record) };
   }
@@ -214,13 +214,13 @@ export class PollsService {
   }
 
   /** Locks a poll. @throws ApiError 404 */
-  async locked(tx: Tx, ctx: RequestContext, id: string): Promise<PollRecord> {
+  async lockPoll(tx: Tx, ctx: RequestContext, id: string): Promise<PollRecord> {
     await this.polls.lock(tx, ctx.tenantId, id);
-    return this.found(tx, ctx, id);
+    return this.readPoll(tx, ctx, id);
   }
 
   /** @throws ApiError 404 */
-  async found(reader: Reader, ctx: RequestContext, id: string): Promise<PollRecord> {
+  async readPoll(reader: Reader, ctx: RequestContext, id: string): Promise<PollRecord> {
     const poll = await this.polls.find(reader, ctx, id);
     if (!poll) throw PollErrors.pollNotFound.with();
     return poll;

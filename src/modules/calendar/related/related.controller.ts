@@ -173,7 +173,9 @@ export class RelatedService {
     for (const kind of RELATED_KINDS) {
       const { texts, emails } = subject;
       const isEmpty = !kinds.has(kind) || texts.length + emails.length === 0;
-      const found = isEmpty ? [] : await this.items.of(ctx, kind, { texts, emails, limit: query.limit + 1 });
+      const found = isEmpty
+        ? []
+        : await this.items.findRelated(ctx, kind, { texts, emails, limit: query.limit + 1 });
       const own = kind === 'events' && kinds.has(kind) ? await this.ofCalendars(ctx, subject) : [];
       const links = kinds.has(kind) ? (linked.get(kind) ?? []) : [];
       const others = [...links, ...own, ...found].filter(({ id }) => id !== subject.eventId);
@@ -219,7 +221,7 @@ export class RelatedService {
     const found = new Map<RelatedKind, RelatedItem[]>();
     for (const [type, kind] of Object.entries(LINKED) as [EventLink['type'], RelatedKind][]) {
       const ids = links.flatMap((link) => (link.type === type && link.id !== null ? [link.id] : []));
-      const titles = await this.titles.of(this.db, ctx, type, ids);
+      const titles = await this.titles.readTitles(this.db, ctx, type, ids);
       found.set(
         kind,
         [...titles].map(([id, title]) => ({ id, title, reason: 'link', score: 1, date: null })),

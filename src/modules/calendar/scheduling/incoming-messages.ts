@@ -23,7 +23,7 @@ import {
   type Incoming,
   RejectedMessageError,
   rejectionReason,
-  unchanged,
+  keepEvent,
 } from './incoming/incoming.js';
 import { applyCounter, applyRefresh, applyReply } from './incoming/replies.js';
 import { applyCancel, applyDecline } from './incoming/cancellations.js';
@@ -107,7 +107,7 @@ export class IncomingMessages implements OnModuleInit {
       const own = { userId, emails };
       const done =
         typeof message === 'string'
-          ? { applied: unchanged('rejected', message), placed: null }
+          ? { applied: keepEvent('rejected', message), placed: null }
           : await this.apply(tx, { ...arrival, calendarId }, message, own, memberIds);
       return this.record(tx, arrival, message, calendarId, done);
     });
@@ -137,7 +137,7 @@ export class IncomingMessages implements OnModuleInit {
     } catch (error) {
       const reason = rejectionReason(error);
       if (reason === null) throw error;
-      return { applied: unchanged('rejected', reason), placed };
+      return { applied: keepEvent('rejected', reason), placed };
     }
   }
 
@@ -162,7 +162,7 @@ export class IncomingMessages implements OnModuleInit {
       : method === 'PUBLISH'
         ? published
         : (external ?? (method === 'CANCEL' ? published : undefined));
-    return found ? this.repository.placed(tx, tenantId, found.id) : null;
+    return found ? this.repository.findPlaced(tx, tenantId, found.id) : null;
   }
 
   private async applied(
@@ -179,7 +179,7 @@ export class IncomingMessages implements OnModuleInit {
       return applyRequest(record, arrival.calendarId, incoming);
     if (!record) {
       if (method === 'ADD') await this.requestRefresh(tx, arrival, incoming);
-      return unchanged('ignored_unknown');
+      return keepEvent('ignored_unknown');
     }
     const proposals = method.endsWith('COUNTER')
       ? await this.events.proposals(tx, arrival.tenantId, record.id)
@@ -188,7 +188,7 @@ export class IncomingMessages implements OnModuleInit {
     if (method === 'CANCEL') return applyCancel(record, incoming);
     if (method === 'DECLINECOUNTER') return applyDecline(record, proposals, incoming);
     if (record.deleted_at !== null || record.organizer_id !== owner.userId)
-      return unchanged('ignored_unknown');
+      return keepEvent('ignored_unknown');
     if (method === 'REPLY') return applyReply(record, incoming);
     return method === 'COUNTER' ? applyCounter(record, proposals, incoming) : applyRefresh(record, incoming);
   }

@@ -161,7 +161,7 @@ export class OutgoingMessages implements OnModuleInit {
 
   /** Queues the message of an outbox event. It has the current version of the event, so a later version replaces an earlier one. */
   private async compose({ id, tenantId, payload, occurredAt }: DomainEvent<MessageDue>): Promise<void> {
-    const placed = await this.repository.placed(this.db, tenantId, payload.event_id);
+    const placed = await this.repository.findPlaced(this.db, tenantId, payload.event_id);
     if (!placed) return;
     const proposals = payload.proposal_id
       ? await this.events.proposals(this.db, tenantId, payload.event_id)

@@ -1,5 +1,5 @@
 import { parameterOf, propertyOf, textOf } from '../../../lib/icalendar/index.js';
-import { storable } from '../model/ics/storable.js';
+import { toStorable } from '../model/ics/storable.js';
 import { attendeesOf, ItipError, type ItipMessage, organizerOf, parseItip } from '../../../lib/itip/index.js';
 
 const MAX_TEXT = 500;
@@ -21,15 +21,15 @@ export function parsedOf({ parts }: ItipMessage): ParsedMessage | null {
   const [first] = parts;
   if (!first) return null;
   const start = propertyOf(first.event, 'DTSTART');
-  const text = (name: string): string => storable(textOf(first.event, name) ?? '', MAX_TEXT);
+  const text = (name: string): string => toStorable(textOf(first.event, name) ?? '', MAX_TEXT);
   const zone = start && parameterOf(start, 'TZID');
   return {
     title: text('SUMMARY'),
-    start: start ? storable([start.value, zone ?? ''].join(' ').trim(), MAX_TEXT) : null,
+    start: start ? toStorable([start.value, zone ?? ''].join(' ').trim(), MAX_TEXT) : null,
     organizer: organizerOf(first.event)?.email ?? null,
     attendees: attendeesOf(first.event)
       .slice(0, MAX_ATTENDEES)
-      .map(({ email, response }) => ({ email, response: storable(response, MAX_RESPONSE) })),
+      .map(({ email, response }) => ({ email, response: toStorable(response, MAX_RESPONSE) })),
     comment: text('COMMENT'),
     components: parts.length,
   };

@@ -6,7 +6,7 @@ import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import { type EventJson, type EventRecord, type OwnedEntry, recordOf } from '../model/event-record.js';
 import type { FullSchedulingMessageResponse, SchedulingMessageResponse } from './scheduling.dto.js';
-import type { DeliveryStatus, SchedulingMessage } from './scheduling.entity.js';
+import type { DeliveryStatus, SchedulingDelivery, SchedulingMessage } from './scheduling.entity.js';
 import type { CalendarEvent } from '../calendar.schema.js';
 
 /** A message to store. */
@@ -37,11 +37,10 @@ export interface NewMessage extends Pick<
 export type ListedSchedulingMessage = SchedulingMessageResponse & { fits: boolean };
 
 /** A delivery to attempt now. */
-export interface DueDelivery {
-  tenant_id: string;
-  message_id: string;
-  recipient: string;
-  attempts: number;
+export interface DueDelivery extends Pick<
+  SchedulingDelivery,
+  'tenant_id' | 'message_id' | 'recipient' | 'attempts'
+> {
   user_id: string;
   event_id: string | null;
   method: string;
@@ -216,7 +215,7 @@ export class SchedulingRepository {
     return tx.query(lockEvents, [tenantId, uid]);
   }
 
-  async placed(reader: Reader, tenantId: string, eventId: string): Promise<PlacedRecord | null> {
+  async findPlaced(reader: Reader, tenantId: string, eventId: string): Promise<PlacedRecord | null> {
     const [row] = await reader.query(readPlaced, [tenantId, eventId]);
     return row ? { record: recordOf(row), entries: row.entries ?? [] } : null;
   }

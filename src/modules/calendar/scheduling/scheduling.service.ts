@@ -106,7 +106,7 @@ export class SchedulingService {
     const { method, comment = '' } = body;
     const eventId = body.event_id.toLowerCase();
     const found = await this.events.find(this.db, ctx, calendarId, eventId);
-    const placed = await this.repository.placed(this.db, ctx.tenantId, eventId);
+    const placed = await this.repository.findPlaced(this.db, ctx.tenantId, eventId);
     const known = found?.record ?? (method === 'CANCEL' ? deletedIn(placed, calendar) : null);
     if (!known || !placed) throw CalendarErrors.eventNotFound.with();
     const record = recordIn(known, calendar);

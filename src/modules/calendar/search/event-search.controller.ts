@@ -156,7 +156,7 @@ export class EventSearchService extends ItemSearch<EventSearchRow, EventSearchEn
 
   constructor(db: Db, indexer: EventIndexer, cursors: Cursors, related: RelatedItems) {
     super(db, indexer, cursors);
-    related.register('events', (ctx, query) => this.related(ctx, query));
+    related.register('events', (ctx, query) => this.findRelated(ctx, query));
   }
 
   /** @throws ApiError 422 `invalid_cursor` */
@@ -175,7 +175,7 @@ export class EventSearchService extends ItemSearch<EventSearchRow, EventSearchEn
     });
   }
 
-  protected findable(): string {
+  protected composeFindable(): string {
     return readerLexeme('');
   }
 

@@ -27,7 +27,7 @@ import {
   EventsRepository,
   type FoundEvent,
   OVERRIDES_BYTES,
-  visible,
+  assertVisible,
 } from '../events.repository.js';
 import { isAtLeast } from '../model/event-policy.js';
 import { type CalendarContext, type EventJson, recordOf } from '../model/event-record.js';
@@ -106,7 +106,7 @@ export class CalendarSyncRepository {
     const { seq, since } = position ?? { seq: 0, since: Number.MAX_SAFE_INTEGER };
     const values = [ctx.tenantId, calendarId, ctx.userId, seq, since, limit, PAGE_BYTES];
     const rows = await this.db.query(changes, values);
-    const calendar = visible(contextOf(rows[0]));
+    const calendar = assertVisible(contextOf(rows[0]));
     return { calendar, changes: rows.flatMap((row) => (row.seq === null ? [] : [{ ...row, seq: row.seq }])) };
   }
 }

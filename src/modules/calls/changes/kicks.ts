@@ -72,8 +72,8 @@ export class Kicks {
 
   /** Disconnects all participants of a call who have no access or whose session has ended. */
   async enforce(call: CallKey): Promise<void> {
-    const unwanted = await this.participants.unwanted(call);
-    const ended = await this.ofEndedSessions(await this.participants.connected(call));
+    const unwanted = await this.participants.listUnwanted(call);
+    const ended = await this.ofEndedSessions(await this.participants.listConnected(call));
     for (const identity of new Set([...unwanted, ...ended])) await this.kick(call, identity);
     await this.db.single((tx) => tx.query(settled, [call.tenantId, call.callId]));
   }
@@ -91,7 +91,7 @@ export class Kicks {
   /** Disconnects a participant who has just connected, unless they may be in the live call. */
   async admit(call: CallKey, identity: string): Promise<void> {
     const isUnwanted =
-      (await this.participants.unwanted(call)).includes(identity) ||
+      (await this.participants.listUnwanted(call)).includes(identity) ||
       (await this.ofEndedSessions([identity])).length > 0;
     if (isUnwanted) await this.kick(call, identity);
   }

@@ -51,11 +51,11 @@ export class Reconciler implements OnModuleInit {
   /** Reconciles all live calls. @throws ApiError 503 */
   async run(): Promise<void> {
     if (!this.server.isConfigured) return;
-    let batch = await this.calls.live(null, BATCH);
+    let batch = await this.calls.listLive(null, BATCH);
     while (batch.length > 0) {
       const rooms = new Set((await this.server.listRooms(batch)).map(roomNameOf));
       for (const call of batch) await this.tryReconcile(call, rooms.has(roomNameOf(call)));
-      batch = batch.length < BATCH ? [] : await this.calls.live(batch.at(-1) as CallKey, BATCH);
+      batch = batch.length < BATCH ? [] : await this.calls.listLive(batch.at(-1) as CallKey, BATCH);
     }
   }
 

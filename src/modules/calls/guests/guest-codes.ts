@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../../config/config.js';
 import { Db } from '../../../platform/database/db.js';
-import { rowsOf } from '../../../platform/database/rows.js';
+import { NOW, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { type ApiError, Errors } from '../../../platform/http/errors.js';
@@ -12,7 +12,7 @@ import type { CodeSentEnvelope, RequestCode } from './access/access.dto.js';
 import { GuestLimits } from './guest-limits.js';
 import { GuestErrors } from './guests.dto.js';
 import { GuestsRepository } from './guests.repository.js';
-import { type CodePurpose, GuestLimitRow } from './guests.schema.js';
+import { type CodePurpose, GuestLimitRow, GuestOtp } from './guests.schema.js';
 import { GuestMails } from './mails/guest-mails.js';
 import {
   CODE_ATTEMPTS,
@@ -25,13 +25,8 @@ import {
 } from './model/guest-rules.js';
 import type { Visitor } from './model/visitor.js';
 
-/** An attempt to prove an address by a code. */
-export interface CodeAttempt {
-  /** Of the code that was sent; null: none was, or it was used. */
-  code_hmac: Buffer | null;
-  /** The number of attempts, this one included. */
-  attempts: number;
-}
+/** An attempt to prove an address by a code: the code that was sent, and the number of attempts, this one included. */
+type CodeAttempt = Pick<GuestOtp, 'code_hmac' | 'attempts'>;
 
 const storeCode = workspace.statement<never>(
   'guests.store_code',
@@ -59,11 +54,6 @@ const OF_CODE = `tenant_id = $1 AND invite_id = $2 AND email = $3 AND purpose = 
 const lockSeconds = workspace.statement<{ wait: number }>(
   'guests.lock_seconds',
   `SELECT extract(epoch FROM expires_at - now())::float8 AS wait FROM guest_otps WHERE ${OF_CODE}`,
-);
-
-const spendCode = workspace.statement<never>(
-  'guests.spend_code',
-  `UPDATE guest_otps SET code_hmac = NULL, consumed_at = now() WHERE ${OF_CODE}`,
 );
 
 const OF_LIMITS = `tenant_id = $1 AND (scope, subject) IN (SELECT * FROM unnest($2::text[], $3::bytea[]))`;
@@ -120,7 +110,10 @@ export class GuestCodesRepository {
     purpose: CodePurpose,
     email: string,
   ): Promise<void> {
-    await tx.query(spendCode, [tenant_id, id, email, purpose]);
+    await rowsOf(tx, GuestOtp).update(
+      { tenant_id, invite_id: id, email, purpose },
+      { code_hmac: null, consumed_at: NOW },
+    );
   }
 
   /** Locks the times of the requests of each limit. @returns them, and the time after the locks */

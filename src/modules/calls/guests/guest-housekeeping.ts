@@ -69,7 +69,7 @@ export class GuestHousekeeping implements OnModuleInit {
     for (;;) {
       const ended = await this.db.single((tx) => tx.query(timeOut, [BATCH]));
       for (const { tenant_id, id, was_waiting } of ended)
-        if (was_waiting) this.approvals.changed(tenant_id, id);
+        if (was_waiting) this.approvals.reportChange(tenant_id, id);
       if (ended.length < BATCH) return;
     }
   }

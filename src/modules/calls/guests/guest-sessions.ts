@@ -70,14 +70,14 @@ export class GuestSessions {
           ...renewSession(values, invite.now, seconds),
           ...change,
         });
-        if (change.state === 'waiting') await this.approvals.waiting(tx, visitor.tenantId, guest.id);
+        if (change.state === 'waiting') await this.approvals.reportWaiting(tx, visitor.tenantId, guest.id);
         return guest;
       }
       if (known || invite.uses >= invite.max_uses) return GuestErrors.inviteExhausted.with();
       // A removed guest without an address could claim the invite again, so a host decides about the next claims from this network.
       const state = firstState(invite, await this.guests.isSuspect(tx, invite, values.addressHash));
       const guest = await this.create(tx, invite, { ...values, email }, seconds, state);
-      if (state === 'waiting') await this.approvals.waiting(tx, visitor.tenantId, guest.id);
+      if (state === 'waiting') await this.approvals.reportWaiting(tx, visitor.tenantId, guest.id);
       return guest;
     });
   }
@@ -132,7 +132,7 @@ export class GuestSessions {
       const queued = joinQueue(guest, invite.now);
       if (queued instanceof ApiError) return queued;
       await this.guests.update(tx, guest, queued);
-      if (queued.waiting_since) await this.approvals.waiting(tx, visitor.tenantId, guest.id);
+      if (queued.waiting_since) await this.approvals.reportWaiting(tx, visitor.tenantId, guest.id);
       return new WaitingGuest();
     });
   }

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { In } from 'typeorm';
 import { Db } from '../../../platform/database/db.js';
 import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { IS_CONNECTED, type Visitor } from './model/visitor.js';
+import { CallBan } from '../calls.schema.js';
 import { Guest, GuestDomain, GuestSpentToken, type GuestState } from './guests.schema.js';
 import type { GuestChange, GuestFacts, InviteState } from './model/guest-rules.js';
 
@@ -71,11 +73,6 @@ const countUse = workspace.statement<never>(
 const known = workspace.statement<Pick<Guest, 'id'>>(
   'guests.known',
   `SELECT id FROM guests WHERE tenant_id = $1 AND invite_id = $2 AND ($3 OR email = $4) ORDER BY id LIMIT 1 FOR UPDATE`,
-);
-
-const isBanned = workspace.statement<never>(
-  'guests.is_banned',
-  `SELECT FROM call_bans WHERE tenant_id = $1 AND call_id = $2 AND subject = ANY ($3::text[])`,
 );
 
 const isSuspect = workspace.statement<never>(
@@ -182,7 +179,8 @@ export class GuestsRepository {
     { tenant_id, call_id }: InviteState,
     subjects: readonly string[],
   ): Promise<boolean> {
-    return (await tx.query(isBanned, [tenant_id, call_id, subjects])).length > 0;
+    if (call_id === null) return false;
+    return (await rowsOf(tx, CallBan).one({ tenant_id, call_id, subject: In([...subjects]) })) !== null;
   }
 
   /** Bans of a call apply to addresses and to guests, also with other invites. */

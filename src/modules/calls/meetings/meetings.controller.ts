@@ -38,7 +38,7 @@ const live = workspace.statement<LiveMeeting>(
 export class MeetingsRepository {
   constructor(private readonly db: Db) {}
 
-  async live(
+  async listLive(
     { tenantId, userId }: RequestContext,
     after: readonly [string, string] | undefined,
     limit: number,
@@ -62,14 +62,14 @@ export class MeetingsController {
     description: 'Live calls that you may join, the last started first.',
     response: [LiveMeetingListEnvelope, 'A page of live calls.'],
   })
-  async live(
+  async listLive(
     @Ctx() ctx: RequestContext,
     @Query() query: PageQuery,
   ): Promise<JsonReply<LiveMeetingListEnvelope>> {
     const { rows, next } = await this.cursors.page(query, {
       scope: `live_meetings ${ctx.tenantId} ${ctx.userId}`,
       key: (row: LiveMeeting): [string, string] => [row.listed, row.id],
-      rows: (after, limit) => this.meetings.live(ctx, after, limit),
+      rows: (after, limit) => this.meetings.listLive(ctx, after, limit),
     });
     return JsonReply.listOf(
       'meetings',

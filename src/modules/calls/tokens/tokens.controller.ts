@@ -44,7 +44,7 @@ export class TokensRepository {
   constructor(private readonly db: Db) {}
 
   /** @returns undefined for an unknown id, a call without access, or a room without a live call */
-  async joinable(
+  async findJoinable(
     { tenantId, userId }: RequestContext,
     id: string,
     identity: string,
@@ -75,7 +75,7 @@ export class TokensService {
   async mint(ctx: RequestContext, id: string, audioOnly: boolean): Promise<CallTokenResponse> {
     const url = this.server.clientUrl;
     const identity = userIdentity(ctx.userId, ctx.sessionId);
-    const call = await this.tokens.joinable(ctx, id, identity);
+    const call = await this.tokens.findJoinable(ctx, id, identity);
     if (!call) throw CallErrors.callNotFound.with();
     if (call.state === 'ended') throw CallErrors.callEnded.with();
     if (call.connected >= call.max_participants) throw CallErrors.callFull.with();

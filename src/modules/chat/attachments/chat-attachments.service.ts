@@ -151,7 +151,10 @@ export class Thumbnails implements OnModuleDestroy {
    * Stores a thumbnail of an uploaded file. The caller keeps or discards the blob.
    * @returns undefined for files that are no images, damaged or too large images, and while too many images are in the queue
    */
-  async of(tenantId: string, { blobId, contentType }: ReceivedFile): Promise<StoredBlob | undefined> {
+  async makeThumbnail(
+    tenantId: string,
+    { blobId, contentType }: ReceivedFile,
+  ): Promise<StoredBlob | undefined> {
     if (!RASTER_TYPES.has(contentType)) return undefined;
     try {
       return await this.limiter.run(() => this.store(tenantId, blobId));
@@ -214,7 +217,7 @@ export class ChatAttachmentsService implements OnModuleInit {
     // Checked again under the lock. This first check avoids receiving a file that will be rejected.
     await this.assertWithinLimit(this.db, ctx);
     return this.uploads.receive(ctx, form, maxBytes, async (file) => {
-      const thumbnail = await this.thumbnails.of(ctx.tenantId, file);
+      const thumbnail = await this.thumbnails.makeThumbnail(ctx.tenantId, file);
       try {
         return await this.db.tx(async (tx) => {
           const id = uuidv7();

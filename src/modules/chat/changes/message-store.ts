@@ -124,7 +124,7 @@ export class MessageStore {
   }
 
   /** The stored message with this number. */
-  async at(
+  async readAt(
     reader: Reader,
     { tenantId }: WorkspaceKey,
     roomId: string,

@@ -110,11 +110,11 @@ export class MessageWrites {
     if (decision instanceof ApiError) throw decision;
     const isDuplicate = isUnwritten(decision);
     const written = isDuplicate
-      ? await this.stored.at(tx, guest, roomId, decision.seq)
+      ? await this.stored.readAt(tx, guest, roomId, decision.seq)
       : await this.stored.appendLocked(tx, guest, roomId, decision);
     const { seq, mod_seq: modSeq } = written as StoredMessage;
     if (!isDuplicate) await this.files.markSent(tx, guest, roomId, seq, input.attachments);
-    this.changes.changed(tx, guest, roomId, modSeq);
+    this.changes.reportChange(tx, guest, roomId, modSeq);
     return { seq, isDuplicate };
   }
 
@@ -132,7 +132,8 @@ export class MessageWrites {
         return editMessage(facts, members, { ...command, userId: ctx.userId });
       },
       stored: async (tx, { notified, message: { seq } }) => {
-        if (notified.length > 0) await this.notifications.mentioned(tx, ctx, roomId, { id, seq }, notified);
+        if (notified.length > 0)
+          await this.notifications.notifyMentioned(tx, ctx, roomId, { id, seq }, notified);
       },
     });
     return mentions === null ? this.writeAlone(ctx, roomId, write) : this.write(ctx, roomId, write);
@@ -246,7 +247,7 @@ export class MessageWrites {
     roomId: string,
     stored: StoredMessage | undefined,
   ): StoredMessage | undefined {
-    if (stored) this.changes.changed(tx, ctx, roomId, stored.mod_seq, stored.message);
+    if (stored) this.changes.reportChange(tx, ctx, roomId, stored.mod_seq, stored.message);
     return stored;
   }
 
@@ -261,9 +262,9 @@ export class MessageWrites {
   ): Promise<WrittenMessage> {
     if (decision instanceof ApiError) throw decision;
     const { message } = await this.db.single(async (tx) => {
-      const current = await this.stored.at(tx, ctx, roomId, decision.seq);
+      const current = await this.stored.readAt(tx, ctx, roomId, decision.seq);
       if (!current) throw ChatErrors.roomNotFound.with();
-      this.changes.changed(tx, ctx, roomId, current.mod_seq, current.message);
+      this.changes.reportChange(tx, ctx, roomId, current.mod_seq, current.message);
       return current;
     });
     if (decision.outcome === 'conflict')

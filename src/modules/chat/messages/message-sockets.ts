@@ -192,7 +192,7 @@ export class MessageSockets implements OnModuleInit {
     const newest = this.requested.get(key) ?? on;
     if (members <= MAX_TYPING_MEMBERS && this.typed.get(key) !== newest) {
       this.typed.set(key, newest);
-      this.changes.typing(ctx, roomId, newest);
+      this.changes.reportTyping(ctx, roomId, newest);
     }
     return {};
   }

@@ -72,7 +72,7 @@ export class MessagesService {
 
   /** Makes a message a tombstone. @throws ApiError 404, 403 */
   async delete(ctx: RequestContext, roomId: string, id: string): Promise<WrittenMessage> {
-    const held = await this.permissions.of(ctx);
+    const held = await this.permissions.permissionsOf(ctx);
     const any = held.has('chat.messages.delete_any') || held.has('chat.rooms.moderate');
     return this.writes.delete(ctx, roomId, id, any);
   }

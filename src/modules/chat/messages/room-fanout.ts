@@ -164,10 +164,10 @@ export class RoomFanout implements OnModuleInit {
       // A repeated request reports an old change again. Clients without this change have noticed the gap at a later change.
       if (modSeq <= (this.states.get(key)?.start ?? 0) - BATCH) return;
       if (message && this.connections.hasTenant(tenant)) this.changes.keep(key, modSeq, message);
-      this.changed(key, modSeq);
+      this.deliverChange(key, modSeq);
     });
-    this.changes.subscribe(ROOM_DELETED, (room) => this.deleted(room));
-    this.changes.subscribe(ROOM_ADDED, ({ users, ...room }) => this.added(room, users, 0));
+    this.changes.subscribe(ROOM_DELETED, (room) => this.deliverDeletion(room));
+    this.changes.subscribe(ROOM_ADDED, ({ users, ...room }) => this.deliverAddition(room, users, 0));
     this.changes.subscribe(ROOM_READ, ({ user, last_read_seq, unread, ...room }) =>
       this.send(room, [user], ROOM_READ_EVENT, { room_id: room.room, last_read_seq, unread }),
     );
@@ -180,8 +180,8 @@ export class RoomFanout implements OnModuleInit {
       const room = { tenant, room: id };
       const state = this.states.get(room);
       if (!state) this.states.add(room, modSeq, lastSeq);
-      else if (state.known < modSeq) this.changed(room, modSeq);
-      else if (modSeq < state.start) this.changed(room, modSeq + 1);
+      else if (state.known < modSeq) this.deliverChange(room, modSeq);
+      else if (modSeq < state.start) this.deliverChange(room, modSeq + 1);
     }
   }
 
@@ -189,7 +189,7 @@ export class RoomFanout implements OnModuleInit {
    * Delivers the changes of a room. One delivery of a room runs at a time; it also delivers the changes that are reported meanwhile.
    * @param modSeq number of a change
    */
-  changed(room: RoomKey, modSeq: number): void {
+  deliverChange(room: RoomKey, modSeq: number): void {
     const key = keyOf(room);
     if (!this.connections.hasTenant(room.tenant)) return this.states.delete(room);
     const state = this.states.get(room) ?? this.states.add(room, modSeq - 1);
@@ -205,14 +205,14 @@ export class RoomFanout implements OnModuleInit {
   }
 
   /** Reports a room to its new members. @param modSeq number of the newest change that they can read */
-  added(room: RoomKey, users: readonly string[], modSeq: number): void {
-    const here = users.filter((user) => this.connections.of(room.tenant, user).size > 0);
+  deliverAddition(room: RoomKey, users: readonly string[], modSeq: number): void {
+    const here = users.filter((user) => this.connections.connectionsOf(room.tenant, user).size > 0);
     if (here.length === 0) return;
     if (!this.states.get(room)) this.states.add(room, modSeq);
     this.send(room, here, ROOM_ADDED_EVENT, { room_id: room.room });
   }
 
-  deleted(room: RoomKey): void {
+  deliverDeletion(room: RoomKey): void {
     this.logged(this.repeated(() => this.removeAll(room)));
   }
 
@@ -336,8 +336,8 @@ export class RoomCatchUp implements OnModuleInit {
     for (let at = 0; at < heads.length; at += ROOMS) {
       for (const row of await this.repository.readBehind(heads.slice(at, at + ROOMS))) {
         const room = { tenant: row.tenant_id, room: row.room_id };
-        if (row.mod_seq === null) this.fanout.deleted(room);
-        else this.fanout.changed(room, row.mod_seq);
+        if (row.mod_seq === null) this.fanout.deliverDeletion(room);
+        else this.fanout.deliverChange(room, row.mod_seq);
       }
     }
     await this.addRecent(seconds);
@@ -352,7 +352,7 @@ export class RoomCatchUp implements OnModuleInit {
       const [{ tenant_id: tenant, room_id: room, mod_seq: modSeq }] = members as [(typeof members)[0]];
       if (this.states.get({ tenant, room })) continue;
       const users = members.map(({ user_id }) => user_id);
-      this.fanout.added({ tenant, room }, users, modSeq);
+      this.fanout.deliverAddition({ tenant, room }, users, modSeq);
     }
   }
 }

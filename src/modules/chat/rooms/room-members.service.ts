@@ -223,7 +223,7 @@ export class RoomMembersService {
     if (added.length > 0) {
       await this.report(tx, ctx, roomId, { type: 'members_added', user_ids: added, role });
       await this.record(tx, ctx, 'chat.members.added', roomId, { user_ids: added, role });
-      await this.notifications.added(tx, ctx, roomId, added);
+      await this.notifications.notifyAdded(tx, ctx, roomId, added);
     }
     if (!change) return added.length > 0;
     const changed = await this.members.setRole(tx, ctx, roomId, change.userIds, role);
@@ -240,7 +240,7 @@ export class RoomMembersService {
     if (!room || room.deleted_at !== null) throw ChatErrors.roomNotFound.with();
     if (role === null && room.visibility !== 'tenant') throw ChatErrors.roomNotFound.with();
     if (role === null || role === 'owner') return { room, role };
-    const moderates = (await this.permissions.of(ctx)).has('chat.rooms.moderate');
+    const moderates = (await this.permissions.permissionsOf(ctx)).has('chat.rooms.moderate');
     return { room, role: moderates ? 'owner' : role };
   }
 
@@ -249,7 +249,7 @@ export class RoomMembersService {
   }
 
   private async report(tx: Tx, ctx: RequestContext, roomId: string, event: RoomEvent): Promise<void> {
-    this.changes.changed(tx, ctx, roomId, await this.rooms.report(tx, ctx, roomId, event));
+    this.changes.reportChange(tx, ctx, roomId, await this.rooms.report(tx, ctx, roomId, event));
   }
 
   private async record(

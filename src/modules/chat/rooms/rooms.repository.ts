@@ -24,7 +24,7 @@ export class ActiveCalls {
     this.source = source;
   }
 
-  async of(reader: Reader, ctx: RequestContext, roomId: string): Promise<string | null> {
+  async find(reader: Reader, ctx: RequestContext, roomId: string): Promise<string | null> {
     return this.source(reader, ctx, roomId);
   }
 }
@@ -194,7 +194,7 @@ export class RoomsRepository {
   async read(ctx: RequestContext, id: string, reader: Reader = this.db): Promise<string | undefined> {
     const [row] = await reader.query(read, [ctx.tenantId, ctx.userId, id]);
     if (!row) return undefined;
-    const call = row.is_member ? await this.activeCalls.of(reader, ctx, id) : null;
+    const call = row.is_member ? await this.activeCalls.find(reader, ctx, id) : null;
     return `${row.room.slice(0, -1)},"active_call":${call},"members":${row.members}}`;
   }
 
@@ -231,7 +231,7 @@ export class RoomsRepository {
     });
   }
 
-  async direct(tx: Tx, { tenantId }: RequestContext, directKey: string): Promise<ChatRoom | null> {
+  async findDirect(tx: Tx, { tenantId }: RequestContext, directKey: string): Promise<ChatRoom | null> {
     return rowsOf(tx, ChatRoom).one({ tenant_id: tenantId, direct_key: directKey });
   }
 

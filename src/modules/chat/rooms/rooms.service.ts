@@ -82,11 +82,11 @@ export class RoomsService {
     checkNewRoom(input, others);
     const pair = input.type === 'direct' ? directKey(ctx.userId, others[0] as string) : null;
     return this.writes.runTx(ctx, key, async (tx) => {
-      const existing = pair === null ? null : await this.rooms.direct(tx, ctx, pair);
+      const existing = pair === null ? null : await this.rooms.findDirect(tx, ctx, pair);
       if (!existing) await this.users.assertAddable(tx, ctx, others, [ctx.userId], () => 'member_ids');
       const made = existing ? null : await this.insert(tx, ctx, input, others, pair);
       // Another request may have made the direct room meanwhile.
-      const room = existing ?? made ?? (await this.rooms.direct(tx, ctx, pair as string));
+      const room = existing ?? made ?? (await this.rooms.findDirect(tx, ctx, pair as string));
       const { id } = room as ChatRoom;
       const json = (await this.rooms.read(ctx, id, tx)) as string;
       return roomReply(json, made ? { status: 201, location: `/apis/v1/chat/rooms/${id}` } : {});
@@ -127,7 +127,7 @@ export class RoomsService {
       const shown = (await this.rooms.read(ctx, id, tx)) as string;
       await this.rooms.update(tx, ctx, id, { deleted_at: new Date() });
       await this.hooks.run(tx, ROOM_ACCESS_CHANGING, { ...ctx, roomId: id, removed: null });
-      this.changes.deleted(tx, ctx, id);
+      this.changes.reportDeletion(tx, ctx, id);
       await this.record(tx, ctx, 'chat.room.deleted', id, { name: room.name });
       return deletedRoomReply(shown);
     });
@@ -147,8 +147,8 @@ export class RoomsService {
     await this.members.add(tx, ctx, made.id, isDirect ? [ctx.userId, ...others] : [ctx.userId], 'owner');
     if (!isDirect) await this.members.add(tx, ctx, made.id, others, 'member');
     await this.record(tx, ctx, 'chat.room.created', made.id, { type, name, members: others.length + 1 });
-    this.changes.added(tx, ctx, made.id, [ctx.userId, ...others]);
-    if (!isDirect) await this.notifications.added(tx, ctx, made.id, others);
+    this.changes.reportAddition(tx, ctx, made.id, [ctx.userId, ...others]);
+    if (!isDirect) await this.notifications.notifyAdded(tx, ctx, made.id, others);
     return made;
   }
 
@@ -171,7 +171,7 @@ export class RoomsService {
     const { archived_at: _, ...fields } = changes;
     const reported = { ...fields, ...(isArchiving && { archived }) };
     const modSeq = await this.rooms.report(tx, ctx, room.id, { type: 'room_updated', changes: reported });
-    this.changes.changed(tx, ctx, room.id, modSeq);
+    this.changes.reportChange(tx, ctx, room.id, modSeq);
     await this.record(tx, ctx, 'chat.room.updated', room.id, reported);
   }
 
@@ -185,7 +185,8 @@ export class RoomsService {
   /** @throws ApiError 403 below this role, except with the permission `chat.rooms.moderate` */
   private async assertRole(ctx: RequestContext, role: ChatRole, needed: ChatRole): Promise<void> {
     if (atLeast(role, needed)) return;
-    if (!(await this.permissions.of(ctx)).has('chat.rooms.moderate')) throw Errors.forbidden.with();
+    if (!(await this.permissions.permissionsOf(ctx)).has('chat.rooms.moderate'))
+      throw Errors.forbidden.with();
   }
 
   private async record(

@@ -56,7 +56,7 @@ const list = workspace.statement<ChatUser>(
 export class ChatUsersRepository {
   constructor(private readonly db: Db) {}
 
-  async own({ tenantId, userId }: RequestContext): Promise<OwnChatUser> {
+  async readOwn({ tenantId, userId }: RequestContext): Promise<OwnChatUser> {
     return (await this.db.query(own, [tenantId, userId]))[0] as OwnChatUser;
   }
 
@@ -89,8 +89,8 @@ export class ChatUsersController {
     description: 'Your name and presence as other users see them, and your unread messages in all rooms.',
     response: [OwnChatUserEnvelope, 'You, with the number of unread messages.'],
   })
-  async own(@Ctx() ctx: RequestContext): Promise<OwnChatUserEnvelope> {
-    return { user: { ...(await this.users.own(ctx)), avatar_url: null } };
+  async readOwn(@Ctx() ctx: RequestContext): Promise<OwnChatUserEnvelope> {
+    return { user: { ...(await this.users.readOwn(ctx)), avatar_url: null } };
   }
 
   @Endpoint('GET users', {

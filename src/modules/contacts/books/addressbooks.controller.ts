@@ -55,7 +55,7 @@ export class UserAddressbooksController {
       'Your own, those shared with you, and that of the workspace, with your role in each: up to 1,000 in a page.',
     response: [ADDRESSBOOKS.envelopes.list, 'The address books.'],
   })
-  all(@Ctx() ctx: RequestContext, @Query() query: ListAllAddressbooks) {
-    return this.books.all(ctx, query);
+  listAll(@Ctx() ctx: RequestContext, @Query() query: ListAllAddressbooks) {
+    return this.books.listAll(ctx, query);
   }
 }

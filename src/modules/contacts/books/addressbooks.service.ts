@@ -53,16 +53,16 @@ export class AddressbooksService {
 
   /** Own and shared books. The first list creates the default one. */
   async list(ctx: RequestContext, query: PageQuery): Promise<ReplyOf<typeof ADDRESSBOOKS, 'list'>> {
-    await this.defaults.of(ctx);
+    await this.defaults.idOf(ctx);
     return this.page(ctx, query, false);
   }
 
   /** All books that the caller sees, that of the workspace included. */
-  async all(
+  async listAll(
     ctx: RequestContext,
     { cursor }: ListAllAddressbooks,
   ): Promise<ReplyOf<typeof ADDRESSBOOKS, 'list'>> {
-    await this.defaults.of(ctx);
+    await this.defaults.idOf(ctx);
     await this.global.create(ctx);
     return this.page(ctx, { cursor, limit: ALL_BOOKS }, true);
   }
@@ -127,7 +127,7 @@ export class AddressbooksService {
     body: Checked<UpdateAddressbook>,
     expected: ExpectedRevision,
   ): Promise<ReplyOf<typeof ADDRESSBOOKS, 'item'>> {
-    const isManager = id === ctx.tenantId && (await this.access.readable(ctx, id)).role === 'writer';
+    const isManager = id === ctx.tenantId && (await this.access.requireReadable(ctx, id)).role === 'writer';
     const named = await body.map(async (input) => {
       if (!input.shares) return { input, roles: undefined };
       const present = (await this.books.find(ctx, id))?.shares.map(({ user_id }) => user_id);

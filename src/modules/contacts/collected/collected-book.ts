@@ -39,14 +39,14 @@ export class CollectedBook {
    * collected contact is not added again.
    */
   async update(owner: MemberKey): Promise<void> {
-    const used = (await this.addresses.of(owner)).filter(isCollected);
-    const known = await this.extracted.known(
+    const used = (await this.addresses.extract(owner)).filter(isCollected);
+    const known = await this.extracted.findKnown(
       owner,
       used.map(({ key }) => key),
     );
     const unknown = used.filter(({ key }) => !known.has(key));
     if (unknown.length === 0) return;
-    const collected = await this.extracted.collected(
+    const collected = await this.extracted.findCollected(
       owner,
       unknown.map(({ key }) => key),
     );
@@ -57,7 +57,7 @@ export class CollectedBook {
       await this.extracted.lock(tx, owner);
       const bookId = await this.extracted.book(tx, owner);
       const count = (await this.contacts.lockBook(tx, owner, bookId)) ?? 0;
-      const removed = await this.extracted.suppressed(owner, keys, tx);
+      const removed = await this.extracted.findSuppressed(owner, keys, tx);
       const contacts = missing.filter(({ key }) => !removed.has(key)).map(contactOf);
       const capacity = Math.max(0, QUOTAS.item.contacts_of_addressbook - count);
       await this.contacts.insertMany(tx, owner, bookId, contacts.slice(0, capacity));
@@ -142,7 +142,7 @@ export class AddressCollector implements OnModuleInit {
   }
 
   async run(): Promise<void> {
-    const due = await this.repository.due(INTERVAL_SECONDS, USERS_PER_RUN);
+    const due = await this.repository.listDue(INTERVAL_SECONDS, USERS_PER_RUN);
     const failures = new ItemFailures(this.logger, 'the collection of the addresses of a user');
     try {
       await inParallel(due, CONCURRENCY, (scan) =>

@@ -45,7 +45,7 @@ export class ExtractedRepository {
   constructor(private readonly db: Db) {}
 
   /** The addresses among these that the caller has removed. */
-  async suppressed(
+  async findSuppressed(
     { tenantId, userId }: MemberKey,
     keys: readonly string[],
     reader: Reader = this.db,
@@ -84,13 +84,13 @@ export class ExtractedRepository {
   }
 
   /** The keys among these for which the collected address book has a contact, even one with another address now. */
-  async collected({ tenantId, userId }: MemberKey, keys: readonly string[]): Promise<Set<string>> {
+  async findCollected({ tenantId, userId }: MemberKey, keys: readonly string[]): Promise<Set<string>> {
     const rows = await this.db.query(collected, [tenantId, userId, keys]);
     return new Set(rows.map((row) => row.external_id));
   }
 
   /** Contacts in the caller's own address books by the key of their address. */
-  async known(
+  async findKnown(
     { tenantId, userId }: MemberKey,
     keys: readonly string[],
   ): Promise<Map<string, { contact_id: string; addressbook_id: string }>> {
@@ -121,11 +121,11 @@ export class ExtractedAddresses {
   ) {}
 
   /** Frequent and recent addresses first. */
-  async of(owner: MemberKey): Promise<ExtractedAddress[]> {
+  async extract(owner: MemberKey): Promise<ExtractedAddress[]> {
     const sources: [AddressSource, SeenAddress[]][] = [
       ['sent', await this.sent(owner)],
-      ['received', await this.seen.received(owner)],
-      ['calendar', await this.seen.invited(owner)],
+      ['received', await this.seen.readReceived(owner)],
+      ['calendar', await this.seen.readInvited(owner)],
     ];
     const joined = new Map<string, ExtractedAddress>();
     for (const [source, addresses] of sources)
@@ -133,7 +133,7 @@ export class ExtractedAddresses {
         const key = emailKey(address.address);
         if (key !== null) joined.set(key, withSource(joined.get(key), key, source, address));
       }
-    const removed = await this.extracted.suppressed(owner, [...joined.keys()]);
+    const removed = await this.extracted.findSuppressed(owner, [...joined.keys()]);
     return [...joined.values()].filter(({ key }) => !removed.has(key)).toSorted(compareAddresses);
   }
 

@@ -33,7 +33,7 @@ export class ExtractedService {
   /** Frequent and recent addresses first. @throws ApiError 422 `invalid_cursor` */
   async list(ctx: RequestContext, query: ListExtracted): Promise<ExtractedAddressesEnvelope> {
     const { q, since } = query;
-    const all = await this.addresses.of(ctx);
+    const all = await this.addresses.extract(ctx);
     const found = all.filter((each) => (!since || each.last_seen_at >= since) && matches(each, q));
     const { rows, next } = await this.cursors.page(query, {
       scope: `extracted ${ctx.tenantId} ${ctx.userId} ${JSON.stringify([q, since])}`,
@@ -61,7 +61,7 @@ export class ExtractedService {
     rows: ExtractedAddress[],
   ): Promise<ExtractedAddressResponse[]> {
     const keys = rows.map(({ key }) => key);
-    const contacts = await this.extracted.known(ctx, keys);
+    const contacts = await this.extracted.findKnown(ctx, keys);
     return rows.map(({ key, address: email, name, count, last_seen_at, sources }) => {
       const { contact_id = null, addressbook_id = null } = contacts.get(key) ?? {};
       return {

@@ -3,15 +3,13 @@ import type { MemberKey } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import type { ReceivedAddress } from '../contacts.entity.js';
+import type { ReceivedAddress, ReceivedAddressScan } from '../contacts.entity.js';
 
 /** An address with its use in one source. */
 export type SeenAddress = Omit<ReceivedAddress, 'tenant_id' | 'user_id' | 'address_key'>;
 
 /** The counted part of an inbox; null for one that was never read. */
-export interface InboxScan {
-  tenant_id: string;
-  user_id: string;
+export interface InboxScan extends Pick<ReceivedAddressScan, 'tenant_id' | 'user_id'> {
   mailbox: string | null;
   newest: number | null;
 }
@@ -37,7 +35,7 @@ const postpone = workspace.statement<never>(
 );
 
 // There is no row if another scan counted the same messages.
-const saveScan = workspace.statement<{ newest: string }>(
+const saveScan = workspace.statement<Pick<ReceivedAddressScan, 'newest'>>(
   'contacts.save_inbox_scan',
   `INSERT INTO received_address_scans AS scan (tenant_id, user_id, mailbox, newest)
    SELECT $1, $2, $3, $4 WHERE $5::bigint IS NULL
@@ -89,7 +87,7 @@ export class ReceivedRepository {
    * The inboxes of active members that were not read for some time, longest ago first.
    * @param seconds between two reads of an inbox
    */
-  async due(seconds: number, limit: number): Promise<InboxScan[]> {
+  async listDue(seconds: number, limit: number): Promise<InboxScan[]> {
     return this.db.query(due, [seconds, limit]);
   }
 
@@ -126,12 +124,12 @@ export class ReceivedRepository {
     });
   }
 
-  async received({ tenantId, userId }: MemberKey): Promise<SeenAddress[]> {
+  async readReceived({ tenantId, userId }: MemberKey): Promise<SeenAddress[]> {
     return this.db.query(received, [tenantId, userId]);
   }
 
   /** Organizers and attendees of the events in the user's own calendars. */
-  async invited({ tenantId, userId }: MemberKey): Promise<SeenAddress[]> {
+  async readInvited({ tenantId, userId }: MemberKey): Promise<SeenAddress[]> {
     return this.db.query(invited, [tenantId, userId, MAX_KEPT]);
   }
 }

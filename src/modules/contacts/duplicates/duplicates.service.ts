@@ -19,7 +19,7 @@ import { ContactMerge, type ContactSource, type ContactWord } from '../contacts.
 import { ContactsRepository } from '../contacts.repository.js';
 import { ContactErrors, CONTACTS, fieldError } from '../contacts.resource.js';
 import { FormerContacts } from '../former-contacts.repository.js';
-import { checked, contactInsert, type ContactUpdate, contactUpdate } from '../model/contact-values.js';
+import { checkCard, contactInsert, type ContactUpdate, contactUpdate } from '../model/contact-values.js';
 import {
   canEdit,
   cardOf,
@@ -98,12 +98,12 @@ export class DuplicatesRepository implements OnModuleInit {
   }
 
   /** Keys that several contacts of a book have, with the ids of the contacts. */
-  async shared({ tenantId }: RequestContext, bookId: string, maxContacts: number, limit: number) {
+  async findShared({ tenantId }: RequestContext, bookId: string, maxContacts: number, limit: number) {
     return this.db.query(shared, [tenantId, bookId, maxContacts, limit]);
   }
 
   /** The contacts of a book that name one of these uids: groups with such a member, and contacts with such a relation. */
-  async naming(
+  async findNaming(
     tx: Tx,
     { tenantId }: RequestContext,
     bookId: string,
@@ -158,8 +158,8 @@ export class DuplicatesService {
   /** Groups of contacts with a common address, number or name. @throws ApiError 404 */
   async find(ctx: RequestContext, body: Checked<FindDuplicates>): Promise<JsonReply<DuplicatesEnvelope>> {
     const { addressbook_id, limit } = body.value;
-    const { id, role } = await this.access.readable(ctx, addressbook_id.toLowerCase());
-    const groups = grouped(await this.duplicates.shared(ctx, id, MAX_GROUP, MAX_KEYS)).slice(0, limit);
+    const { id, role } = await this.access.requireReadable(ctx, addressbook_id.toLowerCase());
+    const groups = grouped(await this.duplicates.findShared(ctx, id, MAX_GROUP, MAX_KEYS)).slice(0, limit);
     const ids = groups.flatMap((group) => group.ids);
     const rows = new Map((await this.contacts.find(this.db, ctx, id, 'id', ids)).map((row) => [row.id, row]));
     const texts = groups.flatMap(({ reasons, ids: members }) => {
@@ -175,7 +175,7 @@ export class DuplicatesService {
    */
   async merge(ctx: RequestContext, body: Checked<MergeContacts>): Promise<JsonReply<MergedContactEnvelope>> {
     const { addressbook_id, external_ids: names } = body.value;
-    const { id: bookId, role } = await this.access.writable(ctx, addressbook_id.toLowerCase());
+    const { id: bookId, role } = await this.access.requireWritable(ctx, addressbook_id.toLowerCase());
     return this.db.tx(async (tx) => {
       await this.contacts.lockBook(tx, ctx, bookId);
       const found = await this.contacts.find(tx, ctx, bookId, 'external_id', names);
@@ -190,8 +190,8 @@ export class DuplicatesService {
       const joint = others.reduce((card, other) => joinCards(card, cardOf(other)), before);
       const related = joint.related.filter(({ uri }) => uri === null || !uids.includes(uidOf(uri)));
       const members = joint.members.filter((uid) => !uids.includes(uid));
-      const card = checked({ ...joint, related, members });
-      const naming = (await this.duplicates.naming(tx, ctx, bookId, uids)).filter(
+      const card = checkCard({ ...joint, related, members });
+      const naming = (await this.duplicates.findNaming(tx, ctx, bookId, uids)).filter(
         ({ id }) => !rows.some((row) => row.id === id),
       );
       const remaining = (uid: string): string => (uids.includes(uid) ? first.uid : uid);
@@ -229,7 +229,7 @@ export class DuplicatesService {
     const found = await this.duplicates.find(this.db, ctx, mergeId);
     if (!found) throw ContactErrors.mergeNotFound.with();
     const { addressbook_id: bookId, contact_id, revision } = found;
-    const { role } = await this.access.writable(ctx, bookId);
+    const { role } = await this.access.requireWritable(ctx, bookId);
     const [original, ...others] = found.originals as Original[];
     return this.db.tx(async (tx) => {
       await this.contacts.lockBook(tx, ctx, bookId);

@@ -50,20 +50,20 @@ export class ContactListsService {
   }
 
   /** The address book of the workspace, for a user of any address book. @throws ApiError 404, 422 `invalid_cursor` */
-  async global(
+  async listGlobal(
     ctx: RequestContext,
     accessId: string,
     query: ListContacts,
   ): Promise<JsonReply<ListedContactsEnvelope>> {
-    await this.access.readable(ctx, accessId);
-    const { default_country } = await this.access.readable(ctx, ctx.tenantId);
+    await this.access.requireReadable(ctx, accessId);
+    const { default_country } = await this.access.requireReadable(ctx, ctx.tenantId);
     return this.page(ctx, { accessId, bookId: ctx.tenantId }, query, phoneCountry(default_country));
   }
 
   /** The country of the number in a query; a query without a number needs none. */
   private async countryOf(ctx: RequestContext, bookId: string, query: ListContacts): Promise<string | null> {
     if (query.phone === undefined) return null;
-    return phoneCountry((await this.access.readable(ctx, bookId)).default_country);
+    return phoneCountry((await this.access.requireReadable(ctx, bookId)).default_country);
   }
 
   private async page(
@@ -128,7 +128,7 @@ export class ContactFormatsService {
     externalId: string,
     accept = '',
   ): Promise<ReplyOf<typeof CONTACTS, 'item'> | BodyReply> {
-    const { row, role } = await this.access.found(ctx, bookId, externalId);
+    const { row, role } = await this.access.requireContact(ctx, bookId, externalId);
     const [first = ''] = accept.toLowerCase().split(',');
     const [type = '', ...params] = first.split(';').map((part) => part.trim());
     if (!(CARD_TYPES as readonly string[]).includes(type)) return presentContact(row, role);

@@ -55,8 +55,8 @@ export class ContactsController {
     response: [ListedContactsEnvelope, 'A page of contacts.'],
     errors: [ContactErrors.bookNotFound],
   })
-  global(@Ctx() ctx: RequestContext, @Id('addressbook_id') bookId: string, @Query() query: ListContacts) {
-    return this.lists.global(ctx, bookId, query);
+  listGlobal(@Ctx() ctx: RequestContext, @Id('addressbook_id') bookId: string, @Query() query: ListContacts) {
+    return this.lists.listGlobal(ctx, bookId, query);
   }
 
   @Endpoint(`POST ${LIST}`, {

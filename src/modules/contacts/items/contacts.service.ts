@@ -20,7 +20,7 @@ import {
   identityKeys,
 } from '../../../lib/contact-card/index.js';
 import {
-  checked,
+  checkCard,
   newContactCard,
   contactInsert,
   contactUpdate,
@@ -61,7 +61,7 @@ export class ContactsService {
     bookId: string,
     body: Checked<CreateContact>,
   ): Promise<JsonReply<CreatedContactEnvelope>> {
-    const book = await this.access.writable(ctx, bookId);
+    const book = await this.access.requireWritable(ctx, bookId);
     const { external_id: externalId, uid, default_country, on_duplicate, ...fields } = body.value;
     const card = newContactCard(fields, phoneCountry(default_country ?? book.default_country));
     const values = contactInsert(card, { externalId, uid });
@@ -100,11 +100,11 @@ export class ContactsService {
     body: Checked<UpdateContact>,
   ): Promise<ReplyOf<typeof CONTACTS, 'item'>> {
     return this.retrying(async () => {
-      const { row, role, country } = await this.access.editable(ctx, bookId, externalId);
+      const { row, role, country } = await this.access.requireEditable(ctx, bookId, externalId);
       await CONTACTS.checkWrite(row, expected, body, () => contactJson(row, role));
       const { default_country, base_revision: _, ...fields } = body.value;
       const before = cardOf(row);
-      const card = checked(patchCard(fields, before, phoneCountry(default_country ?? country)));
+      const card = checkCard(patchCard(fields, before, phoneCountry(default_country ?? country)));
       const changed = differences(before, card);
       if (changed.length === 0) return presentContact(row, role);
       const values = contactUpdate(row, card, changed);
@@ -121,7 +121,7 @@ export class ContactsService {
     expected: ExpectedRevision,
   ): Promise<ReplyOf<typeof CONTACTS, 'deleted'>> {
     // Reads the role before the transaction, because this may need another connection.
-    const { role } = await this.access.editable(ctx, bookId, externalId);
+    const { role } = await this.access.requireEditable(ctx, bookId, externalId);
     return this.db.tx(async (tx) => {
       const [row] = await this.contacts.find(tx, ctx, bookId, 'external_id', [externalId]);
       if (!row) throw CONTACTS.notFound.with();
@@ -142,7 +142,7 @@ export class ContactsService {
     card: ContactCard,
   ): Promise<JsonReply<CreatedContactEnvelope>> {
     const before = cardOf(row);
-    const after = checked(joinCards(before, card));
+    const after = checkCard(joinCards(before, card));
     const changed = differences(before, after);
     if (changed.length === 0)
       return presentContact<Duplicates>(row, role, { extra: { possible_duplicates: [] } });
@@ -162,7 +162,7 @@ export class ContactsService {
     if (byId) return duplicateError(ContactErrors.duplicateExternalId, byId, book.role);
     const [byUid] = await this.contacts.find(reader, ctx, book.id, 'uid', [values.uid]);
     if (byUid) return duplicateError(ContactErrors.duplicateUid, byUid, book.role);
-    const { contacts_count: count } = await this.access.readable(ctx, book.id, reader);
+    const { contacts_count: count } = await this.access.requireReadable(ctx, book.id, reader);
     if (count >= QUOTAS.item.contacts_of_addressbook) return ContactErrors.bookFull.with();
     // The other contact was deleted meanwhile: the write is repeated.
     throw new ConcurrentChangeError('the contact with this external_id or uid was deleted');

@@ -30,7 +30,7 @@ const TEXTS = new WeakMap<ContactCard, string>();
 export const MAX_CARD = 256 * 1024;
 
 /** @throws ApiError 422 for a card without any name, address or number, and for one that is too large */
-export function checked(card: ContactCard): ContactCard {
+export function checkCard(card: ContactCard): ContactCard {
   if (isAnonymous({ ...card, uid: null }))
     throw fieldError(
       '',
@@ -44,7 +44,7 @@ export function checked(card: ContactCard): ContactCard {
 
 /** The card of a new contact. @throws ApiError 422 */
 export const newContactCard = (input: CardPatch, country: string | null): ContactCard =>
-  checked(patchCard(input, emptyCard(), country));
+  checkCard(patchCard(input, emptyCard(), country));
 
 /** Columns that are derived from the card. */
 interface CardValues {

@@ -14,7 +14,7 @@ import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { type AccessedBook, AddressbookAccess } from '../addressbook-access.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { ContactErrors, CONTACTS, ExternalId, fieldError } from '../contacts.resource.js';
-import { checked, contactUpdate } from '../model/contact-values.js';
+import { checkCard, contactUpdate } from '../model/contact-values.js';
 import {
   canEdit,
   cardOf,
@@ -50,7 +50,7 @@ export class ContactMovesService {
     externalId: string,
     body: Checked<MoveContact>,
   ): Promise<ReplyOf<typeof CONTACTS, 'item'>> {
-    const { role } = await this.access.editable(ctx, bookId, externalId);
+    const { role } = await this.access.requireEditable(ctx, bookId, externalId);
     const { target_addressbook_id, on_conflict: policy } = body.value;
     const target = await this.target(ctx, target_addressbook_id, 1);
     return this.db.tx(async (tx) => {
@@ -70,7 +70,7 @@ export class ContactMovesService {
     bookId: string,
     body: Checked<MoveContacts>,
   ): Promise<MovedContactsEnvelope> {
-    const source = await this.access.writable(ctx, bookId);
+    const source = await this.access.requireWritable(ctx, bookId);
     const { contact_ids: named, all, target_addressbook_id, on_conflict: policy } = body.value;
     if ((named === undefined) === (all === undefined))
       throw fieldError('contact_ids', 'one_of', 'or all is needed, and only one of them');
@@ -165,7 +165,7 @@ export class ContactMovesService {
 
   private async merge(tx: Tx, ctx: RequestContext, row: ContactRow, into: ContactRow): Promise<ContactRow> {
     const before = cardOf(into);
-    const card = checked(joinCards(before, cardOf(row)));
+    const card = checkCard(joinCards(before, cardOf(row)));
     const changed = differences(before, card);
     const photoId = into.photo_id ?? row.photo_id;
     const isChanged = changed.length > 0 || photoId !== into.photo_id;
@@ -178,7 +178,7 @@ export class ContactMovesService {
   }
 
   private async target(ctx: RequestContext, bookId: string, count: number): Promise<AccessedBook> {
-    const target = await this.access.writable(ctx, bookId.toLowerCase());
+    const target = await this.access.requireWritable(ctx, bookId.toLowerCase());
     if (target.contacts_count + count > QUOTAS.item.contacts_of_addressbook)
       throw ContactErrors.bookFull.with();
     return target;

@@ -27,7 +27,7 @@ import { ContactsRepository, isListed, type Listed } from '../contacts.repositor
 import { ContactErrors, CONTACTS } from '../contacts.resource.js';
 import { GlobalBook, memberCard } from '../global-book.js';
 import { phoneCountry } from '../input/contact.dto.js';
-import { checked, contactUpdate } from '../model/contact-values.js';
+import { checkCard, contactUpdate } from '../model/contact-values.js';
 import {
   cardOf,
   contactJson,
@@ -72,7 +72,7 @@ export class MemberDirectoryService {
         return found.filter(isListed);
       },
     });
-    const presence = await this.presence.of(
+    const presence = await this.presence.readPresence(
       ctx,
       rows.map((row) => row.linked_user_id as string),
     );
@@ -138,7 +138,7 @@ export class SelfService implements OnModuleInit {
     expected: ExpectedRevision,
     body: Checked<UpdateSelf>,
   ): Promise<ReplyOf<typeof CONTACTS, 'item'>> {
-    const { locked_fields: locked } = await this.access.readable(ctx, ctx.tenantId);
+    const { locked_fields: locked } = await this.access.requireReadable(ctx, ctx.tenantId);
     return this.db.tx(async (tx) => {
       // The profile is locked before the address book, as by its own update.
       const profile = await this.profiles.lock(tx, ctx);
@@ -153,7 +153,7 @@ export class SelfService implements OnModuleInit {
       assertUnlocked(locked, before, wanted);
       const after = await this.profiles.change(tx, ctx, profile, profileOf(fields, wanted));
       const current = await this.global.ownCard(ctx, tx);
-      const card = checked(memberCard({ ...after, user_id: after.id }, wanted));
+      const card = checkCard(memberCard({ ...after, user_id: after.id }, wanted));
       const changed = differences(cardOf(current), card);
       if (changed.length === 0) return presentContact(current, 'self');
       const values = [contactUpdate(current, card, changed)];

@@ -78,7 +78,10 @@ export class ExportService {
    * @throws ApiError 404
    */
   async export(ctx: RequestContext, query: ExportQuery, isJson: boolean): Promise<BodyReply> {
-    const book = await this.access.readable(ctx, query.addressbook_id ?? (await this.defaults.of(ctx)));
+    const book = await this.access.requireReadable(
+      ctx,
+      query.addressbook_id ?? (await this.defaults.idOf(ctx)),
+    );
     const { since = null, device_id: deviceId = null, version, photos } = query;
     const pages = this.contacts.pages(ctx, { bookId: book.id, since, deviceId });
     if (isJson)

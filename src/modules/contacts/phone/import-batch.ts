@@ -3,7 +3,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import {
-  checked,
+  checkCard,
   contactInsert,
   contentHash,
   type ContactInsert,
@@ -192,7 +192,7 @@ export class ImportBatch {
     const similar =
       onDuplicate === 'create' ? [] : await this.contacts.withKeys(tx, ctx, bookId, keys, MAX_SIMILAR);
     const found = new Set(byUid.map(({ uid }) => uid));
-    const remaining = await this.former.remaining(
+    const remaining = await this.former.findRemaining(
       tx,
       ctx,
       bookId,
@@ -282,7 +282,7 @@ function merged(
   if (onDuplicate === 'replace') return card;
   if (lastHash === hash) return before;
   // Without an earlier import nothing shows which side is newer: the contact wins.
-  return checked(lastHash === undefined ? joinCards(before, card) : joinCards(card, before));
+  return checkCard(lastHash === undefined ? joinCards(before, card) : joinCards(card, before));
 }
 
 /** The photo of the contact with an imported card, by the rules of `merged`. */

@@ -17,7 +17,7 @@ export class ImportPhotos {
    */
   async store(tenantId: string, cards: readonly ImportedCard[]): Promise<Map<string, string>> {
     const images = new Map(cards.flatMap(({ photo }) => (photo ? [[photo.hash, photo.image] as const] : [])));
-    const ids = await this.photos.known(tenantId, [...images.keys()]);
+    const ids = await this.photos.findKnown(tenantId, [...images.keys()]);
     for (const [hash, image] of images) {
       if (ids.has(hash)) continue;
       const id = await this.encoded(tenantId, image);

@@ -60,7 +60,7 @@ export class ImportUndo {
    */
   async undo(ctx: RequestContext, id: string): Promise<UndoEnvelope> {
     const { addressbook_id: bookId } = existing(await this.imports.read(ctx, id));
-    await this.access.writable(ctx, bookId);
+    await this.access.requireWritable(ctx, bookId);
     const undo: UndoResponse = { removed: 0, restored: 0, kept: 0 };
     for (;;) {
       const step = await this.db.tx(async (tx) => {

@@ -102,7 +102,7 @@ export class ImportsService implements OnModuleInit {
 
   /** @throws ApiError 404, 403 */
   private async target(ctx: RequestContext, options: ImportOptions): Promise<AccessedBook> {
-    return this.access.writable(ctx, options.addressbook_id ?? (await this.defaults.of(ctx)));
+    return this.access.requireWritable(ctx, options.addressbook_id ?? (await this.defaults.idOf(ctx)));
   }
 
   private async run(

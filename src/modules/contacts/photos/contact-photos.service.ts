@@ -39,7 +39,7 @@ export class ContactPhotosService {
     externalId: string,
     knownVersions: readonly string[],
   ): Promise<BodyReply> {
-    const { row } = await this.access.found(ctx, bookId, externalId);
+    const { row } = await this.access.requireContact(ctx, bookId, externalId);
     return this.reply(ctx, row, knownVersions);
   }
 
@@ -54,7 +54,7 @@ export class ContactPhotosService {
     expected: ExpectedRevision,
     image?: Buffer,
   ): Promise<ReplyOf<typeof CONTACTS, 'item'>> {
-    const { row, role } = await this.access.editable(ctx, bookId, externalId);
+    const { row, role } = await this.access.requireEditable(ctx, bookId, externalId);
     return this.change(ctx, row, role, expected, image);
   }
 
@@ -69,7 +69,7 @@ export class ContactPhotosService {
     expected: ExpectedRevision,
     image?: Buffer,
   ): Promise<ReplyOf<typeof CONTACTS, 'item'>> {
-    const { locked_fields: locked } = await this.access.readable(ctx, ctx.tenantId);
+    const { locked_fields: locked } = await this.access.requireReadable(ctx, ctx.tenantId);
     if (locked.includes('photo')) throw ContactErrors.fieldLocked.with();
     return this.change(ctx, await this.global.ownCard(ctx), 'self', expected, image);
   }

@@ -57,7 +57,7 @@ export class CardChanges {
    * Changes since a cursor; without one, all contacts.
    * @throws ApiError 410 `cursor_expired`
    */
-  async since(
+  async readSince(
     ctx: RequestContext,
     { id: bookId, head }: AccessedBook,
     cursor: string | null,

@@ -24,7 +24,7 @@ import { ContactsRepository } from '../contacts.repository.js';
 import { ChangeErrors, ContactErrors, CONTACTS } from '../contacts.resource.js';
 import { phoneCountry } from '../input/contact.dto.js';
 import {
-  checked,
+  checkCard,
   type ContactInsert,
   contactInsert,
   type ContactUpdate,
@@ -88,11 +88,11 @@ function upsert(
     if (base !== undefined) return { kind: 'deleted' };
     return {
       kind: 'insert',
-      values: contactInsert(checked(patchCard(contact, emptyCard(), country)), { externalId, uid }),
+      values: contactInsert(checkCard(patchCard(contact, emptyCard(), country)), { externalId, uid }),
     };
   }
   const before = cardOf(row);
-  const after = checked(patchCard(contact, before, country));
+  const after = checkCard(patchCard(contact, before, country));
   const wanted = differences(before, after);
   if (wanted.length === 0) return { kind: 'unchanged', conflicts: [] };
   if (base === row.revision || policy === 'client') return update(row, after, wanted);
@@ -100,13 +100,13 @@ function upsert(
   // Both sides created the contact: their cards are joined, but not a group and a person.
   if (base === undefined) {
     if (!canJoin(before, after)) return { kind: 'conflict' };
-    const both = checked(joinCards(before, after));
+    const both = checkCard(joinCards(before, after));
     return update(row, both, differences(before, both));
   }
   const conflicts = wanted.filter((field) => (row.field_revisions[field] ?? 1) > base);
   const kept = Object.fromEntries(conflicts.map((field) => [field, before[field]]));
   const both = { ...after, ...kept };
-  const merged = checked({ ...both, custom: withoutStale(before, both) });
+  const merged = checkCard({ ...both, custom: withoutStale(before, both) });
   return update(row, merged, differences(before, merged), conflicts);
 }
 
@@ -161,7 +161,7 @@ export class ContactSyncService {
     body: Checked<ApplyContactChanges>,
     signal: AbortSignal,
   ): Promise<JsonReply<AppliedContactChangesEnvelope>> {
-    const book = await this.access.readable(ctx, bookId);
+    const book = await this.access.requireReadable(ctx, bookId);
     const { changes, cursor, limit, conflict, default_country } = body.value;
     if (changes.length > 0 && book.role === 'reader') throw Errors.forbidden.with();
     const query: ChangesQuery = {

@@ -96,7 +96,7 @@ export class AddressbookCollections implements Collections {
     const found: AddressbookResponse[] = [];
     let cursor: string | undefined;
     do {
-      const { json } = await this.books.all(ctx, cursor === undefined ? {} : { cursor });
+      const { json } = await this.books.listAll(ctx, cursor === undefined ? {} : { cursor });
       const page = JSON.parse(json.toString()) as {
         addressbooks: AddressbookResponse[];
         next: string | null;
@@ -175,7 +175,7 @@ export class AddressbookCollections implements Collections {
 
   async changes(ctx: RequestContext, collection: Collection, token: string | null, limit: number) {
     const book = await this.bookOf(ctx, collection);
-    const { changes, cursor, hasMore } = await this.feed.since(ctx, book, token, limit);
+    const { changes, cursor, hasMore } = await this.feed.readSince(ctx, book, token, limit);
     const named = changes.map(({ externalId, etag }) => ({ name: cardName(externalId), etag }));
     return { changes: named, token: cursor, hasMore };
   }

@@ -4,7 +4,7 @@ import { fold } from '../../../lib/search-text/index.js';
 import { cutText } from '../../../lib/text/index.js';
 import { Audit } from '../../../platform/audit/audit.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
+import { type ColumnValues, NOW, rowsOf } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { RowQuota } from '../../../platform/quotas/row-quota.js';
@@ -33,7 +33,7 @@ export class FormEvents {
   }
 
   /** Appends `form.closed`. @param actorId of the user whose change of the settings has closed the form */
-  async closed(
+  async appendClosed(
     tx: Tx,
     tenantId: string,
     id: string,
@@ -45,7 +45,6 @@ export class FormEvents {
   }
 }
 
-const NOW = () => 'now()';
 /** Characters of a form that its search column holds. */
 const SEARCH_LENGTH = 20_000;
 

@@ -53,7 +53,8 @@ export class FormClock implements OnModuleInit {
     for (const [tenantId, forms] of Map.groupBy(ended, (form) => form.tenant_id)) {
       await tx.query(markReported, [tenantId, forms.map(({ id }) => id)]);
       for (const { id, settings, count } of forms)
-        if (isClosedByWindow(settings, count)) await this.events.closed(tx, tenantId, id, 'window_ended');
+        if (isClosedByWindow(settings, count))
+          await this.events.appendClosed(tx, tenantId, id, 'window_ended');
     }
     return ended.length;
   }

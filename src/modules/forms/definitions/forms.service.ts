@@ -222,7 +222,7 @@ export class FormsService {
     });
     await this.events.record(tx, ctx, 'updated', before.id, { fields: Object.keys(changes) });
     if (isClosedByQuota(before, after.settings, count))
-      await this.events.closed(tx, ctx.tenantId, before.id, 'quota_reached', ctx.userId);
+      await this.events.appendClosed(tx, ctx.tenantId, before.id, 'quota_reached', ctx.userId);
   }
 
   /** The current version; undefined before the first publication. */

@@ -1,4 +1,4 @@
-import { LANGUAGES, type Language, type Preset, translated } from './presets/preset-texts.js';
+import { LANGUAGES, type Language, type Preset, translatePreset } from './presets/preset-texts.js';
 import { OFFICE_PRESETS } from './presets/office-presets.js';
 import { SURVEY_PRESETS } from './presets/survey-presets.js';
 
@@ -12,7 +12,7 @@ function languageOf(tag: string | undefined): Language {
 
 /** All presets in a language. */
 export const presetsIn = (language: string | undefined): Preset[] =>
-  SOURCES.map((source) => translated(source, languageOf(language)));
+  SOURCES.map((source) => translatePreset(source, languageOf(language)));
 
 /** @returns undefined for an unknown id */
 export const presetOf = (id: string, language: string | undefined): Preset | undefined =>

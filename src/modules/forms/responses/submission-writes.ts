@@ -151,7 +151,7 @@ export class SubmissionWrites {
       // A concurrent transaction has stored a response of the respondent, or with the client_response_id: the facts are others now.
       if (!(await this.rows.insert(tx, tenantId, id, form, response, change, key))) continue;
       await this.files.claim(tx, tenantId, id, response, change.respondentId);
-      if (change.fillsForm) await this.events.closed(tx, tenantId, id, 'quota_reached');
+      if (change.fillsForm) await this.events.appendClosed(tx, tenantId, id, 'quota_reached');
       this.outbox.notice(tx);
       return { id: response.id, version: response.version, submitted_at: change.submittedAt, isNew: true };
     }

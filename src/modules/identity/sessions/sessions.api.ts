@@ -19,18 +19,18 @@ export class SessionsApi {
   ) {}
 
   /** The live sessions of an account, `current` first, then by last use. */
-  async live(accountId: string, current: string | null): Promise<SessionRow[]> {
-    return this.sessions.live(accountId, current, MAX_SHOWN);
+  async listLive(accountId: string, current: string | null): Promise<SessionRow[]> {
+    return this.sessions.listLive(accountId, current, MAX_SHOWN);
   }
 
   /** The live sessions of an account that were used last. */
-  async recent(accountId: string, limit: number): Promise<SessionRow[]> {
-    return this.sessions.live(accountId, null, limit);
+  async listRecent(accountId: string, limit: number): Promise<SessionRow[]> {
+    return this.sessions.listLive(accountId, null, limit);
   }
 
   /** All live sessions of an account. */
   async allLive(accountId: string): Promise<SessionRow[]> {
-    return this.sessions.live(accountId, null, null);
+    return this.sessions.listLive(accountId, null, null);
   }
 
   /** The live sessions of an account in one workspace, by last use. */

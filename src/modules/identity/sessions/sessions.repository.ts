@@ -102,7 +102,7 @@ export class SessionsRepository {
   constructor(private readonly db: Db) {}
 
   /** Live sessions of an account: `current` first, then by last use. @param limit null: all */
-  async live(accountId: string, current: string | null, limit: number | null): Promise<SessionRow[]> {
+  async listLive(accountId: string, current: string | null, limit: number | null): Promise<SessionRow[]> {
     return this.db.query(live, [accountId, current, limit]);
   }
 

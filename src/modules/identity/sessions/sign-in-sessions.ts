@@ -207,7 +207,7 @@ export class SignInSessions {
   }
 
   /** Null when the session ended, the account is closed, or the membership ended. */
-  async live(id: string): Promise<LiveSession | null> {
+  async findLive(id: string): Promise<LiveSession | null> {
     const [session] = await this.db.query(live, [id]);
     if (!session) return null;
     const { tenantId, accountId } = session;

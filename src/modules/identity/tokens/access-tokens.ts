@@ -41,7 +41,7 @@ export class AccessTokens {
   }
 
   async sign(claims: AccessTokenClaims, clientId: string): Promise<string> {
-    const { id, key } = await this.keys.current();
+    const { id, key } = await this.keys.readCurrent();
     return new SignJWT({
       sid: claims.sessionId,
       client_id: clientId,

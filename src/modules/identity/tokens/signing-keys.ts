@@ -142,7 +142,7 @@ export class SigningKeys implements OnModuleInit {
   }
 
   /** The newest signing key. Another process may have created it just now. */
-  async current(): Promise<{ id: string; key: CryptoKey }> {
+  async readCurrent(): Promise<{ id: string; key: CryptoKey }> {
     await this.refresh();
     const signer = this.keys.find((key) => key.sign);
     if (!signer?.sign) throw new Error('no signing key is loaded');
@@ -153,7 +153,7 @@ export class SigningKeys implements OnModuleInit {
    * Every key with its private half, the signing key first. The OpenID provider signs with the first and publishes all.
    */
   async signers(): Promise<JWK[]> {
-    const { id } = await this.current();
+    const { id } = await this.readCurrent();
     return this.keys
       .filter(({ privateJwk }) => privateJwk !== null)
       .toSorted((a, b) => Number(b.id === id) - Number(a.id === id))

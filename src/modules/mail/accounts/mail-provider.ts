@@ -98,6 +98,6 @@ export class MailProvider {
   }
 
   private unusable(reason: string): ApiError {
-    return this.upstream.failed(`account: ${reason}`);
+    return this.upstream.reportFailure(`account: ${reason}`);
   }
 }

@@ -61,7 +61,7 @@ export class MailArrivalsRepository {
   constructor(private readonly db: Db) {}
 
   /** The users who have waited longest. */
-  async due(limit: number): Promise<ArrivalScan[]> {
+  async listDue(limit: number): Promise<ArrivalScan[]> {
     return this.db.query(due, [limit]);
   }
 
@@ -117,7 +117,7 @@ export class MailArrivals implements OnModuleInit {
 
   async run(): Promise<void> {
     await this.repository.forget();
-    const due = await this.repository.due(USERS_PER_RUN);
+    const due = await this.repository.listDue(USERS_PER_RUN);
     await inParallel(due, CONCURRENCY, (scan) => this.searchOrPostpone(scan));
   }
 
@@ -135,7 +135,7 @@ export class MailArrivals implements OnModuleInit {
 
   private async search(scan: ArrivalScan): Promise<void> {
     const owner = { tenantId: scan.tenant_id, userId: scan.user_id };
-    const session = this.client.background(owner);
+    const session = this.client.openBackground(owner);
     const mailbox = scan.mailbox ?? (await inboxOf(session));
     const row = scan.mailbox === null ? { ...scan, last_message: null, next_page: null } : scan;
     const { progress, found } = await newMessages(session, mailbox, row, this.limits, (message) =>

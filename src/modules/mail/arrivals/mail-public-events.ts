@@ -64,7 +64,7 @@ export class MailPublicEvents implements OnModuleInit {
 
   private async read(ctx: RequestContext, { mailbox, message_id: id }: EventFacts): Promise<object | null> {
     const path = messagePath({ mailbox: mailbox as string, message: id as number });
-    const response = await this.client.background(ctx).json({ method: 'GET', path });
+    const response = await this.client.openBackground(ctx).json({ method: 'GET', path });
     const value = await response.readWhole();
     if (response.status >= 500) throw new Error(`the mail service responded ${response.status}`);
     return response.status < 300 && isFields(value) ? mailOf(value) : null;

@@ -115,7 +115,7 @@ export class CalendarMailIntake implements OnModuleInit {
   }
 
   private async searchAccounts(): Promise<void> {
-    for (const row of await this.repository.due(ACCOUNTS_PER_RUN)) {
+    for (const row of await this.repository.listDue(ACCOUNTS_PER_RUN)) {
       const owner = { tenantId: row.tenant_id, userId: row.user_id };
       try {
         await this.searchAccount(owner, row);
@@ -127,7 +127,7 @@ export class CalendarMailIntake implements OnModuleInit {
   }
 
   private async searchAccount(owner: MailOwner, row: ScanRow): Promise<void> {
-    const session = this.client.background(owner);
+    const session = this.client.openBackground(owner);
     const mailbox = row.mailbox ?? (await inboxOf(session));
     // The first search of a mailbox records its newest message only.
     const { progress, found } =

@@ -89,12 +89,12 @@ export class CalendarMailReader {
    * @throws ApiError of the mail service
    */
   async read(owner: MailOwner, mailbox: string, message: number): Promise<CalendarMail | null> {
-    const session = this.client.background(owner);
+    const session = this.client.openBackground(owner);
     const path = messagePath({ mailbox, message });
     const response = await session.json({ method: 'GET', path });
     const { status } = response;
     const value = await response.readWhole();
-    if (status >= 500) throw this.upstream.failed(`status ${status} for a message`);
+    if (status >= 500) throw this.upstream.reportFailure(`status ${status} for a message`);
     if (status >= 300 || !isFields(value)) return null;
     const attachment = calendarAttachment(value['attachments']);
     if (!attachment) return null;
@@ -113,7 +113,7 @@ export class CalendarMailReader {
     const file = await session.bytes({ method: 'GET', path: [...path, 'attachments', id], accept: '*/*' });
     if (file instanceof JsonResponse) {
       file.stream?.destroy();
-      if (file.status >= 500) throw this.upstream.failed(`status ${file.status} for an attachment`);
+      if (file.status >= 500) throw this.upstream.reportFailure(`status ${file.status} for an attachment`);
       return null;
     }
     const bytes = await buffer(file.body.stream());

@@ -53,7 +53,7 @@ export class CalendarMailRepository {
   }
 
   /** The accounts that have waited longest. */
-  async due(limit: number): Promise<ScanRow[]> {
+  async listDue(limit: number): Promise<ScanRow[]> {
     return this.db.query(due, [limit]);
   }
 

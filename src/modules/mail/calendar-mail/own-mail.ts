@@ -51,7 +51,7 @@ export class OwnMail {
     const created = await this.repository.address(owner);
     if (created !== null) return created.toLowerCase();
     try {
-      const { value } = await this.client.background(owner).json({ method: 'GET', path: [] });
+      const { value } = await this.client.openBackground(owner).json({ method: 'GET', path: [] });
       const found = isFields(value) ? value['address'] : undefined;
       if (typeof found === 'string' && found !== '') return found.toLowerCase();
       return (await this.repository.address(owner))?.toLowerCase() ?? null;
@@ -68,7 +68,7 @@ export class OwnMail {
   async send(owner: MailOwner, message: OwnMessage, isRepeated: boolean): Promise<SendOutcome> {
     if (!this.isConfigured) return { kind: 'failed', reason: 'no_mail' };
     try {
-      return await this.sendIn(this.client.background(owner), message, isRepeated);
+      return await this.sendIn(this.client.openBackground(owner), message, isRepeated);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.kind === MailErrors.accountRequired) return { kind: 'failed', reason: 'no_mail' };

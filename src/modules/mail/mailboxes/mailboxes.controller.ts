@@ -11,7 +11,7 @@ import {
   queryHides,
 } from '../input/fields.js';
 import { Call, JsonObject, mailboxPath, type MailCall } from '../mail-call.js';
-import { forwarded, MailClient, type MailReply } from '../mail-client.js';
+import { forwardReply, MailClient, type MailReply } from '../mail-client.js';
 import { MailExceptionFilter } from '../mail-exception.filter.js';
 import {
   CREATE_MAILBOX,
@@ -28,7 +28,7 @@ import {
   MailMailboxList,
   MailSuccess,
 } from '../mail.response.js';
-import { extended } from '../upstream-response.js';
+import { extendJson } from '../upstream-response.js';
 
 const FIELDS = ['path', 'retention', 'subscribed', 'hidden'] as const;
 
@@ -68,14 +68,14 @@ export class MailboxesService {
 
   list(call: MailCall): Promise<MailReply> {
     const query = mailboxListQuery(call.target.query);
-    return this.client.as(call, async (session) => {
+    return this.client.runAs(call, async (session) => {
       const response = await session.json({ method: 'GET', path: ['mailboxes'], query });
       const { results, total } = isFields(response.value) ? response.value : {};
       if (response.status >= 300 || !Array.isArray(results) || total !== undefined)
-        return forwarded(response);
+        return forwardReply(response);
       // WildDuck returns all mailboxes without these members of the contract.
-      return forwarded(
-        extended(response, { total: results.length, nextCursor: false, previousCursor: false }),
+      return forwardReply(
+        extendJson(response, { total: results.length, nextCursor: false, previousCursor: false }),
       );
     });
   }
@@ -87,15 +87,15 @@ export class MailboxesService {
   create(call: MailCall, body: Fields): Promise<MailReply> {
     rejectHidden(call, body);
     const { fields, update } = newMailbox(body);
-    return this.client.as(call, async (session) => {
+    return this.client.runAs(call, async (session) => {
       const created = await session.json({ method: 'POST', path: ['mailboxes'], body: fields });
       const { id, path } = isFields(created.value) ? created.value : {};
-      if (created.status >= 300 || !isObjectId(id)) return forwarded(created);
+      if (created.status >= 300 || !isObjectId(id)) return forwardReply(created);
       // WildDuck returns the id only.
-      const complete = path === undefined ? extended(created, describedBy(mailboxFields(body))) : created;
-      if (update === null) return forwarded(complete);
+      const complete = path === undefined ? extendJson(created, describedBy(mailboxFields(body))) : created;
+      if (update === null) return forwardReply(complete);
       const updated = await session.json({ method: 'PUT', path: mailboxPath(id), body: update });
-      return forwarded(updated.status < 300 ? complete : updated);
+      return forwardReply(updated.status < 300 ? complete : updated);
     });
   }
 
@@ -112,13 +112,14 @@ export class MailboxesService {
     rejectHidden(call, body);
     const path = mailboxPath(call.target.mailbox);
     const fields = mailboxFields(body);
-    return this.client.as(call, async (session) => {
+    return this.client.runAs(call, async (session) => {
       const response = await session.json({ method: 'PUT', path, body: fields });
       const { path: wanted, ...others } = fields;
-      if (!RENAMING_ERRORS.has(response.code) || Object.keys(others).length === 0) return forwarded(response);
+      if (!RENAMING_ERRORS.has(response.code) || Object.keys(others).length === 0)
+        return forwardReply(response);
       const { value } = await session.json({ method: 'GET', path });
-      if (!isFields(value) || value['path'] !== wanted) return forwarded(response);
-      return forwarded(await session.json({ method: 'PUT', path, body: others }));
+      if (!isFields(value) || value['path'] !== wanted) return forwardReply(response);
+      return forwardReply(await session.json({ method: 'PUT', path, body: others }));
     });
   }
 

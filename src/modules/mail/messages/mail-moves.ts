@@ -7,7 +7,7 @@ import { inParallel } from '../../../platform/jobs/claim-loop.js';
 import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import { type Fields, isFields, isObjectId } from '../input/fields.js';
 import { mailboxPath, type MailCall, messagesPath } from '../mail-call.js';
-import { forwarded, MailClient, type MailReply, type MailSession } from '../mail-client.js';
+import { forwardReply, MailClient, type MailReply, type MailSession } from '../mail-client.js';
 import { isUnknownField, JsonResponse } from '../upstream-response.js';
 import {
   type BulkChange,
@@ -98,7 +98,7 @@ export class MailMoves {
    */
   update(call: MailCall, body: Fields): Promise<MailReply> {
     const change = bulkChange(body);
-    return this.client.as(call, async (session) => {
+    return this.client.runAs(call, async (session) => {
       const { ids, fields } = change;
       const requests = new BulkRequests(session, messagesPath(call.target.mailbox));
       if (ids === null)
@@ -251,8 +251,8 @@ class BulkRequests {
   reply(): MailReply {
     const [first, ...others] = this.done;
     const error = this.error ?? (first === undefined ? this.notFound : null);
-    if (error !== null) return forwarded(error);
-    if (first !== undefined && others.length === 0) return forwarded(first);
+    if (error !== null) return forwardReply(error);
+    if (first !== undefined && others.length === 0) return forwardReply(first);
     return JsonReply.of(mergedResponse(this.done.map(({ value }) => value as Fields)));
   }
 }

@@ -3,7 +3,7 @@ import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
 import { BodyLimit } from '../../../platform/http/body/body-limits.js';
 import { booleanOf, type Fields, isFields, messageListQuery, pick } from '../input/fields.js';
 import { Call, JsonObject, type MailCall, messagePath, messagesPath } from '../mail-call.js';
-import { forwarded, MailClient, type MailReply, type MailSession } from '../mail-client.js';
+import { forwardReply, MailClient, type MailReply, type MailSession } from '../mail-client.js';
 import { MailExceptionFilter } from '../mail-exception.filter.js';
 import {
   CREATE_MESSAGE,
@@ -26,7 +26,7 @@ import {
   MailSubmission,
   MailSuccess,
 } from '../mail.response.js';
-import { extended, withUnseen } from '../upstream-response.js';
+import { extendJson, withUnseen } from '../upstream-response.js';
 import { FLAGS, splitFlags } from './bulk.js';
 import { MailMoves } from './mail-moves.js';
 import { messageFields, MessageWriter } from './message-writer.js';
@@ -43,31 +43,31 @@ export class MessagesService {
   list(call: MailCall): Promise<MailReply> {
     const path = messagesPath(call.target.mailbox);
     const query = messageListQuery(call.target.query);
-    return this.client.as(call, async (session) =>
-      forwarded(withUnseen(await session.json({ method: 'GET', path, query }))),
+    return this.client.runAs(call, async (session) =>
+      forwardReply(withUnseen(await session.json({ method: 'GET', path, query }))),
     );
   }
 
   create(call: MailCall, body: Fields): Promise<MailReply> {
     const fields = messageFields(body);
-    return this.client.as(call, async (session) =>
-      forwarded(await this.writer.create(session, call.target.mailbox, fields)),
+    return this.client.runAs(call, async (session) =>
+      forwardReply(await this.writer.create(session, call.target.mailbox, fields)),
     );
   }
 
   read(call: MailCall): Promise<MailReply> {
-    return this.client.as(call, async (session) => {
+    return this.client.runAs(call, async (session) => {
       const response = await session.json({ method: 'GET', path: messagePath(call.target) });
       // The embedded service includes `unseen`.
-      if (response.status >= 300 || response.text?.includes('"unseen":')) return forwarded(response);
+      if (response.status >= 300 || response.text?.includes('"unseen":')) return forwardReply(response);
       const seen = isFields(response.value) ? response.value['seen'] : undefined;
-      return forwarded(typeof seen === 'boolean' ? extended(response, { unseen: !seen }) : response);
+      return forwardReply(typeof seen === 'boolean' ? extendJson(response, { unseen: !seen }) : response);
     });
   }
 
   /** Changes flags of a message, or moves it. */
   update(call: MailCall, body: Fields): Promise<MailReply> {
-    return this.client.as(call, async (session) => {
+    return this.client.runAs(call, async (session) => {
       const path = messagePath(call.target);
       const [first = {}, ...others] = splitFlags(await changesOf(session, path, body));
       let response = await session.json({ method: 'PUT', path, body: first });
@@ -76,7 +76,7 @@ export class MessagesService {
         response = await session.json({ method: 'PUT', path, body: change });
       }
       await this.moves.record(call.ctx, call.target.mailbox, response.value);
-      return forwarded(response);
+      return forwardReply(response);
     });
   }
 

@@ -35,7 +35,7 @@ export class ReceivedMailApi {
    * @throws ApiError without a mail service or an account, 500 `Proxy failed`
    */
   async senders(owner: MailOwner, lastMailbox: string | null, last: number): Promise<ReceivedMail> {
-    const session = this.client.background(owner);
+    const session = this.client.openBackground(owner);
     const inbox = await inboxOf(session);
     const after = inbox === lastMailbox ? last : 0;
     const received: ReceivedMail = { mailbox: inbox, newest: after, senders: [] };

@@ -39,7 +39,7 @@ export class RelatedMessages {
     if (this.config.mailService === null) return [];
     const timeout = delay(TIMEOUT_MS, [], { ref: false });
     try {
-      return await Promise.race([this.search(this.client.background(ctx), query), timeout]);
+      return await Promise.race([this.search(this.client.openBackground(ctx), query), timeout]);
     } catch (error) {
       if (error instanceof ApiError) return [];
       throw error;

@@ -81,7 +81,7 @@ export class NotePlacementsRepository {
   }
 
   /** Finds up to `max` notes of the user, outside of the trash, in the folders. */
-  async owned(
+  async findOwned(
     tx: Tx,
     { tenantId, userId }: MemberKey,
     inFolders: readonly string[],

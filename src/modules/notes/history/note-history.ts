@@ -4,7 +4,7 @@ import { workspace } from '../../../platform/database/statement.js';
 import { ItemFailures } from '../../../platform/jobs/sweep.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { packBodies } from './revision-pack.js';
-import type { NoteRevision } from '../notes.schema.js';
+import type { DueNoteHistory, NoteRevision } from '../notes.schema.js';
 
 /** Number of newest bodies of a note that are not packed, because most reads of the history need them. */
 const KEPT = 20;
@@ -23,12 +23,7 @@ interface OldBody {
   total_bytes: number;
 }
 
-interface DueNote {
-  tenant_id: string;
-  note_id: string;
-}
-
-const due = workspace.statement<DueNote>(
+const due = workspace.statement<DueNoteHistory>(
   'note_history.due',
   'SELECT tenant_id, note_id FROM note_history_due ORDER BY tenant_id, note_id LIMIT $1',
   { reach: 'cell' },
@@ -47,7 +42,7 @@ const bodiesOf = workspace.statement<OldBody>(
 );
 
 // Blocks a purge, which also locks the note before its revisions. No row: the note has been purged.
-const lockNote = workspace.statement<DueNote>(
+const lockNote = workspace.statement<DueNoteHistory>(
   'note_history.lock',
   'SELECT tenant_id, id AS note_id FROM notes WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE',
 );
@@ -105,7 +100,7 @@ export class NoteHistory implements OnModuleInit {
     return total;
   }
 
-  private async packNote(note: DueNote): Promise<number> {
+  private async packNote(note: DueNoteHistory): Promise<number> {
     for (let total = 0; ;) {
       const bodies = await this.db.query(bodiesOf, [
         note.tenant_id,
@@ -126,7 +121,7 @@ export class NoteHistory implements OnModuleInit {
   }
 
   /** @returns whether the bodies were stored; false where the note was purged, or another process packed them */
-  private async store({ tenant_id, note_id }: DueNote, bodies: readonly OldBody[]): Promise<boolean> {
+  private async store({ tenant_id, note_id }: DueNoteHistory, bodies: readonly OldBody[]): Promise<boolean> {
     const pack = await packBodies(bodies.map(({ content }) => content));
     const revisions = bodies.map(({ revision }) => revision);
     try {

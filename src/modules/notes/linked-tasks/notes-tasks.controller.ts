@@ -50,7 +50,7 @@ const linkable = workspace.statement<Pick<Note, 'id'>>(
 @Injectable()
 export class NotesTasksRepository {
   /** The notes that the caller may link to a task: those the caller may edit and that have fewer than `MAX_LINKS` links. */
-  async linkable(reader: Reader, ctx: RequestContext, ids: readonly string[]): Promise<string[]> {
+  async findLinkable(reader: Reader, ctx: RequestContext, ids: readonly string[]): Promise<string[]> {
     const rows = await reader.query(linkable, [ctx.tenantId, ctx.userId, ids, MAX_LINKS]);
     return rows.map((row) => row.id);
   }
@@ -80,7 +80,7 @@ export class NotesTasksService implements OnModuleInit {
     this.titles.register(
       'note',
       (reader, ctx, ids) => this.references.titles(reader, ctx, ids),
-      (reader, ctx, ids) => this.references.linkable(reader, ctx, ids),
+      (reader, ctx, ids) => this.references.findLinkable(reader, ctx, ids),
     );
     this.hooks.on(LINKED_TASKS_CHANGED, (tx, changes) => this.follow(tx, changes));
   }

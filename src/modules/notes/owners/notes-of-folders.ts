@@ -51,7 +51,7 @@ export class NotesOfFolders implements OnModuleInit {
    */
   private async trash(tx: Tx, ctx: RequestContext, folders: readonly string[]): Promise<boolean> {
     const { tenantId, userId } = ctx;
-    const found = await this.placements.owned(tx, ctx, folders, BATCH);
+    const found = await this.placements.findOwned(tx, ctx, folders, BATCH);
     const locked = await this.notes.lock(tx, tenantId, found);
     // Under the lock, which an owner who moves the note takes too: a note that has left the folders is not trashed.
     const places = await this.placements.folders(tx, ctx, found);
@@ -69,7 +69,7 @@ export class NotesOfFolders implements OnModuleInit {
     if (found.length === BATCH) return false;
     // The lock of the caller's counter is the lock of the folder tree.
     await lockHead(tx, ctx);
-    if ((await this.placements.owned(tx, ctx, folders, 1)).length > 0)
+    if ((await this.placements.findOwned(tx, ctx, folders, 1)).length > 0)
       throw new ConcurrentChangeError('a note was filed in the folder meanwhile');
     for (const folder of folders)
       if (!(await this.placements.move(tx, ctx, folder, null, BATCH))) return false;

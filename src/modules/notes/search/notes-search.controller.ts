@@ -75,7 +75,7 @@ export class NotesSearchService extends ItemSearch<NoteSearchRow, NoteSearchEnve
 
   constructor(db: Db, indexer: NoteIndexer, cursors: Cursors, related: RelatedItems) {
     super(db, indexer, cursors);
-    related.register('notes', (ctx, query) => this.related(ctx, query));
+    related.register('notes', (ctx, query) => this.findRelated(ctx, query));
   }
 
   /** @throws ApiError 422 `invalid_cursor` */
@@ -85,7 +85,7 @@ export class NotesSearchService extends ItemSearch<NoteSearchRow, NoteSearchEnve
     return this.respond(ctx, { q, limit, cursor, state, filter, values: [folder, labels] });
   }
 
-  protected findable(ctx: RequestContext, query: SearchQuery): string {
+  protected composeFindable(ctx: RequestContext, query: SearchQuery): string {
     return query.readableBy(ctx.userId);
   }
 

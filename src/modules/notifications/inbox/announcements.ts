@@ -41,7 +41,9 @@ export class Announcements {
   /** Announces notifications of several workspaces and types, by the settings of their recipients. */
   async announceWoken(tx: Tx, woken: readonly WokenNotification[]): Promise<void> {
     for (const [tenantId, own] of Map.groupBy(woken, ({ tenant_id }) => tenant_id)) {
-      const settings = await this.settings.of(tx, tenantId, [...new Set(own.map(({ user_id }) => user_id))]);
+      const settings = await this.settings.readSettings(tx, tenantId, [
+        ...new Set(own.map(({ user_id }) => user_id)),
+      ]);
       for (const [type, some] of Map.groupBy(own, (row) => row.type)) {
         const found = this.notifications.find(type);
         if (!found) continue;

@@ -83,7 +83,7 @@ export class NotificationHousekeeping implements OnModuleInit {
     for (let count = BATCH; count === BATCH;) {
       count = await this.db.tx(async (tx) => {
         const woken = await tx.query(wake, []);
-        this.sockets.changed(tx, woken);
+        this.sockets.reportChanges(tx, woken);
         await this.announcements.announceWoken(tx, woken);
         return woken.length;
       });

@@ -31,7 +31,7 @@ export class NotificationRelevance {
   async examineUnread(ctx: RequestContext): Promise<string[]> {
     const changed: string[] = [];
     for (let [after, size] = [0, BATCH]; size === BATCH;) {
-      const rows = await this.rows.unread(ctx, after, BATCH);
+      const rows = await this.rows.listUnread(ctx, after, BATCH);
       changed.push(...(await this.examine(ctx, rows)));
       size = rows.length;
       after = rows.at(-1)?.seq ?? after;
@@ -99,7 +99,7 @@ export class NotificationRelevance {
     for (const [kind, some] of Map.groupBy(rows, ({ subject_kind }) => subject_kind)) {
       if (kind === null) continue;
       const ids = some.map(({ subject_id }) => subject_id as string);
-      const titles = await this.references.of(reader, ctx, kind, ids);
+      const titles = await this.references.readTitles(reader, ctx, kind, ids);
       for (const row of some) if (titles.has(row.subject_id as string)) readable.add(row);
     }
     return readable;

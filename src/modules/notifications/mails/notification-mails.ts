@@ -67,7 +67,7 @@ export class NotificationMail implements MailTemplate<NotificationMailValues>, O
     const ctx = await this.contextOf(member);
     if (ctx === null) return null;
     await this.sockets.examine(ctx);
-    const [settings] = await this.settings.of(this.db, tenantId, [member.userId]);
+    const [settings] = await this.settings.readSettings(this.db, tenantId, [member.userId]);
     if (!settings) return null;
     const rows = (await this.rows.byIds(this.db, member, values.ids)).filter((row) =>
       this.isWanted(row, settings),
@@ -176,7 +176,7 @@ export class UserActivity {
 
   /** Reads the presence: an invisible user counts as absent. */
   async isActive(member: MemberKey): Promise<boolean> {
-    const status = (await this.presence.of(member, [member.userId])).get(member.userId)?.status;
+    const status = (await this.presence.readPresence(member, [member.userId])).get(member.userId)?.status;
     return status === 'online' || status === 'dnd';
   }
 }
@@ -268,7 +268,7 @@ export class NotificationMails implements OnModuleInit {
     if (ctx) await this.sockets.examine(ctx);
     await this.db.tx(async (tx) => {
       const rows = await tx.query(lockDue, [member.tenantId, member.userId]);
-      const [settings] = await this.settings.of(tx, member.tenantId, [member.userId]);
+      const [settings] = await this.settings.readSettings(tx, member.tenantId, [member.userId]);
       const wanted = settings ? rows.filter((row) => this.template.isWanted(row, settings)) : [];
       const required = wanted.filter(({ type }) => this.template.isRequired(type));
       const optional = wanted.filter(({ type }) => !this.template.isRequired(type));

@@ -108,7 +108,7 @@ export class UnsubscribeService {
   }
 
   private async languageOf({ tenantId, userId }: Unsubscription): Promise<Language> {
-    return (await this.settings.of(this.db, tenantId, [userId]))[0]?.language ?? 'en';
+    return (await this.settings.readSettings(this.db, tenantId, [userId]))[0]?.language ?? 'en';
   }
 }
 

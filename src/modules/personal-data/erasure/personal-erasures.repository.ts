@@ -120,12 +120,12 @@ export class PersonalErasuresRepository {
   }
 
   /** Number of unfinished erasures, in all workspaces, with at least so many attempts. */
-  async failing(attempts: number): Promise<number> {
+  async countFailing(attempts: number): Promise<number> {
     return (await this.db.query(failing, [attempts]))[0]!.count;
   }
 
   /** The erasures of a user in all workspaces. */
-  async of(userId: string): Promise<ErasureRow[]> {
+  async listOfUser(userId: string): Promise<ErasureRow[]> {
     return this.db.query(of, [userId]);
   }
 

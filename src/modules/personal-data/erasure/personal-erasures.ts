@@ -73,7 +73,7 @@ export class PersonalErasureWorker implements OnModuleInit, OnApplicationShutdow
       await failures.guard({ tenantId }, () =>
         this.db.tx((tx) => this.erasures.schedule(tx, tenantId, members, new Date())),
       );
-    const failing = await this.erasures.failing(MANY_ATTEMPTS);
+    const failing = await this.erasures.countFailing(MANY_ATTEMPTS);
     if (failing > 0)
       throw new Error(
         `${failing} erasures of personal data have failed ${MANY_ATTEMPTS} times or more; see the log`,
@@ -210,12 +210,12 @@ export class PersonalErasures implements OnModuleInit {
       throw new Error('The account has an active membership: run user deactivate first.');
     for (const { tenant_id: id, deactivated_at: ended } of wanted)
       await this.schedule(id, userId, now ? new Date() : await this.endOfGrace(id, ended ?? new Date()));
-    if (!now) return this.erasures.of(userId);
+    if (!now) return this.erasures.listOfUser(userId);
     const ids = new Set(wanted.map(({ tenant_id: id }) => id));
     for (;;) {
       // After the end of another process and its lease, this process continues the erasure.
       await this.worker.runDue();
-      const erasures = await this.erasures.of(userId);
+      const erasures = await this.erasures.listOfUser(userId);
       if (!erasures.some(({ tenant_id: id, state }) => ids.has(id) && state === 'running')) return erasures;
       await delay(POLL_MS);
     }
@@ -230,7 +230,7 @@ export class PersonalErasures implements OnModuleInit {
   }
 
   private async endOfGrace(tenantId: string, ended: Date): Promise<Date> {
-    const { erase_after_days } = await this.policies.of(tenantId);
+    const { erase_after_days } = await this.policies.readPolicy(tenantId);
     return new Date(ended.getTime() + (erase_after_days ?? DEFAULT_GRACE_DAYS) * DAY_MS);
   }
 }

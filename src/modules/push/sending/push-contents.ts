@@ -73,7 +73,7 @@ export class PushContents {
     const users = [...new Set(signedIn.map(({ user_id }) => user_id))];
     const live = users.length === 0 ? [] : await this.sessions.liveOf(users);
     const shown = deliveries.filter(({ kind }) => kind === 'shown');
-    const views = await this.notifications.current(
+    const views = await this.notifications.readCurrent(
       tenantId,
       shown.map(({ user_id: userId, notification_id: id }) => ({ userId, id })),
       REQUEST_ID,
@@ -81,7 +81,7 @@ export class PushContents {
     return {
       subscriptions: new Map(found.map((each) => [each.id, each])),
       live: new Set(live.map(({ id }) => id)),
-      connected: await this.presence.connected(
+      connected: await this.presence.findConnected(
         { tenantId },
         users,
         signedIn.flatMap(({ session_id }) => session_id ?? []),

@@ -83,12 +83,12 @@ export class ScimGroupsRepository {
   constructor(private readonly db: Db) {}
 
   /** All groups of the workspace: at most 500, plus the system groups. */
-  async all(tenantId: string, withMembers: boolean): Promise<ScimGroupRow[]> {
+  async readAll(tenantId: string, withMembers: boolean): Promise<ScimGroupRow[]> {
     return this.db.query(all, [tenantId, withMembers]);
   }
 
   /** The first of these groups that fit a page with the members that `projection` selects, at least one. */
-  async fitting(tenantId: string, ids: readonly string[], projection: Projection): Promise<string[]> {
+  async selectFitting(tenantId: string, ids: readonly string[], projection: Projection): Promise<string[]> {
     if (ids.length < 2 || !selectsMembers(projection)) return [...ids];
     const rows = await this.db.query(memberCounts, [tenantId, ids]);
     const counts = new Map(rows.map(({ id, members }) => [id, members]));
@@ -101,7 +101,7 @@ export class ScimGroupsRepository {
   }
 
   /** These groups in the order of their ids. @param projection the members are read only if it selects them */
-  async some(
+  async readSome(
     tenantId: string,
     ids: string[],
     reader: Reader = this.db,
@@ -116,7 +116,7 @@ export class ScimGroupsRepository {
     reader?: Reader,
     projection?: Projection,
   ): Promise<ScimGroupRow | null> {
-    return (await this.some(tenantId, [id], reader, projection))[0] ?? null;
+    return (await this.readSome(tenantId, [id], reader, projection))[0] ?? null;
   }
 
   /** @returns false when another group has the external id */
@@ -170,12 +170,12 @@ export class ScimGroupsService extends ScimResources<ScimGroupRow> {
   async list({ tenantId }: ScimActor, query: ScimQuery): Promise<BodyReply> {
     const { startIndex, count, filter: text } = query;
     const filter = text === undefined ? undefined : parseFilter(text, scopeOf(GROUPS));
-    const rows = await this.groups.all(tenantId, filter !== undefined && namesMembers(filter));
+    const rows = await this.groups.readAll(tenantId, filter !== undefined && namesMembers(filter));
     const found = rows.filter((row) => !filter || matches(filter, this.present(row)));
     const asked = found.slice(startIndex - 1, startIndex - 1 + count).map(({ id }) => id);
     // A page may have fewer resources than requested (RFC 7644, section 3.4.2.4).
-    const ids = await this.groups.fitting(tenantId, asked, query);
-    const shown = ids.length === 0 ? [] : await this.groups.some(tenantId, ids, this.db, query);
+    const ids = await this.groups.selectFitting(tenantId, asked, query);
+    const shown = ids.length === 0 ? [] : await this.groups.readSome(tenantId, ids, this.db, query);
     const resources = shown.map((row) => project(GROUPS, this.present(row), query));
     return scimReply(listResponse(resources, found.length, startIndex));
   }
@@ -228,7 +228,7 @@ export class ScimGroupsService extends ScimResources<ScimGroupRow> {
     const wanted = new Set(members);
     const add = [...wanted].filter((userId) => !current.has(userId));
     const remove = [...current].filter((userId) => !wanted.has(userId));
-    const visible = await this.users.among(tx, tenantId, add.filter(isUuid));
+    const visible = await this.users.findAmong(tx, tenantId, add.filter(isUuid));
     const unknown = add.find((userId) => !visible.has(userId));
     if (unknown !== undefined)
       throw scimError(400, `members has an unknown user: ${unknown.slice(0, 100)}.`, 'invalidValue');

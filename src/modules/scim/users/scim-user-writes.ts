@@ -87,7 +87,7 @@ export class ScimUserWrites {
   async create(tx: Tx, actor: ScimActor, values: UserValues, admission: Admission): Promise<string> {
     const { tenantId } = actor;
     const [existing] = (await this.tenants.findMembers(tenantId, [values.email], tx)).values();
-    if (existing !== undefined && (await this.visible.among(tx, tenantId, [existing])).has(existing))
+    if (existing !== undefined && (await this.visible.findAmong(tx, tenantId, [existing])).has(existing))
       throw scimError(409, NAME_TAKEN, 'uniqueness');
     const userId = existing ?? (await this.join(tx, actor, values, admission));
     const status = existing === undefined ? 'active' : 'deactivated';
@@ -253,7 +253,7 @@ export class ScimUserWrites {
 
   /** The language that a member chose; `en` without one. */
   private async memberLanguage(reader: Reader, tenantId: string, userId: string | null): Promise<Language> {
-    const [settings] = userId === null ? [] : await this.settings.of(reader, tenantId, [userId]);
+    const [settings] = userId === null ? [] : await this.settings.readSettings(reader, tenantId, [userId]);
     return settings?.language ?? 'en';
   }
 

@@ -119,7 +119,7 @@ export class ScimUsersRepository {
   }
 
   /** All visible members in the order of their ids. */
-  async *all(tenantId: string): AsyncGenerator<ScimUserRow> {
+  async *streamAll(tenantId: string): AsyncGenerator<ScimUserRow> {
     for (let last: string = NIL; ;) {
       const found = await this.db.query(after, [tenantId, last, SCAN, PAGE_BYTES]);
       const rows = fitting(found);

@@ -97,7 +97,7 @@ export class ScimUsersService extends ScimResources<ScimUserRow> {
     const equality = equalityIn(filter);
     const rows = equality
       ? await this.users.lookUp(tenantId, equality.attribute, equality.value)
-      : this.users.all(tenantId);
+      : this.users.streamAll(tenantId);
     const resources: Json[] = [];
     let total = 0;
     let bytes = 0;

@@ -65,7 +65,11 @@ interface NotificationsView {
 @Injectable()
 export class NotificationSettingsApi {
   /** @returns the settings of the active members among the users */
-  async of(reader: Reader, tenantId: string, userIds: readonly string[]): Promise<NotificationSettings[]> {
+  async readSettings(
+    reader: Reader,
+    tenantId: string,
+    userIds: readonly string[],
+  ): Promise<NotificationSettings[]> {
     return (await reader.query(read, [tenantId, userIds])).map(settingsOf);
   }
 }
@@ -121,7 +125,11 @@ export class WorkingHoursApi {
   readonly usual = hoursIn({});
 
   /** @returns the working hours of users with settings, by user id */
-  async of(reader: Reader, tenantId: string, userIds: readonly string[]): Promise<Map<string, WorkingHours>> {
+  async readHours(
+    reader: Reader,
+    tenantId: string,
+    userIds: readonly string[],
+  ): Promise<Map<string, WorkingHours>> {
     const rows = userIds.length === 0 ? [] : await reader.query(readHours, [tenantId, userIds]);
     return new Map(rows.map(({ user_id, stored }) => [user_id, hoursIn(stored)]));
   }

@@ -11,7 +11,14 @@ import { Errors, fieldError } from '../../../platform/http/errors.js';
 import { jsonObject } from '../../../platform/http/input.pipe.js';
 import { SettingsErrors } from '../settings.dto.js';
 import { Preferences } from '../settings.schema.js';
-import { isObject, patched, type PreferenceKind, PREFERENCES, type Stored, viewOf } from './preferences.js';
+import {
+  isObject,
+  patchPreferences,
+  type PreferenceKind,
+  PREFERENCES,
+  type Stored,
+  viewOf,
+} from './preferences.js';
 
 interface PreferencesRow {
   data: Stored;
@@ -95,7 +102,7 @@ export class PreferencesService {
       const before = await this.preferences.lock(tx, ctx, kind);
       const now = { preferences: viewOf(spec, before.data), rev: before.rev };
       if (rev !== undefined && rev !== before.rev) throw SettingsErrors.conflict.with({ body: { ...now } });
-      const { stored, problems } = patched(spec, before.data, patch);
+      const { stored, problems } = patchPreferences(spec, before.data, patch);
       if (problems.length > 0) throw Errors.validationFailed.with({ details: problems });
       if (isDeepStrictEqual(viewOf(spec, stored), now.preferences)) return now;
       const after = { data: stored, rev: before.rev + 1 };

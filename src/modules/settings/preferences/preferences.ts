@@ -73,7 +73,7 @@ export function viewOf(spec: Spec, stored: Stored): Record<string, unknown> {
  * replaced.
  * @returns the preferences to store, valid only without problems
  */
-export function patched(
+export function patchPreferences(
   spec: Spec,
   stored: Stored,
   patch: Record<string, unknown>,
@@ -93,7 +93,7 @@ export function patched(
     } else if (!isObject(value)) problems.push(problem(field, 'is_object', 'must be an object'));
     else {
       const before = isObject(next[key]) ? next[key] : {};
-      const inner = patched(node, before, value, `${field}.`);
+      const inner = patchPreferences(node, before, value, `${field}.`);
       problems.push(...inner.problems);
       next[key] = inner.stored;
     }

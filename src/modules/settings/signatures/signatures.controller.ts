@@ -6,7 +6,7 @@ import { textBytes } from '../../../platform/bounded-pages/page-bytes.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { changedFields, type ColumnValues, rowsOf } from '../../../platform/database/rows.js';
+import { changedFields, type ColumnValues, NOW, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { HtmlPolicy } from '../../../platform/html/html-policy.js';
@@ -30,8 +30,6 @@ import {
 
 // Released at the end of the transaction.
 const lock = workspace.lock('settings.lock_signatures', 'signatures', 2);
-
-const NOW = () => 'now()';
 
 /** The signatures of the caller. */
 @Injectable()

@@ -123,7 +123,7 @@ export class OidcClientsRepository {
   }
 
   /** Clients of a workspace with an id above `after`. */
-  async owned(tenantId: string, after: string, limit: number): Promise<ListedClientRow[]> {
+  async listOwned(tenantId: string, after: string, limit: number): Promise<ListedClientRow[]> {
     return this.db.query(owned, [tenantId, after, limit, PAGE_BYTES]);
   }
 

@@ -85,7 +85,7 @@ export class TenantClientsService {
       scope: `clients ${tenantId}`,
       key: ({ id }: ListedClientRow): [string] => [id],
       fits: (row) => row.fits,
-      rows: (after, limit) => this.repository.owned(tenantId, after?.[0] ?? NIL, limit),
+      rows: (after, limit) => this.repository.listOwned(tenantId, after?.[0] ?? NIL, limit),
     });
     return { clients: rows.map(present), next };
   }

@@ -39,7 +39,7 @@ export class SignInForms {
 }
 
 /** JSON of a form field; null if it is malformed. */
-export function parsed(text: string): unknown {
+export function parseField(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

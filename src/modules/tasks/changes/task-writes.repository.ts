@@ -57,7 +57,7 @@ const lockUid = workspace.statement<never>(
 @Injectable()
 export class TaskUids {
   /** The id of the task that has a UID in a folder; null without one. @param except this task does not count */
-  async of(
+  async findByUid(
     reader: Reader,
     tenantId: string,
     folderId: string,
@@ -240,7 +240,7 @@ export class TaskWritesRepository {
     const last = isPlaced ? await this.lastPosition(reader, ctx, folder) : null;
     const joined = isRestore ? task.folder_id : folder !== seen_folder ? folder : null;
     const same =
-      joined === null ? null : await this.uids.of(reader, ctx.tenantId, joined, task.uid ?? id, id);
+      joined === null ? null : await this.uids.findByUid(reader, ctx.tenantId, joined, task.uid ?? id, id);
     return {
       now,
       task,
@@ -263,7 +263,7 @@ export class TaskWritesRepository {
     task: TaskRow,
     patch: TaskPatch,
   ): Promise<TaskRow | null> {
-    const next = withdrawable(task, patch);
+    const next = findWithdrawable(task, patch);
     if (next === null) return null;
     const [state] = await reader.query(isUntouched, [ctx.tenantId, next]);
     if (!state?.is_untouched) return null;
@@ -313,7 +313,12 @@ export class TaskWritesRepository {
   }
 
   /** The users whose feeds a write of the task changes. @param task as it will be */
-  async concerned(tx: Tx, { tenantId }: RequestContext, task: TaskRow, isNew: boolean): Promise<string[]> {
+  async findConcerned(
+    tx: Tx,
+    { tenantId }: RequestContext,
+    task: TaskRow,
+    isNew: boolean,
+  ): Promise<string[]> {
     const { id, creator_id, assignee_ids, folder_id } = task;
     const access = { id, creator_id, assignee_ids, folder_id };
     const rows = isNew
@@ -356,7 +361,7 @@ export class TaskWritesRepository {
 }
 
 /** The next occurrence of a done task that a request opens again. */
-export const withdrawable = (
+export const findWithdrawable = (
   { status, next_task_id: next }: Pick<TaskRow, 'status' | 'next_task_id'>,
   patch: TaskPatch,
 ): string | null => (status === DONE && (patch.reopen || (patch.status ?? DONE) < DONE) ? next : null);

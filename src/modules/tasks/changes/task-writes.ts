@@ -26,7 +26,7 @@ import {
   TaskUids,
   TaskWritesRepository,
   type TaskWritten,
-  withdrawable,
+  findWithdrawable,
 } from './task-writes.repository.js';
 
 /** A request to write one task. */
@@ -86,7 +86,7 @@ export class TaskWrites {
     const { task, links, next, withdrawn } = decision;
     if (withdrawn) await this.withdraw(tx, ctx, task, withdrawn, links);
     else if (links || next) {
-      const users = await this.rows.concerned(tx, ctx, task, old === null);
+      const users = await this.rows.findConcerned(tx, ctx, task, old === null);
       if (links)
         await this.links.update(tx, ctx, users, [
           { task, ...links },
@@ -113,7 +113,7 @@ export class TaskWrites {
     if (folder !== null) await this.rows.shareTree(tx, ctx, folder);
     if (command.kind === 'create') return;
     const task = await this.rows.lock(tx, ctx, command.id);
-    const next = task && command.kind === 'update' ? withdrawable(task, command.patch) : null;
+    const next = task && command.kind === 'update' ? findWithdrawable(task, command.patch) : null;
     if (next !== null) await this.rows.lock(tx, ctx, next);
     const filedIn = task?.folder_id ?? null;
     if (command.kind === 'update' && given === undefined && filedIn !== folder)
@@ -180,8 +180,8 @@ export class TaskWrites {
   ): Promise<void> {
     const users = [
       ...new Set([
-        ...(await this.rows.concerned(tx, ctx, task, false)),
-        ...(await this.rows.concerned(tx, ctx, next, false)),
+        ...(await this.rows.findConcerned(tx, ctx, task, false)),
+        ...(await this.rows.findConcerned(tx, ctx, next, false)),
       ]),
     ];
     const changes = [
@@ -199,7 +199,7 @@ export class TaskWrites {
     id: string,
     decision: 'unchanged' | 'conflict',
   ): Promise<TaskWritten> {
-    return { ...(await this.tasks.stored(reader, ctx, id)), isConflict: decision === 'conflict' };
+    return { ...(await this.tasks.readStored(reader, ctx, id)), isConflict: decision === 'conflict' };
   }
 }
 

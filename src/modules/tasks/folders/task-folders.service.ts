@@ -154,7 +154,7 @@ export class TaskFoldersService {
       const shown = await this.readFolder(tx, ctx, id);
       await TASK_FOLDERS.checkWrite(folder, expected, null, () => shown);
       const tree = await this.folders.tree(tx, tenantId, folder.owner_id);
-      const folders = tree.below(id);
+      const folders = tree.listBelow(id);
       const removed = keeps ? [id] : folders;
       const batch = await this.folders.lockTasks(tx, tenantId, removed, BATCH);
       const isLast = batch.length < BATCH;
@@ -199,7 +199,7 @@ export class TaskFoldersService {
     await this.assertActive(tx, tenant_id, changes.member_ids ?? [], folder.member_ids);
     await this.folders.change(tx, tenant_id, [id], changes);
     const shared = ['parent_id', 'member_ids', 'member_roles'].some((field) => field in changes);
-    const folders = shared ? tree.below(id) : [id];
+    const folders = shared ? tree.listBelow(id) : [id];
     const tasks = shared ? await this.folders.lockTasks(tx, tenant_id, folders) : [];
     if (tasks.length > 0) {
       const users = await this.folders.audienceChange(tx, tenant_id, id, [id, ...tree.path(parentId)]);
@@ -261,7 +261,7 @@ export class TaskFoldersService {
       parent_id: parent_id?.toLowerCase() ?? parent_id,
     };
     if (!members) return values;
-    const ids = await this.inputs.named(ctx, 'members', members);
+    const ids = await this.inputs.resolveNamed(ctx, 'members', members);
     const named = members.map(({ role, inherited }, n) => ({ id: ids[n] as string, role, inherited }));
     const roles = new Map(named.filter(({ inherited }) => !inherited).map(({ id, role }) => [id, role]));
     return { ...values, member_ids: [...roles.keys()], member_roles: [...roles.values()] };

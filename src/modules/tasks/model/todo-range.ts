@@ -10,7 +10,7 @@ import {
   propertyOf,
 } from '../../../lib/icalendar/index.js';
 import { DAY, instancesOf, parseRule, RecurrenceError, Zone } from '../../../lib/recurrence/index.js';
-import { fitting } from '../../../platform/bounded-pages/page-bytes.js';
+import { countFitting } from '../../../platform/bounded-pages/page-bytes.js';
 import type { TodoText } from './todo-merge.js';
 import { dueOf, type Moment, momentOf, momentsOf, startOf, type TodoClock } from './todo-values.js';
 
@@ -69,7 +69,7 @@ export function expandedTodo(text: TodoText, clock: TodoClock, window: Bounds): 
   try {
     const single = inUtc(todo, { start: startOf(todo, clock), due: dueOf(todo, clock) });
     if (!isSeries(text)) return [single];
-    const limit = fitting(formatComponent(single).length, MAX_EXPANDED);
+    const limit = countFitting(formatComponent(single).length, MAX_EXPANDED);
     const rest = untimed(todo);
     return instancesIn(text, clock, window, limit).map((each) =>
       inUtc(each.todo, each, each.todo === todo ? rest : untimed(each.todo)),

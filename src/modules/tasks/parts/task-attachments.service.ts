@@ -89,7 +89,7 @@ export class TaskAttachmentsRepository {
   }
 
   /** An attachment of a locked task. */
-  async one(tx: Tx, ctx: RequestContext, taskId: string, id: string): Promise<TaskAttachment | null> {
+  async readOne(tx: Tx, ctx: RequestContext, taskId: string, id: string): Promise<TaskAttachment | null> {
     return rowsOf(tx, TaskAttachment).one(keyOf(ctx, taskId, id));
   }
 
@@ -161,7 +161,7 @@ export class TaskAttachmentsService {
     key: IdempotencyKey | null,
   ): Promise<JsonReply<RemovedTaskAttachmentEnvelope>> {
     return this.parts.run(ctx, taskId, key, async (tx, task) => {
-      const attachment = await this.attachments.one(tx, ctx, taskId, id);
+      const attachment = await this.attachments.readOne(tx, ctx, taskId, id);
       if (!attachment) throw TaskErrors.partNotFound.with();
       assertWritable(task, 'editor');
       await this.attachments.delete(tx, ctx, taskId, id);

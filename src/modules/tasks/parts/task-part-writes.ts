@@ -116,7 +116,7 @@ export class TaskPartWrites {
       const { change, more } = await write(tx, task);
       const result = change
         ? await this.store(tx, ctx, taskId, task, change)
-        : { ...(await this.tasks.stored(tx, ctx, taskId)), isConflict: false };
+        : { ...(await this.tasks.readStored(tx, ctx, taskId)), isConflict: false };
       this.outbox.notice(tx);
       const members = await more(result.json);
       return this.results.reply<T>(tx, ctx, taskId, result, members, options);

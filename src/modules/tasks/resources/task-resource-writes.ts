@@ -61,7 +61,7 @@ export class TaskResourceWrites {
 
   /** The task of a folder that has this UID; null without one. */
   async idOfUid(ctx: RequestContext, folderId: string, uid: string): Promise<string | null> {
-    return this.uids.of(this.db, ctx.tenantId, folderId, uid);
+    return this.uids.findByUid(this.db, ctx.tenantId, folderId, uid);
   }
 
   /** Whether the folder shows the task to the caller. */
@@ -94,7 +94,7 @@ export class TaskResourceWrites {
     const id = uuidv7();
     await this.db.tx(async (tx) => {
       await this.uids.lock(tx, ctx.tenantId, folderId, todo.uid);
-      const same = await this.uids.of(tx, ctx.tenantId, folderId, todo.uid);
+      const same = await this.uids.findByUid(tx, ctx.tenantId, folderId, todo.uid);
       if (same !== null) throw new TaskUidConflict(todo.uid);
       check(null);
       await this.writes.write(tx, ctx, { kind: 'create', id, userId: ctx.userId, patch });

@@ -41,7 +41,7 @@ export class TaskReferences implements OnModuleInit {
     const titles = new Map<string, string>();
     for (const kind of ['note', 'task'] as const) {
       const ids = (byKind.get(kind) ?? []).map((reference) => reference.id);
-      for (const [id, title] of await this.titles.of(reader, ctx, kind, ids))
+      for (const [id, title] of await this.titles.readTitles(reader, ctx, kind, ids))
         titles.set(`${kind} ${id}`, title);
     }
     return texts.map(({ task }, n) => {
@@ -57,11 +57,11 @@ export class TaskReferences implements OnModuleInit {
     references: readonly StoredReference[],
   ): Promise<string[]> {
     const ids = references.flatMap(({ type, id }) => (type === 'note' && id !== undefined ? [id] : []));
-    return this.titles.editable(reader, ctx, 'note', ids);
+    return this.titles.findEditable(reader, ctx, 'note', ids);
   }
 
   /** @returns positions of the references that are unknown or that the caller cannot read */
-  async unreadable(
+  async findUnreadable(
     reader: Reader,
     ctx: RequestContext,
     references: readonly StoredReference[],
@@ -69,7 +69,7 @@ export class TaskReferences implements OnModuleInit {
     const known = new Map<string, Map<string, string>>();
     for (const kind of ['note', 'task'] as const) {
       const ids = references.flatMap(({ type, id }) => (type === kind && id !== undefined ? [id] : []));
-      known.set(kind, await this.titles.of(reader, ctx, kind, ids));
+      known.set(kind, await this.titles.readTitles(reader, ctx, kind, ids));
     }
     return references.flatMap(({ type, id }, n) =>
       type === 'url' || known.get(type)?.has(id ?? '') ? [] : [n],

@@ -145,10 +145,10 @@ export class TenantDomains {
   }
 
   /** The workspace that an address may join by its verified domain, if the policy of the workspace allows it. */
-  async joinable(email: string): Promise<string | null> {
+  async findJoinable(email: string): Promise<string | null> {
     const tenantId = await this.ownerOf(email);
     if (tenantId === null) return null;
-    return (await this.policies.of(tenantId)).domain_join ? tenantId : null;
+    return (await this.policies.readPolicy(tenantId)).domain_join ? tenantId : null;
   }
 
   private async log(tx: Tx, ctx: RequestContext, change: string, domain: string): Promise<void> {

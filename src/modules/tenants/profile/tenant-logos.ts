@@ -68,7 +68,7 @@ export class TenantLogos implements OnModuleInit {
 
   /** Encodes logos that an earlier version stored as they were uploaded; removes files that are no images. */
   private async encodeStored(): Promise<void> {
-    for (const { tenant_id: tenantId, version, bytes } of await this.logos.unencoded(BATCH)) {
+    for (const { tenant_id: tenantId, version, bytes } of await this.logos.listUnencoded(BATCH)) {
       const logo = await this.encode(bytes).catch((error: unknown) => {
         if (error instanceof ApiError && error.kind.status === 422) return null;
         throw error;

@@ -117,7 +117,7 @@ export class TenantLogosRepository {
   }
 
   /** Logos of an earlier version. */
-  async unencoded(limit: number): Promise<{ tenant_id: string; version: string; bytes: Buffer }[]> {
+  async listUnencoded(limit: number): Promise<{ tenant_id: string; version: string; bytes: Buffer }[]> {
     return this.db.query(unencoded, [limit]);
   }
 

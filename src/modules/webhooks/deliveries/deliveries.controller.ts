@@ -74,7 +74,7 @@ export class DeliveriesRepository {
   }
 
   /** Makes a delivery pending again, at the end of the queue. Null means no such delivery. */
-  async again(tx: Tx, { tenant_id, id: webhookId }: Webhook, id: string): Promise<WebhookDelivery | null> {
+  async repeat(tx: Tx, { tenant_id, id: webhookId }: Webhook, id: string): Promise<WebhookDelivery | null> {
     const values = { state: 'pending' as const, attempts: 0, due_at: () => 'now()' };
     return (
       (await rowsOf(tx, WebhookDelivery).update({ tenant_id, webhook_id: webhookId, id }, values))[0] ?? null
@@ -163,7 +163,7 @@ export class DeliveriesService {
   async redeliver(ctx: RequestContext, id: string, deliveryId: string): Promise<WebhookDeliveryEnvelope> {
     const webhook = await this.readOwn(ctx, id);
     const row = await this.db.tx(async (tx) => {
-      const pending = await this.deliveries.again(tx, webhook, deliveryId);
+      const pending = await this.deliveries.repeat(tx, webhook, deliveryId);
       if (pending) await this.webhooks.wake(tx, webhook);
       return pending;
     });
@@ -187,7 +187,7 @@ export class DeliveriesService {
 
   private async readOwn(ctx: RequestContext, id: string): Promise<Webhook> {
     const isManager = await this.access.isManager(ctx);
-    const webhook = this.access.visible(ctx, await this.webhooks.find(ctx.tenantId, id), isManager);
+    const webhook = this.access.assertVisible(ctx, await this.webhooks.find(ctx.tenantId, id), isManager);
     this.access.assertOwner(ctx, webhook);
     return webhook;
   }

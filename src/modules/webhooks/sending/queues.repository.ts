@@ -151,7 +151,7 @@ export class QueuesRepository {
   }
 
   /** The next deliveries of active webhooks, in the order of their events. @param sizes at most so many, by webhook */
-  async due(tenantId: string, sizes: ReadonlyMap<string, number>): Promise<Map<string, DueDelivery[]>> {
+  async readDue(tenantId: string, sizes: ReadonlyMap<string, number>): Promise<Map<string, DueDelivery[]>> {
     const rows = await this.db.query(due, [tenantId, [...sizes.keys()], [...sizes.values()]]);
     return Map.groupBy(rows, ({ webhook_id }) => webhook_id);
   }
@@ -205,13 +205,13 @@ export class QueueStatements {
     this.database,
     async (tenantId, wanted) => {
       const ids = wanted.map(({ webhook_id }) => webhook_id);
-      const webhooks = await this.webhooks.active(tenantId, ids);
+      const webhooks = await this.webhooks.readActive(tenantId, ids);
       const owners = [...new Set([...webhooks.values()].map(({ owner_id }) => owner_id))];
       const roles = await this.queues.rolesOf(tenantId, owners);
       // A webhook has two runs while a lease has been taken over: each gets its own size.
       const sizes = new Map<string, number>();
       for (const { webhook_id: id, size } of wanted) sizes.set(id, Math.max(size, sizes.get(id) ?? 0));
-      const due = await this.queues.due(tenantId, sizes);
+      const due = await this.queues.readDue(tenantId, sizes);
       return wanted.map(({ webhook_id: id, size }) => {
         const webhook = webhooks.get(id);
         if (!webhook) return null;

@@ -11,7 +11,7 @@ const ATTEMPTS = 20;
 const LOCK_TIMEOUT_MS = 500;
 
 /** Runs statements that lock a table, in a transaction. Retries while transactions of other workspaces hold the lock. */
-export const locked = (client: pg.Client, statements: readonly string[]): Promise<void> =>
+export const runLocked = (client: pg.Client, statements: readonly string[]): Promise<void> =>
   lockedEach(client, [statements]);
 
 /**
@@ -152,7 +152,7 @@ export class MovedTable {
     const change = (action: string) =>
       this.guards.map((guard) => `ALTER TABLE ${quoted(this.name)} ${action} TRIGGER ${quoted(guard)};`);
     while ((await this.count(client, tenantId)) > 0)
-      await locked(client, [...change('DISABLE'), `${some};`, ...change('ENABLE ALWAYS')]);
+      await runLocked(client, [...change('DISABLE'), `${some};`, ...change('ENABLE ALWAYS')]);
   }
 
   private async remove(client: pg.Client, tenantId: string, keys: readonly string[]): Promise<void> {

@@ -43,7 +43,7 @@ export const sharesOfCell = (count: number): Shares =>
   count < ENOUGH ? divide(count, 0) : divide(count - 1, 1);
 
 /** Requests and jobs each use all connections. */
-export const undivided = (count: number): Shares => ({ requests: count, jobs: count, process: 0 });
+export const shareUndivided = (count: number): Shares => ({ requests: count, jobs: count, process: 0 });
 
 function divide(count: number, process: number): Shares {
   const jobs = Math.max(1, Math.round(count * OF_JOBS));
@@ -133,7 +133,7 @@ export class FairPool extends pg.Pool {
   /** @param config.shares default: requests and jobs each use all `max` connections */
   constructor(config: FairPoolConfig) {
     super(config);
-    const { max = 10, connectionTimeoutMillis, session, shares = undivided(max) } = config;
+    const { max = 10, connectionTimeoutMillis, session, shares = shareUndivided(max) } = config;
     const limit = session?.['statement_timeout'];
     this.startLimit = limit === undefined ? undefined : Number(limit);
     this.shares = shares;

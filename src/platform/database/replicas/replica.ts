@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import pg, { type ClientBase } from 'pg';
-import { LateError, within } from '../../../lib/turns/index.js';
+import { LateError, awaitWithin } from '../../../lib/turns/index.js';
 import { currentUse, currentWork, forProcess, USES } from '../../current-work/current-work.js';
 import { ConcurrencyLimiter } from '../../workers/concurrency-limiter.js';
 import { receivedBy, type Shares, sumOf } from '../connections/fair-pool.js';
@@ -257,7 +257,7 @@ export class Replica {
       application_name: 'workspace replica probe',
     });
     this.prober = client;
-    await within(RESPONSE_MS, client.connect());
+    await awaitWithin(RESPONSE_MS, client.connect());
     return client;
   }
 

@@ -1,4 +1,4 @@
-import { within } from '../../../lib/turns/index.js';
+import { awaitWithin } from '../../../lib/turns/index.js';
 import { forProcess } from '../../current-work/current-work.js';
 import type { Shares } from '../connections/fair-pool.js';
 import type { SessionSettings } from '../connections/session-client.js';
@@ -34,9 +34,9 @@ export class Replicas {
   constructor({ urls, session, shares, onPrimary }: ReplicasOptions) {
     const positions = new Positions(onPrimary);
     // A primary that takes longer delays no read of a replica further: it runs on another connection of the primary.
-    this.position = () => within(RESPONSE_MS, positions.current());
+    this.position = () => awaitWithin(RESPONSE_MS, positions.current());
     const identity = async (): Promise<Identity> =>
-      (await within(RESPONSE_MS, onPrimary(identityOf)))[0] as Identity;
+      (await awaitWithin(RESPONSE_MS, onPrimary(identityOf)))[0] as Identity;
     this.all = urls.map((url) => new Replica({ url, session, shares, identity, position: this.position }));
   }
 

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { within } from '../../../lib/turns/index.js';
+import { awaitWithin } from '../../../lib/turns/index.js';
 import { socketOf } from '../connections/fair-pool.js';
 import { SessionClient, type SessionConfig } from '../connections/session-client.js';
 import { runOn } from '../run-on.js';
@@ -121,7 +121,7 @@ export async function checkStandby(
   limit: number,
   responseLimit: number,
 ): Promise<StandbyState> {
-  const [found] = await within(responseLimit, runOn(client, check, [lsn, timeline, String(limit)]));
+  const [found] = await awaitWithin(responseLimit, runOn(client, check, [lsn, timeline, String(limit)]));
   if (found?.standby) return found;
   throw found?.server === server
     ? new NoReplicaError('it is the primary', 'primary')
@@ -138,7 +138,7 @@ export async function examineReplica(url: string, primary: ClientBase, limit: nu
   const [identity] = await runOn(primary, identityOf, []);
   const client = new ReplicaClient({ connectionString: url, identity: identity as Identity });
   try {
-    await within(limit, client.connect());
+    await awaitWithin(limit, client.connect());
     const [position] = await runOn(primary, positionOf, []);
     return await checkStandby(client, position as Position, limit, limit);
   } finally {

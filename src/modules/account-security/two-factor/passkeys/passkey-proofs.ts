@@ -83,7 +83,7 @@ export class PasskeyProofs {
         return true;
       }));
     if (isUsed) return { accountId };
-    await this.signIns.failed({ accountId, factor: 'passkey', ip: by.ip ?? null, lock: null });
+    await this.signIns.recordFailure({ accountId, factor: 'passkey', ip: by.ip ?? null, lock: null });
     return null;
   }
 

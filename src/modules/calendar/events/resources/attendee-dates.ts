@@ -5,7 +5,7 @@ import { participantOf } from '../../model/event-policy.js';
 import type { CalendarContext, EventRecord } from '../../model/event-record.js';
 import { occurrenceOf } from '../../model/event-series.js';
 import type { ReadEvent } from '../../model/vevent-reader.js';
-import { asExported, differing, merged } from '../imported-event.js';
+import { asExported, compareEvents, mergeValues } from '../imported-event.js';
 import { concernsAttendees } from './resource-changes.js';
 
 /** Dates that the text of an attendee removes, takes back, or excludes although the series lacks them. Keys of instances. */
@@ -79,6 +79,6 @@ export function differsBeyond(
   const excluded = read.recurrence.excluded.filter((key) => !unknown.has(key));
   const given = { ...read, recurrence: { ...read.recurrence, excluded } };
   const before = withoutThese(expected);
-  const next = merged(before, withoutThese(given));
-  return concernsAttendees(before, next, differing(before, next));
+  const next = mergeValues(before, withoutThese(given));
+  return concernsAttendees(before, next, compareEvents(before, next));
 }

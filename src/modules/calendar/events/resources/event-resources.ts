@@ -8,7 +8,7 @@ import {
   zonesIn,
 } from '../../../../lib/icalendar/index.js';
 import { Turns } from '../../../../lib/turns/index.js';
-import { fitting, inPages } from '../../../../platform/bounded-pages/page-bytes.js';
+import { countFitting, inPages } from '../../../../platform/bounded-pages/page-bytes.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
 import { CURSOR_EXPIRED } from '../../../../platform/sync/feed.dto.js';
@@ -85,7 +85,7 @@ function* expanded(
 ): Generator<Component> {
   const [whole] = events;
   if (!whole) return;
-  const limit = fitting(formatComponent(whole).length, MAX_INSTANCES);
+  const limit = countFitting(formatComponent(whole).length, MAX_INSTANCES);
   const found = occurrencesIn(record, { ...window, readerZone }, limit);
   for (const occurrence of found.toSorted((a, b) => a.start - b.start)) {
     if (isSeries(record) && contentOf(record, occurrence).status === 'cancelled') continue;

@@ -17,7 +17,7 @@ import {
   recordOf,
 } from '../../model/event-record.js';
 import type { ReadEvent } from '../../model/vevent-reader.js';
-import { replaced } from '../imported-event.js';
+import { replaceValues } from '../imported-event.js';
 
 /** An event that its organizer has deleted, with its placements in the calendars of attendees. */
 export interface DeletedEvent {
@@ -76,7 +76,7 @@ const STATED = new Set([
   'attendees',
 ]);
 
-/** Whether a change concerns the attendees. @param fields names of changed fields, as `differing` returns them */
+/** Whether a change concerns the attendees. @param fields names of changed fields, as `compareEvents` returns them */
 export const concernsAttendees = (
   before: EventRecord,
   after: EventRecord,
@@ -149,7 +149,7 @@ export function revived(
   read: ReadEvent,
   now: string,
 ): EventChange {
-  const next = replaced(before, read);
+  const next = replaceValues(before, read);
   const conference = withoutCall(next.conference);
   const { participants } = made.record;
   const sequence = Math.max(next.sequence, before.sequence + 1);

@@ -22,9 +22,9 @@ import type { ReadEvent } from '../../model/vevent-reader.js';
 import {
   asExported,
   createdEvent,
-  differing,
+  compareEvents,
   fileEvent,
-  replaced,
+  replaceValues,
   withInstances,
 } from '../imported-event.js';
 import type { FileEvent } from '../ics-file.js';
@@ -191,9 +191,9 @@ export class ResourceWrites {
       return this.attendee.write({ ...job, locked, own, read });
     }
     const read = checked(() => fileEvent(job.event, record));
-    const next = checked(() => (read ? replaced(record, read) : withInstances(record, job.event)));
+    const next = checked(() => (read ? replaceValues(record, read) : withInstances(record, job.event)));
     if (read) next.participants = await this.participants(job, record, read);
-    const fields = differing(record, next);
+    const fields = compareEvents(record, next);
     if (next.participants !== record.participants) fields.push('attendees');
     const reminders = read?.reminders ?? [];
     const isReminded = read !== null && !sameReminders(before.reminders ?? [], reminders);

@@ -5,15 +5,15 @@ import { cutText } from '../../../../lib/text/index.js';
 export const KEPT_BYTES = 64 * 1024;
 
 /** Text that can be stored: well-formed, without U+0000, cut. */
-export const storable = (text: string, max: number): string => cutText(text.replaceAll('\0', ''), max);
+export const toStorable = (text: string, max: number): string => cutText(text.replaceAll('\0', ''), max);
 
 /** One line without control characters and marks that change the direction of text. */
 export const line = (text: string, max: number): string =>
-  storable(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim(), max);
+  toStorable(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim(), max);
 
 /** A property without text that cannot be stored. */
 export function storableProperty({ name, parameters, value }: Property): Property {
-  const text = (each: string): string => storable(each, each.length);
+  const text = (each: string): string => toStorable(each, each.length);
   return {
     name,
     parameters: parameters.map((each) => ({ name: each.name, values: each.values.map(text) })),

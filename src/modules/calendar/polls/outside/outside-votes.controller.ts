@@ -10,7 +10,7 @@ import { Errors } from '../../../../platform/http/errors.js';
 import type { BodyReply } from '../../../../platform/http/replies/body-reply.js';
 import { acceptedLanguage } from '../../../../platform/languages/languages.js';
 import { PUBLIC_FORM_LIMIT, RateLimited } from '../../../../platform/rate-limits/rate-limit.guard.js';
-import { storable } from '../../model/ics/storable.js';
+import { toStorable } from '../../model/ics/storable.js';
 import { type Answer, ANSWERS, type PollRecord, statusOf } from '../poll-record.js';
 import { PollsRepository } from '../polls.repository.js';
 import { VoteLinks } from './poll-mails.js';
@@ -62,7 +62,7 @@ function read(form: Buffer, poll: PollRecord) {
     const isAllowed = answer !== 'if_needed' || poll.allow_if_needed;
     return isAnswer(answer) && isAllowed ? [{ option_id: option.id, answer }] : [];
   });
-  return { votes, comment: storable(fields.get('comment') ?? '', MAX_COMMENT) };
+  return { votes, comment: toStorable(fields.get('comment') ?? '', MAX_COMMENT) };
 }
 
 const isAnswer = (text: string | null): text is Answer =>

@@ -12,7 +12,7 @@ import {
   isOlder,
   keyOf,
   RejectedMessageError,
-  unchanged,
+  keepEvent,
   versionOf,
 } from './incoming.js';
 
@@ -34,9 +34,9 @@ export function applyCancel(record: EventRecord, incoming: Incoming): Applied {
         ? withoutEvent(next, part, incoming)
         : withoutInstance(next, part, incoming, keys);
   }
-  if (next === record) return unchanged('ignored_stale');
+  if (next === record) return keepEvent('ignored_stale');
   return {
-    ...unchanged('cancelled'),
+    ...keepEvent('cancelled'),
     record: { ...next, updated_at: now },
     action: next.deleted_at === null ? 'updated' : 'deleted',
     fields: ['status'],
@@ -108,9 +108,9 @@ export function applyDecline(
     ({ status, by_user_id, recurrence_key }) =>
       status === 'pending' && by_user_id === incoming.owner.userId && recurrence_key === key,
   );
-  if (pending.length === 0) return unchanged('ignored_unknown');
+  if (pending.length === 0) return keepEvent('ignored_unknown');
   return {
-    ...unchanged('updated'),
+    ...keepEvent('updated'),
     record,
     proposals: pending.map((proposal) => ({ ...proposal, status: 'declined' as const })),
     action: 'proposed',

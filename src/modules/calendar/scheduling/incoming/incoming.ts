@@ -106,7 +106,7 @@ export interface Applied extends Pick<EventChange, 'proposals' | 'action' | 'fie
   record?: EventRecord;
 }
 
-export const unchanged = (result: IncomingResult, reason: string | null = null): Applied => ({
+export const keepEvent = (result: IncomingResult, reason: string | null = null): Applied => ({
   result,
   reason,
   action: 'updated',

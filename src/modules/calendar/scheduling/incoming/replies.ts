@@ -23,7 +23,7 @@ import {
 import { contentOf, occurrenceOf } from '../../model/event-series.js';
 import { instantOf, wallOf } from '../../model/event-times.js';
 import { RESPONSES } from '../../model/vevent.js';
-import { storable } from '../../model/ics/storable.js';
+import { toStorable } from '../../model/ics/storable.js';
 import {
   type Applied,
   dtstampOf,
@@ -32,7 +32,7 @@ import {
   readEvent,
   RejectedMessageError,
   seconds,
-  unchanged,
+  keepEvent,
 } from './incoming.js';
 
 const MAX_COMMENT = 4_000;
@@ -75,7 +75,7 @@ function assertInvited(record: EventRecord, email: string, key: string): void {
 /** REPLY: responses of an attendee to the event, to instances, or to an instance and all later ones. */
 export function applyReply(record: EventRecord, incoming: Incoming): Applied {
   let next = record;
-  let last: Applied = unchanged('ignored_stale');
+  let last: Applied = keepEvent('ignored_stale');
   for (const part of incoming.message.parts) {
     const applied = replyOf(next, part, incoming);
     if (applied.record) next = applied.record;
@@ -94,9 +94,9 @@ function replyOf(record: EventRecord, part: ItipPart, incoming: Incoming): Appli
   assertInvited(record, email, key);
   const rowKey = part.thisAndFuture && key !== '' ? `${FOLLOWING}${key}` : key;
   const freshness = freshnessOf(record, email, rowKey, part);
-  if (freshness !== 'newer') return unchanged(freshness === 'same' ? 'ignored_duplicate' : 'ignored_stale');
-  if (isForOldTime(record, key, part, incoming)) return unchanged('ignored_stale', 'older_sequence');
-  const comment = storable(textOf(part.event, 'COMMENT') ?? '', MAX_COMMENT);
+  if (freshness !== 'newer') return keepEvent(freshness === 'same' ? 'ignored_duplicate' : 'ignored_stale');
+  if (isForOldTime(record, key, part, incoming)) return keepEvent('ignored_stale', 'older_sequence');
+  const comment = toStorable(textOf(part.event, 'COMMENT') ?? '', MAX_COMMENT);
   const dtstamp = dtstampOf(part, incoming.now);
   const values = { response, comment, responded_at: dtstamp };
   const responded = withResponse(record, email, rowKey, values);
@@ -112,7 +112,7 @@ function replyOf(record: EventRecord, part: ItipPart, incoming: Incoming): Appli
   );
   const recorded = { ...responded, participants };
   return {
-    ...unchanged('reply_recorded'),
+    ...keepEvent('reply_recorded'),
     record: sender.delegatedTo ? withDelegate(recorded, row, sender.delegatedTo) : recorded,
     action: 'responded',
     fields: ['response'],
@@ -180,8 +180,8 @@ export function applyCounter(
   const key = part.recurrenceId === null ? '' : instanceKeyOf(record, part, incoming);
   assertInvited(record, row.email, key);
   const { sequence } = record.overrides.find(({ recurrence_key }) => recurrence_key === key) ?? record;
-  if (part.sequence < sequence) return unchanged('ignored_stale', 'older_sequence');
-  const comment = storable(textOf(part.event, 'COMMENT') ?? '', MAX_COMMENT);
+  if (part.sequence < sequence) return keepEvent('ignored_stale', 'older_sequence');
+  const comment = toStorable(textOf(part.event, 'COMMENT') ?? '', MAX_COMMENT);
   const decline = {
     method: 'DECLINECOUNTER' as const,
     recipient: row.email,
@@ -190,7 +190,7 @@ export function applyCounter(
     proposal_id: null,
   };
   if (!record.proposals_allowed)
-    return { ...unchanged('rejected', 'proposals_disabled'), messages: [decline] };
+    return { ...keepEvent('rejected', 'proposals_disabled'), messages: [decline] };
   const { times } = readEvent(part.event, incoming);
   const current = timesAt(record, key);
   const isSame = instantAt(times) === instantAt(current) && times.ends === current.ends;
@@ -213,7 +213,7 @@ export function applyCounter(
     .map((each) => ({ ...each, status: 'withdrawn' as const }));
   const values = { response: responseNamed(sender.response) ?? 'tentative', comment, responded_at: dtstamp };
   return {
-    ...unchanged('counter_recorded'),
+    ...keepEvent('counter_recorded'),
     record: withResponse(record, row.email, key, values),
     proposals: [...replaced, proposal],
     action: 'proposed',
@@ -233,5 +233,5 @@ export function applyRefresh(record: EventRecord, incoming: Incoming): Applied {
     comment: '',
     proposal_id: null,
   };
-  return { ...unchanged('refresh_answered'), messages: [message] };
+  return { ...keepEvent('refresh_answered'), messages: [message] };
 }

@@ -20,7 +20,7 @@ import {
   type ReadEvent,
   readEvent,
   RejectedMessageError,
-  unchanged,
+  keepEvent,
   versionOf,
   isOwnAddress,
 } from './incoming.js';
@@ -54,10 +54,10 @@ export function applyRequest(current: EventRecord | null, calendarId: string, in
     else record = withInstance(record, part, calendarId, organizer, incoming, keys);
     isStale ||= record === before && isOlder(before, part);
   }
-  if (record === current) return unchanged(isStale ? 'ignored_stale' : 'ignored_duplicate');
+  if (record === current) return keepEvent(isStale ? 'ignored_stale' : 'ignored_duplicate');
   assertInstances(record as EventRecord);
   return {
-    ...unchanged(
+    ...keepEvent(
       current && current.deleted_at === null ? 'updated' : 'created',
       // A warning: the user decides to apply the message, its times may be wrong.
       message.parts.some((part) => hasUnknownZone(part, incoming)) ? 'unknown_time_zone' : null,

@@ -99,7 +99,7 @@ export class GuestAccessService {
   /** It also serves an expired or unknown session. @throws ApiError 404 for an unknown invite */
   async leave(visitor: Visitor): Promise<LeftSessionEnvelope> {
     const left = await this.sessions.leave(visitor);
-    if (left?.before === 'waiting') this.approvals.changed(visitor.tenantId, left.guest.id);
+    if (left?.before === 'waiting') this.approvals.reportChange(visitor.tenantId, left.guest.id);
     if (left?.before === 'in_session') await this.disconnect(visitor, left.guest);
     return { left: true };
   }

@@ -79,7 +79,7 @@ export class ApprovalsService implements OnModuleInit {
         const action = `calls.${isGuest ? 'guest' : 'guest_domain'}.${admits ? 'approved' : 'denied'}`;
         const objectKind = isGuest ? 'guest' : 'guest_domain';
         await this.audit.record(tx, ctx, { action, objectKind, objectId: id, data: { reason } });
-        if (isGuest) tx.afterCommit(() => this.changes.changed(ctx.tenantId, id));
+        if (isGuest) tx.afterCommit(() => this.changes.reportChange(ctx.tenantId, id));
       }
       return { outcome: result, approval: await this.approvals.read(tx, ctx, id) };
     });
@@ -90,7 +90,7 @@ export class ApprovalsService implements OnModuleInit {
   }
 
   private async rights(ctx: RequestContext): Promise<ReviewRights> {
-    const held = await this.permissions.of(ctx);
+    const held = await this.permissions.permissionsOf(ctx);
     return { guests: held.has('guests.review'), domains: held.has('guest_domains.review') };
   }
 }

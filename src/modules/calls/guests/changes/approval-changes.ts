@@ -48,7 +48,7 @@ export class ApprovalChanges implements OnModuleInit {
   }
 
   /** A guest has joined the queue. */
-  async waiting(tx: Tx, tenant: string, guest: string): Promise<void> {
+  async reportWaiting(tx: Tx, tenant: string, guest: string): Promise<void> {
     const found = await this.approvals.reviewers(tx, tenant, guest);
     const recipients = found.map(({ user_id }) => user_id);
     const data = {
@@ -82,7 +82,7 @@ export class ApprovalChanges implements OnModuleInit {
   }
 
   /** The state of a guest in the queue has changed. Call it after the commit. */
-  changed(tenant: string, guest: string): void {
+  reportChange(tenant: string, guest: string): void {
     this.bus.publish(APPROVAL_CHANGED, { tenant, guest, event: 'updated' });
   }
 

@@ -40,7 +40,7 @@ export class GuestLinks {
   constructor(private readonly config: Config) {}
 
   /** The page of the web client for guests, with the token in the fragment. If none is configured: the status route. */
-  of(token: string): string {
+  urlOf(token: string): string {
     const { GUEST_PAGE_URL: page, publicUrl } = this.config;
     return page === undefined ? `${publicUrl}/apis/v1/call/external/${token}/status` : `${page}#${token}`;
   }
@@ -134,7 +134,7 @@ export class InvitesService {
       });
       const guests = await this.invites.endGuests(tx, ctx, id);
       for (const guest of guests.filter(({ was_waiting }) => was_waiting))
-        tx.afterCommit(() => this.approvals.changed(ctx.tenantId, guest.id));
+        tx.afterCommit(() => this.approvals.reportChange(ctx.tenantId, guest.id));
       return guests;
     });
     await this.kicks.kickGuests(ctx.tenantId, ended);
@@ -178,7 +178,7 @@ export class InvitesService {
     });
     const expires = (row.chat_expires_at as Date).toISOString();
     return {
-      chat_link: { url: this.links.of(token), token, room_id: row.room_id as string, expires_at: expires },
+      chat_link: { url: this.links.urlOf(token), token, room_id: row.room_id as string, expires_at: expires },
     };
   }
 
@@ -248,7 +248,7 @@ export class InvitesService {
               inviter: inviter.displayName,
               inviterEmail: inviter.email,
               message: input.message ?? '',
-              url: this.links.of(token),
+              url: this.links.urlOf(token),
             },
           );
         const data = { call_id: row.call_id, room_id: row.room_id, kind: row.kind };
@@ -265,7 +265,7 @@ export class InvitesService {
     const invites = await Promise.all(
       created.map(async ({ id, token }) => {
         const json = await this.invites.read(this.db, ctx, scope, true, id);
-        return withMembers(json as string, { token, url: this.links.of(token) });
+        return withMembers(json as string, { token, url: this.links.urlOf(token) });
       }),
     );
     return JsonReply.listOf('invites', invites, {}, { status: 201 });

@@ -126,7 +126,7 @@ export class GuestModerationService {
       await this.audit.record(tx, ctx, { action, objectKind: 'call', objectId: callId, data });
       this.changes.report(tx, key, 'updated');
       for (const { id } of guests.filter(({ role }) => role === 'guest'))
-        tx.afterCommit(() => this.approvals.changed(ctx.tenantId, id));
+        tx.afterCommit(() => this.approvals.reportChange(ctx.tenantId, id));
       return guests;
     });
     await this.kicks.kickGuests(ctx.tenantId, ejected);
@@ -161,7 +161,7 @@ export class GuestModerationService {
         data,
       });
       this.changes.report(tx, key, 'updated');
-      if (guest.state === 'waiting') tx.afterCommit(() => this.approvals.changed(ctx.tenantId, guestId));
+      if (guest.state === 'waiting') tx.afterCommit(() => this.approvals.reportChange(ctx.tenantId, guestId));
       return guest.role;
     });
     const isKicked = await this.kicks.kick(key, guestIdentity(role, guestId));

@@ -94,7 +94,7 @@ export class ContactCards {
 
   /** A book that the caller sees. @throws ApiError 404 */
   open(ctx: RequestContext, bookId: string): Promise<AccessedBook> {
-    return this.access.readable(ctx, bookId);
+    return this.access.requireReadable(ctx, bookId);
   }
 
   /** All contacts without their content, in pages. */
@@ -143,7 +143,7 @@ export class ContactCards {
     text: string,
     check: TagCheck,
   ): Promise<boolean> {
-    const book = await this.access.writable(ctx, bookId);
+    const book = await this.access.requireWritable(ctx, bookId);
     // The others would be lost (RFC 6352, 5.1).
     if ((await countCards([Buffer.from(text)])) > 1)
       throw fieldError('', 'several_cards', 'The text contains more than one vCard.');
@@ -156,7 +156,7 @@ export class ContactCards {
 
   /** @throws ApiError 404, 403 */
   async remove(ctx: RequestContext, bookId: string, externalId: string, check: TagCheck): Promise<void> {
-    const book = await this.access.writable(ctx, bookId);
+    const book = await this.access.requireWritable(ctx, bookId);
     await this.db.tx(async (tx) => {
       await this.contacts.lockBook(tx, ctx, bookId);
       const [row] = await this.contacts.find(tx, ctx, bookId, 'external_id', [externalId]);

@@ -42,7 +42,7 @@ export const showIf = (target: string, question: string, value: string): Omit<Ru
 });
 
 /** A preset in one language. */
-export function translated(source: PresetSource, language: Language): Preset {
+export function translatePreset(source: PresetSource, language: Language): Preset {
   const text = (texts: Texts): string => texts[LANGUAGES.indexOf(language)]!;
   const options = (list: PresetQuestion['options']): Option[] | undefined =>
     list?.map(([id, label]) => ({ id, label: text(label) }));

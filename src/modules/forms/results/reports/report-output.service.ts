@@ -48,7 +48,7 @@ export class ReportOutput {
     const definition =
       reportId === undefined
         ? await this.wholeForm(ctx, formId)
-        : ((await this.reports.readable(ctx, formId, reportId)).definition as ReportDefinition);
+        : ((await this.reports.requireReadable(ctx, formId, reportId)).definition as ReportDefinition);
     const data = await this.data(ctx, formId, definition);
     const content = {
       form: reportForm(form, definition, data),
@@ -65,7 +65,7 @@ export class ReportOutput {
     const form = await this.access.open(ctx, formId, 'viewer');
     const { report_id: id, definition: plain, title } = body.value;
     if ((id === undefined) === (plain === undefined)) throw notOneSource();
-    const saved = id === undefined ? undefined : await this.reports.readable(ctx, formId, id);
+    const saved = id === undefined ? undefined : await this.reports.requireReadable(ctx, formId, id);
     const versions = await this.forms.versions(this.db, ctx.tenantId, formId);
     const definition =
       (saved?.definition as ReportDefinition | undefined) ?? reportDefinitionOf(plain, versions);

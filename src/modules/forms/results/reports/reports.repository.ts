@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
-import { type ColumnValues, rowsOf } from '../../../../platform/database/rows.js';
+import { type ColumnValues, NOW, rowsOf } from '../../../../platform/database/rows.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../../platform/database/tx.js';
 import { jsonBytes } from '../../../../platform/bounded-pages/page-bytes.js';
@@ -49,8 +49,6 @@ const reportsOfForm = new RowQuota(
   'form_reports',
   'form_reports WHERE tenant_id = $1 AND form_id = $2',
 );
-
-const NOW = () => 'now()';
 
 /** Saved reports and their viewers. */
 @Injectable()
@@ -125,7 +123,7 @@ export class ReportsRepository {
   }
 
   /** Reports shared with the caller or a group of the caller, newest first. */
-  async shared(
+  async listShared(
     { tenantId, userId }: RequestContext,
     after: readonly [string] | undefined,
     limit: number,

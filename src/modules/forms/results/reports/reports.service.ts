@@ -81,7 +81,7 @@ export class ReportsService {
 
   /** @throws ApiError 404, 403 */
   async read(ctx: RequestContext, formId: string, id: string): Promise<ReplyOf<typeof REPORTS, 'item'>> {
-    return REPORTS.response(present(await this.readable(ctx, formId, id)));
+    return REPORTS.response(present(await this.requireReadable(ctx, formId, id)));
   }
 
   /** @throws ApiError 404, 403, 409 `conflict`, 422 `invalid_report` */
@@ -119,7 +119,7 @@ export class ReportsService {
     formId: string,
     id: string,
   ): Promise<JsonReply<FormReportViewersEnvelope>> {
-    const report = await this.readable(ctx, formId, id);
+    const report = await this.requireReadable(ctx, formId, id);
     return this.viewersReply(this.db, report);
   }
 
@@ -150,7 +150,7 @@ export class ReportsService {
   }
 
   /** A saved report. @throws ApiError 404, 403 */
-  async readable(ctx: RequestContext, formId: string, id: string): Promise<FormReport> {
+  async requireReadable(ctx: RequestContext, formId: string, id: string): Promise<FormReport> {
     await this.access.open(ctx, formId, 'viewer');
     const report = await this.reports.find(ctx.tenantId, formId, id);
     if (!report) throw REPORTS.notFound.with();

@@ -37,7 +37,7 @@ export class SharedReportsService {
     const { rows, next } = await this.cursors.page(query, {
       scope: `shared reports ${ctx.tenantId} ${ctx.userId}`,
       key: (report: SharedReport): [string] => [report.id],
-      rows: (after, limit) => this.reports.shared(ctx, after, limit),
+      rows: (after, limit) => this.reports.listShared(ctx, after, limit),
     });
     return JsonReply.of({ reports: rows.map(present), next });
   }

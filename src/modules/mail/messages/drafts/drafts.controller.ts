@@ -13,7 +13,7 @@ import { BodyReply } from '../../../../platform/http/replies/body-reply.js';
 import { attachmentNamed, safeFileName } from '../../../../platform/http/replies/file-reply.js';
 import { type Fields, isFields } from '../../input/fields.js';
 import { Call, JsonObject, type MailCall, messagePath } from '../../mail-call.js';
-import { forwarded, MailClient, type MailReply, type MailSession } from '../../mail-client.js';
+import { forwardReply, MailClient, type MailReply, type MailSession } from '../../mail-client.js';
 import { MailExceptionFilter } from '../../mail-exception.filter.js';
 import {
   CREATE_DRAFT,
@@ -51,7 +51,7 @@ export class AttachmentsService {
     const path = [...message, 'attachments', attachment_id.toUpperCase()];
     const download = async (session: MailSession): Promise<MailReply> => {
       const response = await session.bytes({ method: 'GET', path, accept: '*/*' });
-      if (response instanceof JsonResponse) return forwarded(response);
+      if (response instanceof JsonResponse) return forwardReply(response);
       const { headers, body } = response;
       const name = safeFileName(filename, '', DEFAULT_NAME);
       const length = headers['content-length'];
@@ -65,7 +65,7 @@ export class AttachmentsService {
         },
       });
     };
-    return this.client.as(call, download, 'downloads');
+    return this.client.runAs(call, download, 'downloads');
   }
 }
 
@@ -97,9 +97,9 @@ export class DraftsService {
   async create(call: MailCall, mailbox: string, body: Fields): Promise<MailReply> {
     const fields = messageFields({ draft: true, ...body });
     rejectUnusable(fields['to']);
-    return this.client.as(call, async (session) => {
+    return this.client.runAs(call, async (session) => {
       const response = await this.writer.create(session, mailbox, fields);
-      if (response.status >= 300) return forwarded(response);
+      if (response.status >= 300) return forwardReply(response);
       const { success, message, ...rest } = isFields(response.value) ? response.value : {};
       if (success !== true || !isFields(message)) throw MailErrors.proxyFailed.with();
       const { replacePrevious } = fields;
@@ -113,16 +113,16 @@ export class DraftsService {
   submit(call: MailCall, { mailbox_id, message_id }: SubmitDraft): Promise<MailReply> {
     const [mailbox, message] = [mailbox_id.toLowerCase(), Number(message_id)];
     const path = messagePath({ mailbox, message });
-    return this.client.as(call, async (session) => {
+    return this.client.runAs(call, async (session) => {
       const response = await session.json({ method: 'GET', path });
-      if (response.status >= 300) return forwarded(response);
+      if (response.status >= 300) return forwardReply(response);
       const draft = await response.readWhole();
       if (isFields(draft) && recipientsOf(draft).length === 0)
         throw fieldError('to', 'no_recipients', 'The draft has no recipients');
       const sent = await session.json({ method: 'POST', path: [...path, 'submit'], body: {} });
       if (sent.status < 300 && isFields(draft))
         await this.record(call.ctx, draft, causeOf({ mailbox, id: message }, mailbox), null);
-      return forwarded(sent);
+      return forwardReply(sent);
     });
   }
 

@@ -81,7 +81,7 @@ export class TaskSearchService extends ItemSearch<TaskSearchRow, TaskSearchEnvel
     related: RelatedItems,
   ) {
     super(db, indexer, cursors);
-    related.register('tasks', (ctx, query) => this.related(ctx, query));
+    related.register('tasks', (ctx, query) => this.findRelated(ctx, query));
   }
 
   /** @throws ApiError 422 `invalid_cursor` */
@@ -92,7 +92,7 @@ export class TaskSearchService extends ItemSearch<TaskSearchRow, TaskSearchEnvel
     return this.respond(ctx, { q, limit, cursor, state, filter, values: [folder, status] });
   }
 
-  protected findable(): string {
+  protected composeFindable(): string {
     return readerLexeme('');
   }
 
