@@ -1,10 +1,14 @@
 // The server of `npm run dev`.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { OUT, print } from './dev-compiler.mjs';
 import { importCurrent } from './import-current.mjs';
 import { NODE_FLAGS } from './node-flags.mjs';
 import { programEnv, projectNode, ROOT } from './prepare.mjs';
+
+/** The output of the compiler: a server that `npm start` runs from `dist` is not disturbed. */
+export const OUT = path.join(ROOT, 'dist-dev');
+
+export const print = (line) => process.stderr.write(`[dev] ${line}\n`);
 
 const CHILD = path.join(import.meta.dirname, 'dev-child.mjs');
 const MAIN = path.join(OUT, 'main.js');

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withLock } from './lock.mjs';
 import { FORWARDED } from './run.mjs';
+import { SwcCompiler } from './swc-compiler.mjs';
 
 /** The directory of the clone. */
 export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '..');
@@ -18,6 +19,8 @@ const LOCK_FILE = path.join(ROOT, 'package-lock.json');
 const INSTALLED = path.join(MODULES, '.workspace-lock-hash');
 const DIST = path.join(ROOT, 'dist');
 const BUILT = path.join(DIST, '.workspace-build.json');
+const INCREMENTAL = path.join(DIST, '.incremental.tsbuildinfo');
+const [SWC, TSC] = ['swc', 'tsc'];
 const MIN_NODE_MAJOR = 24;
 
 /** An error that the operator can fix; printed as one line without a stack trace. */
@@ -31,7 +34,7 @@ export const TO_DEVELOP = 'develop';
 /** Installs these packages and builds, when needed. */
 export async function prepare(packages) {
   await ensureInstalled(packages);
-  await ensureBuilt();
+  await ensureBuilt(packages);
 }
 
 /** Installs packages that are missing or differ from package-lock.json. */
@@ -52,25 +55,46 @@ export async function ensureInstalled(packages) {
   });
 }
 
-/** Compiles src into dist when anything in it changed since the last build. */
-export async function ensureBuilt() {
-  if (sameFiles(readStamp(), sourceFiles())) return;
+/**
+ * Compiles src into dist when anything in it changed since the last build. Where nobody develops, swc compiles: it takes a tenth of the
+ * time of the TypeScript compiler and checks no types. Both outputs behave alike; tests and the container image use that of the TypeScript compiler.
+ */
+async function ensureBuilt(packages) {
+  const compiler = packages === TO_START && !isInstalled(TO_DEVELOP) ? SWC : TSC;
+  if (isBuiltBy(compiler, readStamp(), sourceFiles())) return;
   await withLock(ROOT, async () => {
     const stamp = readStamp();
     const files = sourceFiles();
-    if (sameFiles(stamp, files)) return;
+    if (isBuiltBy(compiler, stamp, files)) return;
     print('Building ...');
     rmSync(BUILT, { force: true });
-    // The compiler detects changed sources, but not changed settings.
-    if (!sameFiles(settingsOf(stamp), settingsOf(files)))
-      rmSync(path.join(DIST, '.incremental.tsbuildinfo'), { force: true });
-    await quietly(
-      [projectNode(), path.join(MODULES, '@nestjs', 'cli', 'bin', 'nest.js'), 'build'],
-      process.env,
-    );
+    if (compiler === SWC) compileBySwc();
+    else await compileByTsc(stamp, files);
     removeOrphans();
-    writeFileSync(BUILT, JSON.stringify(files));
+    writeFileSync(BUILT, JSON.stringify({ compiler, files }));
   });
+}
+
+/** swc needs no output of the TypeScript compiler to be made again. */
+const isBuiltBy = (compiler, stamp, files) =>
+  stamp !== undefined && (stamp.compiler === TSC || compiler === SWC) && sameFiles(stamp.files, files);
+
+function compileBySwc() {
+  // The TypeScript compiler would keep the output of unchanged sources, which now is that of swc.
+  rmSync(INCREMENTAL, { force: true });
+  const lines = [];
+  if (!new SwcCompiler(ROOT, DIST, (line) => lines.push(line)).compileAll())
+    throw new PrepareError(lines.join('\n'));
+}
+
+async function compileByTsc(stamp, files) {
+  // The compiler detects changed sources, but not changed settings, nor the output of swc.
+  const isKnown = stamp?.compiler === TSC && sameFiles(settingsOf(stamp.files), settingsOf(files));
+  if (!isKnown) rmSync(INCREMENTAL, { force: true });
+  await quietly(
+    [projectNode(), path.join(MODULES, '@nestjs', 'cli', 'bin', 'nest.js'), 'build'],
+    process.env,
+  );
 }
 
 /** False on the Node of the machine if it is too old for the sources of the project. */
@@ -200,7 +224,7 @@ function sourceFiles() {
 }
 
 /** The files among these that are not sources. */
-function settingsOf(files = {}) {
+function settingsOf(files) {
   return Object.fromEntries(Object.entries(files).filter(([name]) => !name.startsWith(`src${path.sep}`)));
 }
 

@@ -1,5 +1,13 @@
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import {
@@ -11,8 +19,24 @@ import {
   startNode,
   temporaryDataDir,
 } from './support/processes.ts';
-import { launch, OWN_MAIL } from './support/server.ts';
+import { launch, OWN_MAIL, started } from './support/server.ts';
 import { until } from '../support/until.ts';
+
+/** What a start reads of a clone. */
+const CLONED = [
+  'asyncapi.json',
+  'bin',
+  'nest-cli.json',
+  'openapi.json',
+  'package-lock.json',
+  'package.json',
+  'public',
+  'src',
+  'tsconfig.build.json',
+  'tsconfig.json',
+];
+/** In node_modules: for which commands packages are installed. */
+const INSTALLED = '.workspace-lock-hash';
 
 afterEach(cleanUp);
 
@@ -75,6 +99,35 @@ describe('npm start in a fresh clone', () => {
     const survives = isAlive(pid);
     if (survives) process.kill(pid, 'SIGKILL');
     expect(survives).toBe(false);
+  });
+
+  it('serves what swc compiles, where only the packages of a start are installed', async () => {
+    const clone = temporaryDataDir();
+    const modules = path.join(clone, 'node_modules');
+    mkdirSync(modules, { recursive: true });
+    for (const name of CLONED) cpSync(path.join(ROOT, name), path.join(clone, name), { recursive: true });
+    for (const name of readdirSync(path.join(ROOT, 'node_modules')))
+      if (name !== INSTALLED) symlinkSync(path.join(ROOT, 'node_modules', name), path.join(modules, name));
+    const installed = readFileSync(path.join(ROOT, 'node_modules', INSTALLED), 'utf8');
+    writeFileSync(path.join(modules, INSTALLED), installed.replace(' develop ', ' start '));
+
+    const script = path.relative(ROOT, path.join(clone, 'bin', 'start.mjs'));
+    const server = await started(await launch({ ...OWN_MAIL, DEMO: 'true' }, script));
+    expect(server.stderr()).toBe('Building ...\n');
+    const token = /^eyJ\S+$/m;
+    await until('the token', () => token.test(server.stdout()));
+    const headers = {
+      authorization: `Bearer ${token.exec(server.stdout())?.[0]}`,
+      'content-type': 'application/json',
+    };
+    const notes = `http://127.0.0.1:${server.port}/apis/v1/notes`;
+    const write = (body: object) =>
+      fetch(notes, { method: 'POST', headers, body: JSON.stringify(body) }).then(({ status }) => status);
+    // Types of fields, which the checks of the input use, come from the compiler.
+    expect([await write({ title: 'A note' }), await write({ title: 7 })]).toEqual([201, 422]);
+    expect(readdirSync(path.join(clone, 'dist'))).not.toContain('.incremental.tsbuildinfo');
+    server.child.kill('SIGINT');
+    expect(await server.exit).toBe(0);
   });
 });
 

@@ -49,13 +49,18 @@ export const PUBLIC = 'public';
 class RequestWork implements CurrentWork {
   isLong = false;
   databaseBytes = 0;
+  private known: WorkOwner | undefined;
 
   constructor(private readonly request: OwnedRequest) {}
 
   /** Changes once the caller is known. */
   get owner(): WorkOwner {
+    return this.known ?? this.findOwner();
+  }
+
+  private findOwner(): WorkOwner {
     const { ctx, tenantId } = this.request;
-    if (ctx) return { workspace: ctx.tenantId ?? PUBLIC, user: ctx.userId };
+    if (ctx) return (this.known = { workspace: ctx.tenantId ?? PUBLIC, user: ctx.userId });
     if (tenantId !== undefined) return { workspace: tenantId, user: tenantId };
     return { workspace: PUBLIC, user: networkOf(this.request.ip) };
   }

@@ -1,5 +1,4 @@
 import { channel } from 'node:diagnostics_channel';
-import type { Response } from 'express';
 import type { Logger } from 'pino';
 import { Counter } from 'prom-client';
 import type { LoggedRequest } from './access-log.js';
@@ -68,13 +67,15 @@ export class LoopWatch {
     clearInterval(this.timer);
   }
 
-  /** Follows a request until its response closes. */
-  follow(request: LoggedRequest, response: Response): void {
+  /** Counts a request as open until `end`. */
+  begin(request: LoggedRequest): void {
     this.open.add(request);
-    response.once('close', () => {
-      this.open.delete(request);
-      this.ended.push(request);
-    });
+  }
+
+  /** The response of an open request has closed. */
+  end(request: LoggedRequest): void {
+    this.open.delete(request);
+    this.ended.push(request);
   }
 
   /** Takes a sample, and reports a hold since the last one. */

@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events';
 import { Registry } from 'prom-client';
 import { LoopWatch } from '../../../src/platform/observability/loop-watch.js';
 
@@ -10,9 +9,9 @@ describe('the watch of the event loop', () => {
     ...clock,
   }));
   const open = (path: string) => {
-    const response = new EventEmitter();
-    watch.follow({ method: 'POST', route: { path } } as never, response as never);
-    return () => response.emit('close');
+    const request = { method: 'POST', route: { path } } as never;
+    watch.begin(request);
+    return () => watch.end(request);
   };
   const pass = (ms: number, computed: number) => {
     clock.at += ms;
