@@ -21,6 +21,7 @@ import {
   listedUrls,
   parseBlobStoreUrl,
   singleHostUrls,
+  urlsByName,
 } from './store-urls.js';
 
 /** Invalid settings, one line for each. The process exits with code 78 (EX_CONFIG of sysexits.h). */
@@ -48,6 +49,7 @@ export function lineOf({ property, constraints = {}, value }: ValidationError): 
 interface DependentSettings {
   DATABASE_URL?: string;
   DATABASE_REPLICA_URLS?: string;
+  CELL_REPLICA_URLS?: string;
   PUBLIC_URL?: string;
   OIDC_ISSUER?: string;
   OIDC_AUDIENCE?: string;
@@ -100,7 +102,7 @@ export function crossChecks(config: DependentSettings): string[] {
   }
   if (asksForStandby(config.DATABASE_URL ?? ''))
     lines.push('DATABASE_URL target_session_attrs must be read-write or primary, or absent');
-  lines.push(...checkReplicas(config));
+  lines.push(...checkReplicas(config), ...checkReplicasOfCells(config));
   const livekit = [config.LIVEKIT_URL, config.LIVEKIT_API_KEY, config.LIVEKIT_API_SECRET].filter(
     Boolean,
   ).length;
@@ -115,14 +117,36 @@ function checkReplicas({ DATABASE_URL, DATABASE_REPLICA_URLS }: DependentSetting
   if (urls.length === 0) return [];
   if (DATABASE_URL === undefined)
     return ['DATABASE_REPLICA_URLS needs DATABASE_URL: the embedded database has no replicas'];
-  if (!urls.every((url) => /^postgres(?:ql)?:\/\/\S+$/.test(url) && isValidDatabaseUrl(url)))
+  if (!urls.every(isReplicaUrl))
     return [
       'DATABASE_REPLICA_URLS must be a comma-separated list of URLs beginning with postgres:// or postgresql://',
     ];
-  if (urls.some((url) => singleHostUrls(url).length > 1))
-    return ['DATABASE_REPLICA_URLS must name one host in each URL: each replica has a URL of its own'];
-  return [];
+  return checkHosts('DATABASE_REPLICA_URLS', urls);
 }
+
+function checkReplicasOfCells({ CELL_REPLICA_URLS }: DependentSettings): string[] {
+  const replicas = urlsByName(CELL_REPLICA_URLS);
+  if (!replicas.every(({ name, url }) => name !== '' && isReplicaUrl(url)))
+    return [
+      'CELL_REPLICA_URLS must be a comma-separated list of <cell>=<URL>, with URLs beginning with postgres:// or postgresql://',
+    ];
+  if (replicas.some(({ name }) => name === 'main'))
+    return [
+      'CELL_REPLICA_URLS must not name main: the replicas of its database are in DATABASE_REPLICA_URLS',
+    ];
+  return checkHosts(
+    'CELL_REPLICA_URLS',
+    replicas.map(({ url }) => url),
+  );
+}
+
+const isReplicaUrl = (url: string): boolean =>
+  /^postgres(?:ql)?:\/\/\S+$/.test(url) && isValidDatabaseUrl(url);
+
+const checkHosts = (setting: string, urls: readonly string[]): string[] =>
+  urls.some((url) => singleHostUrls(url).length > 1)
+    ? [`${setting} must name one host in each URL: each replica has a URL of its own`]
+    : [];
 
 /** Whether a URL is valid by itself. The validation of the setting reports any other one. */
 const isHttp = (text = ''): text is string => /^https?:/.test(text) && URL.canParse(text);
@@ -178,6 +202,9 @@ export class Config extends MailSettings {
 
   /** Standbys of the database that serve reads, comma-separated. Default: none. */
   @Text() DATABASE_REPLICA_URLS?: string;
+
+  /** Standbys of further cells that serve reads: comma-separated `<cell>=<URL>`. Default: none. */
+  @Text() CELL_REPLICA_URLS?: string;
 
   /** Connections per process for requests and jobs. */
   @Whole(1, 1000) DATABASE_POOL_MAX = 10;
@@ -326,6 +353,11 @@ export class Config extends MailSettings {
   /** Addresses of the standbys that serve reads. */
   get replicaUrls(): string[] {
     return listedUrls(this.DATABASE_REPLICA_URLS);
+  }
+
+  /** Addresses of the standbys that serve reads of cells other than `main`, each with its cell. */
+  get cellReplicas(): { name: string; url: string }[] {
+    return urlsByName(this.CELL_REPLICA_URLS);
   }
 
   get demo(): boolean {

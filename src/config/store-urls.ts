@@ -120,6 +120,17 @@ export const listedUrls = (list = ''): string[] =>
     .map((url) => url.trim().replace(/\s*,$/, ''))
     .filter(Boolean);
 
+/** The entries `<name>=<connection string>` of a list with commas. An entry without a name has an empty one. A comma may end the list. */
+export const urlsByName = (list = ''): { name: string; url: string }[] =>
+  list
+    .split(/,\s*(?=[a-z0-9-]+=)/)
+    .map((entry) => entry.trim().replace(/\s*,$/, ''))
+    .filter(Boolean)
+    .map((entry) => {
+      const [, name = '', url = entry] = /^([a-z0-9-]+)=(.*)$/.exec(entry) ?? [];
+      return { name, url };
+    });
+
 /** Whether the connection string asks for a server that the service cannot use, such as `target_session_attrs=standby`. */
 export function asksForStandby(url: string): boolean {
   const [first = ''] = singleHostUrls(url);

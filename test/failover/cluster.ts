@@ -1,14 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,11 +10,13 @@ const PASSWORD = 'failover';
 const DEADLINE_MS = 120_000;
 const POLL_MS = 50;
 
-/** A PostgreSQL with its Patroni. */
+/** A PostgreSQL with its Patroni, on a host that is a network namespace. */
 interface Member {
   name: string;
-  port: number;
-  rest: number;
+  address: string;
+  /** The interface that connects the host. */
+  link: string;
+  namespace: string;
   directory: string;
   patroni: ChildProcess | undefined;
 }
@@ -34,6 +27,9 @@ export class Cluster {
   private readonly directory = mkdtempSync(path.join(os.tmpdir(), 'failover-'));
   private readonly account = accountOf('postgres');
   private readonly log: string;
+  /** The network of the hosts. This machine is its first address. */
+  private readonly bridge = `wfo${process.pid % 100_000}`;
+  private readonly network = `10.231.${process.pid % 256}`;
   private etcd: ChildProcess | undefined;
   private haproxy: ChildProcess | undefined;
   private etcdPort = 0;
@@ -42,19 +38,22 @@ export class Cluster {
   constructor() {
     this.log = path.join(this.directory, 'log');
     writeFileSync(this.log, '');
-    // Processes of two accounts write to it.
-    chmodSync(this.log, 0o666);
   }
 
   /** The database behind HAProxy. */
   get databaseUrl(): string {
-    return `postgres://postgres:${PASSWORD}@127.0.0.1:${this.port}/workspace`;
+    return this.urlOf(`127.0.0.1:${this.port}`);
   }
 
   /** The database without HAProxy: `DATABASE_URL` with several hosts. */
   get hostsUrl(): string {
-    const hosts = this.members.map(({ port }) => `127.0.0.1:${port}`).join(',');
-    return `postgres://postgres:${PASSWORD}@${hosts}/workspace?target_session_attrs=read-write`;
+    const hosts = this.members.map(({ address }) => address).join(',');
+    return `${this.urlOf(hosts)}?target_session_attrs=read-write`;
+  }
+
+  /** All servers, as `DATABASE_REPLICA_URLS` names them. */
+  get replicaUrls(): string {
+    return this.members.map(({ address }) => this.urlOf(address)).join(',');
   }
 
   /** @param leavesSessions HAProxy leaves the sessions of a former primary open */
@@ -62,7 +61,10 @@ export class Cluster {
     execFileSync('chown', ['postgres', this.directory]);
     [this.port, this.etcdPort] = [await freePort(), await freePort()];
     const peer = await freePort();
-    const url = (port: number): string => `http://127.0.0.1:${port}`;
+    ip('link', 'add', this.bridge, 'type', 'bridge');
+    ip('address', 'add', `${this.network}.1/24`, 'dev', this.bridge);
+    ip('link', 'set', this.bridge, 'up');
+    const url = (port: number): string => `http://${this.network}.1:${port}`;
     const endpoints = {
       'data-dir': path.join(this.directory, 'etcd'),
       'listen-client-urls': url(this.etcdPort),
@@ -73,20 +75,14 @@ export class Cluster {
       '/usr/bin/etcd',
       Object.entries(endpoints).map(([name, value]) => `--${name}=${value}`),
     );
-    for (const name of MEMBERS)
-      this.members.push({
-        name,
-        port: await freePort(),
-        rest: await freePort(),
-        directory: path.join(this.directory, name),
-        patroni: undefined,
-      });
+    for (const [n, name] of MEMBERS.entries()) this.members.push(this.addHost(name, n));
     for (const member of this.members) this.startMember(member);
     this.writeProxy(leavesSessions);
     this.startProxy();
     const primary = await this.primary();
     await this.until('a synchronous standby', async () => (await this.roles()).includes('sync_standby'));
-    this.onMember(primary, 'CREATE DATABASE workspace');
+    const role = `CREATE ROLE workspace LOGIN PASSWORD '${PASSWORD}' IN ROLE pg_read_all_stats`;
+    this.onMember(primary, role, 'CREATE DATABASE workspace OWNER workspace');
   }
 
   /** The member that Patroni calls the primary. Waits for one. @param other than this one */
@@ -107,7 +103,9 @@ export class Cluster {
       chownSync(each, this.account.uid, this.account.gid);
     const file = path.join(directory, 'patroni.yml');
     writeFileSync(file, this.patroniSettings(member));
-    member.patroni = this.run('/usr/bin/patroni', [file], this.account);
+    const { uid, gid } = this.account;
+    const host = [`--net=/run/netns/${member.namespace}`, `--setuid=${uid}`, `--setgid=${gid}`];
+    member.patroni = this.run('/usr/bin/nsenter', [...host, '/usr/bin/patroni', file]);
   }
 
   /** The host loses its power. */
@@ -130,9 +128,19 @@ export class Cluster {
     this.kill(member);
   }
 
+  /** The host loses its network. */
+  cut({ link }: Member): void {
+    ip('link', 'set', link, 'down');
+  }
+
+  /** Ends {@link cut}. */
+  reconnect({ link }: Member): void {
+    ip('link', 'set', link, 'up');
+  }
+
   /** The operator changes the primary. */
   async switchOver(from: Member): Promise<void> {
-    await fetch(`http://127.0.0.1:${from.rest}/switchover`, {
+    await fetch(`${restOf(from)}/switchover`, {
       method: 'POST',
       body: JSON.stringify({ leader: from.name }),
     });
@@ -148,7 +156,7 @@ export class Cluster {
   /** Waits until a member runs again as a standby that follows the primary. */
   async joined(member: Member): Promise<void> {
     await this.until(`${member.name} to follow`, async () =>
-      fetch(`http://127.0.0.1:${member.rest}/replica?lag=16MB`).then(
+      ask(member, '/replica?lag=16MB').then(
         ({ ok }) => ok,
         () => false,
       ),
@@ -160,24 +168,44 @@ export class Cluster {
     for (const member of this.members) this.kill(member);
     this.haproxy?.kill('SIGKILL');
     this.etcd?.kill('SIGKILL');
+    for (const { namespace } of this.members) ip('netns', 'delete', namespace);
+    if (existsSync(`/sys/class/net/${this.bridge}`)) ip('link', 'delete', this.bridge);
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
   }
 
   private async roles(): Promise<string[]> {
-    for (const { rest } of this.members) {
-      const response = await fetch(`http://127.0.0.1:${rest}/cluster`).catch(() => undefined);
-      if (response?.ok) {
-        const { members } = (await response.json()) as { members: { role: string }[] };
-        return members.map(({ role }) => role);
-      }
+    for (const member of this.members) {
+      const cluster = await ask(member, '/cluster')
+        .then((response) => response.json() as Promise<{ members: { role: string }[] }>)
+        .catch(() => undefined);
+      if (cluster) return cluster.members.map(({ role }) => role);
     }
     return [];
   }
 
-  private onMember({ port }: Member, sql: string): void {
+  private urlOf(hosts: string): string {
+    return `postgres://workspace:${PASSWORD}@${hosts}/workspace`;
+  }
+
+  private onMember({ address }: Member, ...commands: string[]): void {
     const env = { ...process.env, PGPASSWORD: PASSWORD };
-    const args = ['-h', '127.0.0.1', '-p', String(port), '-U', 'postgres', '-qc', sql];
+    const args = ['-h', address, '-U', 'postgres', '-q', ...commands.flatMap((command) => ['-c', command])];
     execFileSync('/usr/lib/postgresql/15/bin/psql', args, { env });
+  }
+
+  private addHost(name: string, n: number): Member {
+    const [namespace, link, address] = [
+      `${this.bridge}-${name}`,
+      `${this.bridge}${n}`,
+      `${this.network}.${11 + n}`,
+    ];
+    ip('netns', 'add', namespace);
+    ip('link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace);
+    ip('link', 'set', link, 'master', this.bridge, 'up');
+    ip('-n', namespace, 'address', 'add', `${address}/24`, 'dev', 'eth0');
+    for (const device of ['eth0', 'lo']) ip('-n', namespace, 'link', 'set', device, 'up');
+    const directory = path.join(this.directory, name);
+    return { name, address, link, namespace, directory, patroni: undefined };
   }
 
   private async until(what: string, holds: () => Promise<boolean>): Promise<void> {
@@ -191,34 +219,27 @@ export class Cluster {
     return [member.patroni?.pid, postgres, ...childrenOf(postgres)].filter((pid) => pid !== undefined);
   }
 
-  private patroniSettings({ name, port, rest, directory }: Member): string {
+  private patroniSettings({ name, address, directory }: Member): string {
     return replaced(path.join(ROOT, 'deploy', 'ha', 'patroni.yml'), [
       ['name: db1', `name: ${name}`],
-      ['0.0.0.0:8008', `127.0.0.1:${rest}`],
-      ['db1.internal:8008', `127.0.0.1:${rest}`],
-      ['etcd1.internal:2379,etcd2.internal:2379,etcd3.internal:2379', `127.0.0.1:${this.etcdPort}`],
-      ['0.0.0.0:5432', `127.0.0.1:${port}`],
-      ['db1.internal:5432', `127.0.0.1:${port}`],
+      ['db1.internal', address],
+      ['etcd1.internal:2379,etcd2.internal:2379,etcd3.internal:2379', `${this.network}.1:${this.etcdPort}`],
       ['/var/lib/postgresql/workspace', path.join(directory, 'data')],
       ['/var/lib/postgresql/.pgpass-patroni', path.join(directory, 'pgpass')],
       ['/var/run/postgresql', path.join(directory, 'socket')],
       ['change-me', PASSWORD],
-      ['samenet', '127.0.0.1/32'],
       // `reset` does its work.
       ['mode: required', 'mode: off'],
     ]);
   }
 
   private writeProxy(leavesSessions: boolean): void {
-    const hosts = this.members.map(({ name, port, rest }): [string, string] => [
-      `${name}.internal:5432 check port 8008`,
-      `127.0.0.1:${port} check port ${rest}`,
-    ]);
+    const hosts = this.members.map(({ name, address }): [string, string] => [`${name}.internal`, address]);
     const sessions: [string, string][] = leavesSessions ? [[' on-marked-down shutdown-sessions', '']] : [];
     writeFileSync(
       path.join(this.directory, 'haproxy.cfg'),
       replaced(path.join(ROOT, 'deploy', 'ha', 'haproxy.cfg'), [
-        ['0.0.0.0:5432', `127.0.0.1:${this.port}`],
+        ['127.0.0.1:5432', `127.0.0.1:${this.port}`],
         ...hosts,
         ...sessions,
       ]),
@@ -229,13 +250,13 @@ export class Cluster {
     this.haproxy = this.run('/usr/sbin/haproxy', ['-db', '-f', path.join(this.directory, 'haproxy.cfg')]);
   }
 
-  private run(program: string, args: string[], account?: { uid: number; gid: number }): ChildProcess {
-    if (!existsSync(program)) throw new Error(`${program} is missing: run .ci/ensure-patroni`);
+  private run(program: string, args: string[]): ChildProcess {
+    const missing = [program, ...args].find((name) => name.startsWith('/usr/') && !existsSync(name));
+    if (missing) throw new Error(`${missing} is missing: run .ci/ensure-patroni`);
     const env = { PATH: process.env['PATH'], HOME: this.directory, LANG: 'C.UTF-8' };
     const child = spawn('/bin/sh', ['-c', `exec "$0" "$@" >>"${this.log}" 2>&1`, program, ...args], {
       env,
       stdio: 'ignore',
-      ...account,
     });
     child.on('error', () => undefined);
     return child;
@@ -252,8 +273,16 @@ function replaced(file: string, replacements: readonly [string, string][]): stri
   return text;
 }
 
-const isPrimary = ({ rest }: Member): Promise<boolean> =>
-  fetch(`http://127.0.0.1:${rest}/primary`, { signal: AbortSignal.timeout(500) }).then(
+const restOf = ({ address }: Member): string => `http://${address}:8008`;
+
+const ip = (...args: string[]): unknown => execFileSync('ip', args);
+
+/** A host without a network does not respond. */
+const ask = (member: Member, path: string): Promise<Response> =>
+  fetch(`${restOf(member)}${path}`, { signal: AbortSignal.timeout(1_000) });
+
+const isPrimary = (member: Member): Promise<boolean> =>
+  ask(member, '/primary').then(
     ({ ok }) => ok,
     () => false,
   );

@@ -12,7 +12,7 @@ import { Probe } from './probe.ts';
 
 /**
  * A rehearsal of fail-overs with the files of `deploy/ha`: two processes serve a mixed load of all domains while the primary is
- * killed, changed by hand, frozen and cut off.
+ * killed, changed by hand, frozen and cut off. It needs root, for network namespaces and for the account `postgres`.
  *
  *     npm run test:failover -- --rounds 1
  */
@@ -24,11 +24,13 @@ const { values } = parseArgs({
     hosts: { type: 'boolean', default: false },
     /** HAProxy leaves the sessions of a former primary open. */
     'leave-sessions': { type: 'boolean', default: false },
+    /** All servers serve reads while they are standbys. */
+    replicas: { type: 'boolean', default: false },
     /** Time between two faults, seconds. */
     pause: { type: 'string', default: '5' },
   },
 });
-/** Time that clients are without writes beyond the time in which the cluster has no primary, milliseconds. */
+/** Time that clients are without writes beyond the time in which the cluster has no primary, and the usual time between writes; milliseconds. */
 const ALLOWED_MS = 3_000;
 
 const cluster = new Cluster();
@@ -41,16 +43,24 @@ const pause = () => delay(Number(values.pause) * 1_000);
 /** Causes a fault, and measures how long the cluster and the clients take. */
 async function rehearse(name: string, probe: Probe, fault: () => Promise<void>): Promise<void> {
   say(name);
-  probe.takeLongest();
+  // Of the machine: without a fault.
+  const usual = probe.takeLongest();
   const began = performance.now();
   await fault();
   const engine = performance.now() - began;
   await probe.nextWrite();
   await pause();
   const away = probe.takeLongest();
-  table.push(`${name.padEnd(34)} ${seconds(engine)} ${seconds(away)}`);
-  if (away > engine + ALLOWED_MS)
+  table.push(`${name.padEnd(34)} ${seconds(engine)} ${seconds(away)} ${seconds(usual)}`);
+  if (away > engine + usual + ALLOWED_MS)
     ledger.violations.push(`${name}: no write for ${seconds(away)} s, the cluster took ${seconds(engine)} s`);
+}
+
+/** @param port of the metrics of a process */
+async function readsOnReplicas(port: number): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const counts = [...text.matchAll(/^database_replica_reads_total\{.*outcome="replica".*\} (\d+)$/gm)];
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
 const seconds = (ms: number): string => (ms / 1_000).toFixed(1).padStart(8);
@@ -77,6 +87,13 @@ async function faults(probe: Probe): Promise<void> {
   cluster.reset(frozen);
   cluster.startMember(frozen);
   await cluster.joined(frozen);
+  const lonely = await cluster.primary();
+  await rehearse('the network of the primary is cut', probe, async () => {
+    cluster.cut(lonely);
+    await cluster.primary(lonely);
+  });
+  cluster.reconnect(lonely);
+  await cluster.joined(lonely);
   if (!values.hosts) await rehearse('the proxy restarts', probe, () => cluster.restartProxy());
 }
 
@@ -89,8 +106,14 @@ try {
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'failover-data-'));
   closers.push(() => rmSync(dataDir, { recursive: true, force: true }));
   await site.start(['Alice', 'Bob', 'Carol', 'Prober'], 0);
+  const metrics: number[] = [];
   for (let n = 0; n < 2; n += 1) {
-    const server = new ServerProcess(url, await freePort(), { DATA_DIR: dataDir });
+    metrics.push(await freePort());
+    const server = new ServerProcess(url, await freePort(), {
+      DATA_DIR: dataDir,
+      METRICS_PORT: `${metrics[n]}`,
+      ...(values.replicas && { DATABASE_REPLICA_URLS: cluster.replicaUrls }),
+    });
     site.servers.push(server);
     await server.start();
   }
@@ -108,8 +131,14 @@ try {
   await verify(ledger, cluster.databaseUrl, bases[0]!);
   console.log('Outcomes of requests', ledger.outcomes);
   const written = Object.entries(ledger.written).map(([name, ids]) => [name, ids.size]);
-  console.log('Acknowledged writes', Object.fromEntries(written));
-  console.log(`${'Fault'.padEnd(34)} cluster  clients (seconds)`);
+  const all = written.reduce((sum, [, count]) => sum + Number(count), 0);
+  console.log(`${all} acknowledged writes`, Object.fromEntries(written));
+  if (values.replicas) {
+    const reads = await Promise.all(metrics.map(readsOnReplicas));
+    console.log('Reads on replicas', reads);
+    if (!reads.every((count) => count > 0)) ledger.violations.push('a process has read from no replica');
+  }
+  console.log(`${'Fault'.padEnd(34)}  cluster  clients   before (seconds)`);
   for (const line of table) console.log(line);
   for (const violation of [...new Set(ledger.violations)].slice(0, 40)) console.error(violation);
   console.log(ledger.violations.length === 0 ? 'No violation.' : `${ledger.violations.length} violations.`);

@@ -4,6 +4,10 @@ import type { Ledger } from '../soak/load.ts';
 
 const PAUSE_MS = 50;
 const TIMEOUT_MS = 30_000;
+/** Notes whose reads are pending. */
+const MAX_CHECKS = 8;
+/** Notes of a list: more than are written while a note waits for its check. */
+const LISTED = 100;
 
 /**
  * A client that writes a note at one process and reads it at each process at once: through the primary, it must be there. It
@@ -14,6 +18,9 @@ export class Probe {
   private last = performance.now();
   private longest = 0;
   private cursor: string | undefined;
+  private isFollowing = false;
+  /** Ids of the notes of the feed so far. */
+  private readonly seen = new Set<string>();
   private readonly token: string;
   private readonly bases: readonly string[];
   private readonly ledger: Ledger;
@@ -25,10 +32,18 @@ export class Probe {
   }
 
   async run(goOn: () => boolean): Promise<void> {
+    const checks = new Set<Promise<void>>();
     for (let n = 0; goOn(); n += 1) {
-      await this.step(n);
+      const [base, other] = n % 2 ? this.bases : this.bases.toReversed();
+      const id = await this.write(base!, n);
+      // Reads that wait for a database do not delay the next write.
+      if (id !== undefined && checks.size < MAX_CHECKS) {
+        const check = this.check(id, [base!, other!]).finally(() => checks.delete(check));
+        checks.add(check);
+      }
       await delay(PAUSE_MS);
     }
+    await Promise.all(checks);
   }
 
   /** Resolves with the time of the first write that is acknowledged from now on. */
@@ -43,37 +58,46 @@ export class Probe {
     return longest;
   }
 
-  private async step(n: number): Promise<void> {
-    const [base, other] = n % 2 ? this.bases : this.bases.toReversed();
-    const written = await this.send(base!, 'POST', '/notes', { title: `probe ${n}` });
-    if (written?.status !== 201) return;
+  /** @returns the id of the note, if it was acknowledged */
+  private async write(base: string, n: number): Promise<string | undefined> {
+    const written = await this.send(base, 'POST', '/notes', { title: `probe ${n}` });
+    if (written?.status !== 201) return undefined;
     const now = performance.now();
     this.longest = Math.max(this.longest, now - this.last);
     this.last = now;
     const { id } = written.body.note;
     this.ledger.add('notes', id);
     this.ledger.count('probe: written');
-    for (const each of [base!, other!]) {
-      const read = await this.send(each, 'GET', `/notes/${id}`);
+    return id;
+  }
+
+  /** Each process has the note at once: in a read, in the list, which a replica may serve, and in the change feed. */
+  private async check(id: string, bases: readonly string[]): Promise<void> {
+    for (const base of bases) {
+      const read = await this.send(base, 'GET', `/notes/${id}`);
       if (read?.status === 404) this.ledger.violations.push(`stale read: ${id} is missing`);
+      const list = await this.send(base, 'GET', `/notes?limit=${LISTED}`);
+      if (list?.status === 200 && !list.body.notes.some((note: { id: string }) => note.id === id))
+        this.ledger.violations.push(`stale list: ${id} is missing`);
     }
-    await this.follow(other!, id);
+    if (this.isFollowing) return;
+    this.isFollowing = true;
+    await this.follow(bases[1]!, id).finally(() => (this.isFollowing = false));
   }
 
   /** The change feed has the note, and its cursor stays valid. */
   private async follow(base: string, id: string): Promise<void> {
-    const seen = new Set<string>();
     for (;;) {
       const query = this.cursor === undefined ? '' : `&cursor=${this.cursor}`;
       const page = await this.send(base, 'GET', `/notes/changes?limit=200${query}`);
       if (page?.status === 410) this.ledger.violations.push('stale feed: 410 for a cursor');
       if (page?.status !== 200) return;
       this.cursor = page.body.cursor;
-      for (const note of page.body.notes) seen.add(note.id);
+      for (const note of page.body.notes) this.seen.add(note.id);
       if (!page.body.has_more) break;
     }
     this.ledger.count('probe: followed');
-    if (!seen.has(id)) this.ledger.violations.push(`stale feed: ${id} is missing`);
+    if (!this.seen.has(id)) this.ledger.violations.push(`stale feed: ${id} is missing`);
   }
 
   private async send(
@@ -93,7 +117,7 @@ export class Probe {
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       const answer: any = await response.json();
-      if (response.status >= 500) this.check(method, route, response, answer);
+      if (response.status >= 500) this.checkError(method, route, response, answer);
       return { status: response.status, body: answer };
     } catch (error) {
       this.ledger.violations.push(`${method} ${route}: no response (${String(error)})`);
@@ -101,7 +125,7 @@ export class Probe {
     }
   }
 
-  private check(method: string, route: string, response: Response, body: any): void {
+  private checkError(method: string, route: string, response: Response, body: any): void {
     this.ledger.count(`probe: ${response.status} ${body.error}`);
     if (response.status !== 503 || typeof body.message !== 'string' || !response.headers.has('retry-after'))
       this.ledger.violations.push(`${method} ${route}: ${response.status} ${JSON.stringify(body)}`);

@@ -59,6 +59,7 @@ async function systemVersion(): Promise<string | null> {
 }
 
 const cells = new Area('cells');
+const replicasArea = new Area('replicas');
 /** Age of a prepared transaction after which a running server would have finished it, seconds. */
 const ABANDONED_SECONDS = 600;
 
@@ -82,9 +83,21 @@ export async function checkCells(
       ),
     ];
   }
-  const findings: Finding[] = [];
+  const findings = checkNamesOfReplicas(config, addresses);
   for (const address of addresses) findings.push(...(await checkCell(config, address, directory)));
   return findings;
+}
+
+function checkNamesOfReplicas({ cellReplicas }: Config, known: readonly CellAddress[]): Finding[] {
+  const names = new Set(cellReplicas.map(({ name }) => name));
+  return [...names]
+    .filter((name) => !known.some((cell) => cell.name === name))
+    .map((name) =>
+      replicasArea.warning(
+        `CELL_REPLICA_URLS names the cell "${name}", which does not exist.`,
+        'Correct the name ("workspace cell list"), or add the cell.',
+      ),
+    );
 }
 
 async function checkCell(
@@ -116,8 +129,12 @@ async function checkCell(
             'Start a server: a job finishes them. If one runs, look for "cells.finish-commits" in its log.',
           )
         : cells.ok(`The cell "${name}" responds.`);
-    const work = await checkCellWork(config, client, directory);
-    return [own, ...work.map((finding) => ({ ...finding, message: `Cell "${name}": ${finding.message}` }))];
+    const urls = config.cellReplicas.filter((replica) => replica.name === name).map((replica) => replica.url);
+    const others = [
+      ...(await checkReplicas(urls, client)),
+      ...(await checkCellWork(config, client, directory)),
+    ];
+    return [own, ...others.map((finding) => ({ ...finding, message: `Cell "${name}": ${finding.message}` }))];
   } catch (error) {
     return [
       cells.error(
@@ -131,7 +148,6 @@ async function checkCell(
 }
 
 const database = new Area('database');
-const replicasArea = new Area('replicas');
 const TIMEOUT_MS = 5_000;
 /** WAL that a standby under load has not replayed yet, bytes. */
 const USUAL_LAG = 16 * 1024 * 1024;
@@ -170,7 +186,7 @@ export async function checkDatabase(config: Config, url: string): Promise<Findin
       await checkZones(client),
     ];
     if (await isStandby(client)) return server;
-    const replicas = await checkReplicas(config, client);
+    const replicas = await checkReplicas(config.replicaUrls, client);
     const schema = await checkSchema(config, url);
     const findings = [...server, ...replicas, ...schema, ...(await checkIndexes(client))];
     // The tables of an older version may lack columns that the other checks read.
@@ -189,9 +205,9 @@ async function isStandby(client: pg.Client): Promise<boolean> {
 }
 
 /** Checks the standbys that serve reads. @param primary a connection to the database */
-export async function checkReplicas(config: Config, primary: pg.Client): Promise<Finding[]> {
+export async function checkReplicas(urls: readonly string[], primary: pg.Client): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const url of config.replicaUrls) findings.push(await checkReplica(url, primary));
+  for (const url of urls) findings.push(await checkReplica(url, primary));
   return findings;
 }
 
@@ -217,7 +233,7 @@ async function checkReplica(url: string, primary: pg.Client): Promise<Finding> {
       return replicasArea.ok(`${name} is the primary now. Reads will use it once it is a standby.`);
     return replicasArea.warning(
       `The replica ${name} cannot be used: ${reasonOf(error)}. Reads use the primary.`,
-      'Check that it runs, or correct or remove its address in DATABASE_REPLICA_URLS.',
+      'Check that it runs, or correct or remove its address in DATABASE_REPLICA_URLS (of a cell: CELL_REPLICA_URLS).',
     );
   }
 }

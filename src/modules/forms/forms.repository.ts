@@ -188,7 +188,7 @@ export class FormsRepository {
   }
 
   /** All versions of a form, the oldest first. */
-  async versions(reader: Reader, tenantId: string, id: string): Promise<Version[]> {
+  async versions(reader: Pick<Reader, 'query'>, tenantId: string, id: string): Promise<Version[]> {
     return reader.query(versions, [tenantId, id]);
   }
 }

@@ -43,6 +43,7 @@ export class Cells implements Router, OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     await this.refresh();
+    this.warnAboutReplicas();
     this.db.route(this);
     this.timer = setInterval(() => {
       this.refresh().catch((error: unknown) =>
@@ -163,6 +164,8 @@ export class Cells implements Router, OnModuleInit {
       if (needsMigration(await planMigration(dataSource, this.schema.sql)))
         throw new Error('the cell is not migrated: run `workspace migrate`');
       const database = new Database(name, dataSource, { pipelines });
+      const replicas = this.config.cellReplicas.filter((replica) => replica.name === name);
+      if (replicas.length > 0) database.useReplicas(replicas.map((replica) => replica.url));
       // Cells may have been added meanwhile, with smaller shares.
       database.limit(this.connectionLimits);
       this.openDatabases.set(name, database);
@@ -180,6 +183,12 @@ export class Cells implements Router, OnModuleInit {
     const share = Math.max(1, Math.floor(CELL_CONNECTIONS_MAX / Math.max(1, this.stored.size - 1)));
     const pipelines = share > READ_PIPELINES + 1 ? READ_PIPELINES : 0;
     return { pool: Math.min(CELL_POOL_MAX, share - pipelines), pipelines };
+  }
+
+  private warnAboutReplicas(): void {
+    for (const name of new Set(this.config.cellReplicas.map((replica) => replica.name)))
+      if (!this.stored.has(name))
+        this.logger.warn(`CELL_REPLICA_URLS names the cell "${name}", which does not exist (yet)`);
   }
 
   private async shut(name: string): Promise<void> {

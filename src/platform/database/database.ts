@@ -87,6 +87,8 @@ export class Database {
       shares,
       onPrimary: async (statement) => {
         this.trips += 1;
+        // A cell with few connections has none for pipelined reads.
+        if (this.pipelines.size === 0) return this.queryAlways(statement, []);
         try {
           return await this.pipelines.query(statement, []);
         } catch (error) {
@@ -108,6 +110,7 @@ export class Database {
   /** Changes the maximum numbers of connections of a cell. Excess connections close when they are idle. */
   limit({ pool, pipelines }: ConnectionLimits): void {
     this.pool.resize(pool, sharesOfCell(pool));
+    this.replicas?.resize(sharesOfCell(pool));
     this.pipelines.resize(pipelines);
     this.reads.resize(this.maxReads, this.maxWaiting('requests'));
     // A busy connection closes later, after the idle timeout.
@@ -254,6 +257,7 @@ export class Database {
       return await this.reads.run(() => this.pipelines.query(statement, values));
     } catch (error) {
       if (error instanceof QueueFullError) throw new DatabaseBusyError();
+      this.noteFailure(error);
       // The connection fails with every statement pending on it. A read has no effects: the pool runs it again.
       if (!isConnectionError(error) || isResponseTimeout(error)) throw error;
       return this.pooled(statement, values);

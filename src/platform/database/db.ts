@@ -80,6 +80,22 @@ export class Db implements Reader, OnApplicationShutdown {
   }
 
   /**
+   * Runs reads of a workspace that belong together, such as those of a cursor: in one snapshot on a read replica where one can serve them,
+   * otherwise in a transaction.
+   * @param work has no effects: after a failure on a replica it runs again
+   */
+  async scan<T>(tenantId: string, work: (reader: Pick<Reader, 'query'>) => Promise<T>): Promise<T> {
+    if (!this.joined.getStore()?.tx) {
+      const { replicas } = this.router?.isSpread
+        ? await this.router.databaseOf(tenantId, this.main)
+        : this.main;
+      const result = await replicas?.readSnapshot(work);
+      if (result) return result.value;
+    }
+    return this.tx(work);
+  }
+
+  /**
    * Runs one statement in the directory's database, or in the cell that {@link inCell} has chosen, also while requests are
    * rejected: for statements that the process itself depends on. They are not counted as round trips of requests.
    */

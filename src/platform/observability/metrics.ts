@@ -5,7 +5,6 @@ import { Config } from '../../config/config.js';
 import { USES } from '../current-work/current-work.js';
 import { Db } from '../database/db.js';
 import { REPLICA_STATES } from '../database/replicas/replica.js';
-import type { Replicas } from '../database/replicas/replicas.js';
 import type { RequestEnd } from './access-log.js';
 
 /** Metrics as data, which one process can send to another. */
@@ -76,6 +75,7 @@ export class Metrics implements MetricsReader {
     if (!this.isEnabled) return;
     collectDefaultMetrics({ register: this.registry });
     watchDatabase(this, db);
+    if (config.replicaUrls.length + config.cellReplicas.length > 0) watchReplicas(this, db);
   }
 
   /** Records the end of a request by the pattern of its route: paths contain ids, so their number is unlimited. */
@@ -139,7 +139,6 @@ export class Metrics implements MetricsReader {
 }
 
 function watchDatabase(metrics: Metrics, db: Db): void {
-  if (db.main.replicas) watchReplicas(metrics, db.main.replicas);
   metrics.registry.registerMetric(
     new Counter({
       name: 'database_round_trips_total',
@@ -170,16 +169,22 @@ function watchDatabase(metrics: Metrics, db: Db): void {
   );
 }
 
-function watchReplicas({ registry }: Metrics, replicas: Replicas): void {
+function watchReplicas({ registry }: Metrics, db: Db): void {
+  const all = () =>
+    db.databases.flatMap(({ name: cell, replicas }) =>
+      (replicas?.all ?? []).map((replica) => ({ replica, labels: { cell, replica: replica.name } })),
+    );
   registry.registerMetric(
     new Counter({
       name: 'database_replica_reads_total',
       help: 'Reads that may run on a replica: those that did, and those of the primary by the reason: the replica is behind, failed or busy, or none is usable.',
-      labelNames: ['outcome'],
+      labelNames: ['cell', 'outcome'],
       registers: [],
       collect() {
         this.reset();
-        for (const [outcome, count] of Object.entries(replicas.reads)) this.inc({ outcome }, count);
+        for (const { name: cell, replicas } of db.databases)
+          for (const [outcome, count] of Object.entries(replicas?.reads ?? {}))
+            this.inc({ cell, outcome }, count);
       },
     }),
   );
@@ -187,12 +192,12 @@ function watchReplicas({ registry }: Metrics, replicas: Replicas): void {
     new Gauge({
       name: 'database_replica_state',
       help: '1 for the state of a replica: usable, behind (has not replayed the writes before a read), lost, primary (it is the primary itself) or refused.',
-      labelNames: ['replica', 'state'],
+      labelNames: ['cell', 'replica', 'state'],
       registers: [],
       collect() {
-        for (const replica of replicas.all)
-          for (const state of REPLICA_STATES)
-            this.set({ replica: replica.name, state }, state === replica.state ? 1 : 0);
+        this.reset();
+        for (const { replica, labels } of all())
+          for (const state of REPLICA_STATES) this.set({ ...labels, state }, state === replica.state ? 1 : 0);
       },
     }),
   );
@@ -200,10 +205,11 @@ function watchReplicas({ registry }: Metrics, replicas: Replicas): void {
     new Gauge({
       name: 'database_replica_behind_bytes',
       help: 'Bytes of WAL that a replica had not replayed when it was asked last.',
-      labelNames: ['replica'],
+      labelNames: ['cell', 'replica'],
       registers: [],
       collect() {
-        for (const { name: replica, behindBytes } of replicas.all) this.set({ replica }, behindBytes);
+        this.reset();
+        for (const { replica, labels } of all()) this.set(labels, replica.behindBytes);
       },
     }),
   );

@@ -86,6 +86,32 @@ describe('connections that requests share', () => {
     await Promise.all(Array.from({ length: 8 }, () => nested(alice)));
   });
 
+  test('requests and jobs by turns find idle connections that have their time limits', async () => {
+    const request = () => inWorkOf(ownerOf(alice), () => db.query(sleep, [0]));
+    const job = () => db.query(sleep, [0]);
+    // The process itself may use one of them at any time.
+    await Promise.all([job(), job(), job(), request(), request()]);
+    let changes = 0;
+    const watched = new Set<pg.PoolClient>();
+    const watch = (client: pg.PoolClient): void => {
+      if (watched.has(client)) return;
+      watched.add(client);
+      const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+      client.query = ((...args: unknown[]) => {
+        if (String(args[0]).startsWith('SET statement_timeout')) changes += 1;
+        return query(...args);
+      }) as typeof client.query;
+    };
+    db.main.pool.on('acquire', watch);
+    try {
+      for (let n = 0; n < 20; n += 1) await (n % 2 ? job() : request());
+      expect(changes).toBe(0);
+    } finally {
+      db.main.pool.off('acquire', watch);
+      for (const client of watched) delete (client as Partial<pg.PoolClient>).query;
+    }
+  });
+
   test('statements of requests end at their limit, those of long work and of jobs later', async () => {
     const limits = { request: 500, longRequest: 50_000, statement: 40_000 };
     const limited = await withTimeouts(limits, () => TestApp.start({ TEST_CELLS: '' }, app.databaseUrl));

@@ -1,7 +1,9 @@
 import { inWorkOf } from '../../../src/platform/current-work/current-work.js';
+import { isResponseTimeout } from '../../../src/platform/database/database-errors.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { either } from '../../../src/platform/database/statement.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
+import { inDatabase } from '../../support/database/database.ts';
 import { withTimeouts } from '../../support/database/timeouts.ts';
 import { DatabaseProxy } from '../../support/network/proxy.ts';
 import { until } from '../../support/until.ts';
@@ -96,6 +98,30 @@ describe('pipelined reads', () => {
       );
       await proxy.restore();
       await served();
+    } finally {
+      await through.stop();
+      await proxy.cut();
+    }
+  });
+
+  test('a short read without a response replaces the idle connections of the pool', async () => {
+    const proxy = await DatabaseProxy.start(app.databaseUrl);
+    const through = await withTimeouts({ response: 3_000, connect: 2_000 }, () =>
+      TestApp.start({}, proxy.url),
+    );
+    try {
+      const { main } = through.get<Db>(Db);
+      const [idle] = await main.queryAlways(backend, []);
+      const held = proxy.hold('test.half');
+      const isLate = main.query(half, [1]).catch(isResponseTimeout);
+      await held;
+      expect(await isLate).toBe(true);
+      await until('the end of the idle connection', async () => {
+        const found = await inDatabase(app.databaseUrl, 'SELECT FROM pg_stat_activity WHERE pid = $1', [
+          idle!.pid,
+        ]);
+        return found.length === 0;
+      });
     } finally {
       await through.stop();
       await proxy.cut();

@@ -187,6 +187,51 @@ describe('faults of read replicas', () => {
     }
   });
 
+  test('the end of the connection of probes leaves the running reads alone', async () => {
+    const app = await start();
+    const probes = (): Promise<{ pid: number }[]> =>
+      inDatabase(
+        streaming().url,
+        `SELECT pid FROM pg_stat_activity WHERE application_name = 'workspace replica probe'`,
+      );
+    try {
+      await readsOnReplica(app);
+      const failure = read(app, slow).catch(errorCode);
+      await slowReads(streaming(), 1);
+      const [former] = await until('probes', async () => {
+        const found = await probes();
+        return found.length > 0 && found;
+      });
+      await inDatabase(streaming().url, 'SELECT pg_terminate_backend($1)', [former!.pid]);
+      await until('another probe', async () => (await probes()).some(({ pid }) => pid !== former!.pid));
+      await slowReads(streaming(), 1);
+      await cancel(streaming());
+      expect(await failure).toBe('57014');
+    } finally {
+      await app.stop();
+    }
+  });
+
+  test('reads of one snapshot that the replay cancels run on the primary, all of them', async () => {
+    const app = await start();
+    try {
+      await readsOnReplica(app);
+      const seen: boolean[] = [];
+      const result = app.get<Db>(Db).scan('', async (reader) => {
+        for (const statement of [quick, slow]) seen.push((await reader.query(statement, []))[0]!.standby);
+        return seen.length;
+      });
+      await slowReads(streaming(), 1);
+      await inDatabase(servers.primary.url, 'DO $$ BEGIN LOCK TABLE notes IN ACCESS EXCLUSIVE MODE; END $$');
+      expect(await result).toBe(3);
+      expect(seen).toEqual([true, false, false]);
+      // The connection of the cancelled transaction is usable.
+      await readsOnReplica(app);
+    } finally {
+      await app.stop();
+    }
+  });
+
   test('a refused further connection leaves the running reads alone', async () => {
     await inDatabase(
       servers.primary.url,

@@ -1,7 +1,9 @@
 import { rmSync } from 'node:fs';
 import pg from 'pg';
-import { checkReplicas } from '../../../src/cli/doctor/database-checks.js';
+import { checkCells, checkReplicas } from '../../../src/cli/doctor/database-checks.js';
 import { Config } from '../../../src/config/config.js';
+import { CellAdministration } from '../../../src/platform/cells/cell-administration.js';
+import { Cells } from '../../../src/platform/cells/cells.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { EmbeddedDatabase } from '../../../src/platform/database/embedded/embedded-database.js';
 import { examineReplica } from '../../../src/platform/database/replicas/standby.js';
@@ -16,6 +18,7 @@ import {
   usable,
 } from '../../support/database/replication.ts';
 import type { TestServer } from '../../support/database/standby.ts';
+import { ok, published } from '../../support/domains/forms.ts';
 import { memoryDirectory } from '../../support/memory-directory.ts';
 import { freePort } from '../../support/network/ports.ts';
 import { DatabaseProxy } from '../../support/network/proxy.ts';
@@ -64,6 +67,12 @@ describe('read replicas', () => {
       const note = await create(alice, 'Minutes of Monday');
       const before = readsOf(app);
       const calendar = (await alice.api.get('/calendar')).body.calendars[0].id;
+      const form = await published(alice);
+      const definition = { columns: ['color'], group_by: 'color' };
+      const { report } = ok(
+        await alice.api.post(`/forms/${form.id}/reports`, { name: 'Colours', definition }),
+        201,
+      );
       const book = (await alice.api.get('/contact/useraddressbooks')).body.addressbooks[0].id;
       const paths = [
         '/notes',
@@ -82,6 +91,8 @@ describe('read replicas', () => {
         '/tenant/audit',
         '/notifications',
         '/forms',
+        `/forms/${form.id}/analytics`,
+        `/forms/${form.id}/report_snapshot?report_id=${report.id}`,
       ];
       for (const path of paths)
         await until(`${path} on the replica`, () =>
@@ -181,19 +192,15 @@ describe('read replicas', () => {
         );
       const [one, other] = replicasOf(app.get(Db)).map(({ name }) => name);
       expect(values('database_replica_state')).toMatchObject({
-        [`${one} usable`]: 1,
-        [`${one} lost`]: 0,
-        [`${one} primary`]: 0,
-        [`${other} usable`]: 0,
-        [`${other} lost`]: 1,
+        [`main ${one} usable`]: 1,
+        [`main ${one} lost`]: 0,
+        [`main ${one} primary`]: 0,
+        [`main ${other} usable`]: 0,
+        [`main ${other} lost`]: 1,
       });
-      expect(values('database_replica_reads_total')['replica']).toBeGreaterThan(0);
-      expect(values('database_replica_behind_bytes')[one!]).toBeGreaterThanOrEqual(0);
-      const config = Config.parse({
-        DATABASE_URL: servers.primary.url,
-        DATABASE_REPLICA_URLS: [...urls, servers.primary.url].join(','),
-      });
-      expect(await checkReplicas(config, primary)).toEqual([
+      expect(values('database_replica_reads_total')['main replica']).toBeGreaterThan(0);
+      expect(values('database_replica_behind_bytes')[`main ${one}`]).toBeGreaterThanOrEqual(0);
+      expect(await checkReplicas([...urls, servers.primary.url], primary)).toEqual([
         expect.objectContaining({ status: 'ok', message: expect.stringContaining('follows it') }),
         expect.objectContaining({ status: 'warning', message: expect.stringContaining('ECONNREFUSED') }),
         expect.objectContaining({ status: 'ok', message: expect.stringContaining('is the primary now') }),
@@ -234,6 +241,10 @@ describe('read replicas', () => {
       'must be a comma-separated list',
     ],
     [{ DATABASE_URL: 'postgres://a/b', DATABASE_REPLICA_URLS: 'postgres://a,c/b' }, 'must name one host'],
+    [{ CELL_REPLICA_URLS: 'postgres://a/b' }, 'must be a comma-separated list of <cell>=<URL>'],
+    [{ CELL_REPLICA_URLS: 'a=postgres://a/b,b=http://c' }, 'must be a comma-separated list of <cell>=<URL>'],
+    [{ CELL_REPLICA_URLS: 'a=postgres://a,c/b' }, 'CELL_REPLICA_URLS must name one host'],
+    [{ CELL_REPLICA_URLS: 'main=postgres://a/b' }, 'are in DATABASE_REPLICA_URLS'],
   ])('are checked at the start: %j', (settings, message) => {
     expect(() => Config.parse(settings)).toThrow(message);
   });
@@ -244,6 +255,68 @@ describe('read replicas', () => {
       DATABASE_REPLICA_URLS: 'postgres://c/b, postgres://d/b,',
     });
     expect(config.replicaUrls).toEqual(['postgres://c/b', 'postgres://d/b']);
+    const { cellReplicas } = Config.parse({ CELL_REPLICA_URLS: 'a=postgres://c/b?x=y, a-2=postgres://d/b,' });
+    expect(cellReplicas).toEqual([
+      { name: 'a', url: 'postgres://c/b?x=y' },
+      { name: 'a-2', url: 'postgres://d/b' },
+    ]);
+  });
+
+  test.each(['10', '1'])('serve the workspaces of a cell with CELL_POOL_MAX=%s', async (pool) => {
+    const [primary, standby] = [servers.primary.url, streaming().url].map((server) => {
+      const url = new URL(server);
+      url.pathname = `/cell_${pool}`;
+      return url.toString();
+    }) as [string, string];
+    await inDatabase(servers.primary.url, `CREATE DATABASE cell_${pool}`);
+    const name = `cell-${pool}`;
+    const settings = {
+      CELL_REPLICA_URLS: `${name}=${standby},other=${standby}`,
+      CELL_POOL_MAX: pool,
+      CELL_CONNECTIONS_MAX: pool,
+      METRICS_PORT: '9',
+    };
+    const app = await TestApp.start(settings, servers.primary.url);
+    const administration = app.get<CellAdministration>(CellAdministration);
+    try {
+      await administration.add(name, primary);
+      await inDatabase(servers.primary.url, `UPDATE cells SET added_at = '-infinity'`);
+      await administration.setState('main', 'draining');
+      const [alice] = await app.tenant(`cell-${pool}`, 'alice');
+      const { replicas } = await app.get<Cells>(Cells).cell(name);
+      expect(app.get<Db>(Db).main.replicas).toBeUndefined();
+      for (let n = 0; n < 10; n += 1) {
+        const id = await create(alice, `note ${n}`);
+        expect((await listed(alice))[0]).toBe(id);
+      }
+      await until('a list on the replica', async () => {
+        await listed(alice);
+        return replicas!.reads.replica > 0;
+      });
+      const { process } = await app.get<Metrics>(Metrics).read({ installation: false });
+      const states = process.find((metric) => metric.name === 'database_replica_state')!.values;
+      expect(states).toContainEqual(
+        expect.objectContaining({
+          labels: { cell: name, replica: replicas!.all[0]!.name, state: 'usable' },
+        }),
+      );
+      const config = Config.parse({ DATABASE_URL: servers.primary.url, ...settings });
+      const client = new pg.Client(servers.primary.url);
+      await client.connect();
+      const findings = await checkCells(config, servers.primary.url, client).finally(() => client.end());
+      expect(findings.map(({ status, message }) => [status, message])).toEqual(
+        expect.arrayContaining([
+          ['warning', 'CELL_REPLICA_URLS names the cell "other", which does not exist.'],
+          ['ok', expect.stringMatching(`Cell "${name}": The replica .* follows it`)],
+        ]),
+      );
+      await administration.setState('main', 'open');
+    } finally {
+      await app.stop();
+      await inDatabase(servers.primary.url, 'DELETE FROM workspace_cells; DELETE FROM account_cells');
+      await inDatabase(servers.primary.url, `DELETE FROM cells WHERE name <> 'main'`);
+      await inDatabase(servers.primary.url, `DROP DATABASE cell_${pool} WITH (FORCE)`);
+    }
   });
 
   test('that are lost or silent in the middle of reads cost no error, and are used again afterwards', async () => {

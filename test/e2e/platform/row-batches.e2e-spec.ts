@@ -60,8 +60,10 @@ describe('batches of exports', () => {
     );
     const scan = app.get<ResponseScan>(ResponseScan);
     const tenantId = ann.tenantId as string;
-    expect(await scan.run(tenantId, form.id, {}, (_, batches) => lengths(batches))).toEqual([500, 103, 1]);
-    const times = await scan.run(tenantId, form.id, { questions: [] }, async (_, batches) => {
+    expect(await scan.compute(tenantId, form.id, {}, (_, batches) => lengths(batches))).toEqual([
+      500, 103, 1,
+    ]);
+    const times = await scan.compute(tenantId, form.id, { questions: [] }, async (_, batches) => {
       const found: number[] = [];
       for await (const rows of batches) found.push(...rows.map(({ submitted_at }) => Number(submitted_at)));
       return found;

@@ -49,7 +49,7 @@ export class AnalyticsService {
   ): Promise<FormAnalyticsEnvelope> {
     const local = new LocalTime(tz);
     const { views, starts } = await this.visits.totals(tenantId, id, query);
-    return this.scan.run(tenantId, id, { ...query, respondents: false }, async (versions, batches) => {
+    return this.scan.compute(tenantId, id, { ...query, respondents: false }, async (versions, batches) => {
       const summaries = new Summaries(versions);
       const days = new Map<string, number>();
       const durations = new Distribution();
@@ -182,7 +182,7 @@ export class ExportService {
     write: WriteBytes,
   ): Promise<void> {
     const local = new LocalTime(tz);
-    await this.scan.run(tenantId, form.id, { ...filter, questions }, async (versions, batches) => {
+    await this.scan.stream(tenantId, form.id, { ...filter, questions }, async (versions, batches) => {
       const columns = new ExportColumns(versions, questions);
       const rows = await format.begin(write, form, columns.titles);
       for await (const batch of batches)

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Version } from '../../../lib/forms/index.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { Tx } from '../../../platform/database/tx.js';
+import type { Reader } from '../../../platform/database/tx.js';
 import { jsonBytes } from '../../../platform/bounded-pages/page-bytes.js';
 import { FormsRepository } from '../forms.repository.js';
 import type { ResponseFilter, ResponseRow } from '../responses/responses.repository.js';
@@ -64,6 +64,11 @@ const allowPauses = workspace.statement<never>(
   { reach: 'transaction' },
 );
 
+type Queries = Pick<Reader, 'query'>;
+
+/** Consumes the batches, the oldest response first, with all versions of the form. */
+type Use<T> = (versions: Version[], batches: AsyncIterable<ScanRow[]>) => Promise<T>;
+
 /** Reads all responses of a form in batches, in one snapshot and with flat memory. */
 @Injectable()
 export class ResponseScan {
@@ -73,29 +78,41 @@ export class ResponseScan {
   ) {}
 
   /**
-   * The connection is held until `use` ends.
-   * @param use consumes the batches, the oldest response first, with all versions of the form
+   * Sends the responses to a client. On the primary, because a conflict with the replay of a replica would end the file after its first
+   * part is sent. The connection is held until `use` ends.
    */
-  async run<T>(
+  async stream(tenantId: string, form: string, filter: ScanFilter, use: Use<void>): Promise<void> {
+    await this.db.tx((tx) =>
+      this.open(tx, tenantId, form, filter, async (versions, batches) => {
+        await tx.query(allowPauses, []);
+        await use(versions, batches);
+      }),
+    );
+  }
+
+  /** Computes a result of the responses, on a read replica where one can. @param use has no effects: it may run again on the primary */
+  async compute<T>(tenantId: string, form: string, filter: ScanFilter, use: Use<T>): Promise<T> {
+    return this.db.scan(tenantId, (reader) => this.open(reader, tenantId, form, filter, use));
+  }
+
+  private async open<T>(
+    reader: Queries,
     tenantId: string,
     form: string,
     { from, to, version, questions, after = FIRST, respondents = true }: ScanFilter,
-    use: (versions: Version[], batches: AsyncIterable<ScanRow[]>) => Promise<T>,
+    use: Use<T>,
   ): Promise<T> {
-    return this.db.tx(async (tx) => {
-      const times = [from ?? '-infinity', to ?? 'infinity'];
-      const columns = [questions ?? null, respondents];
-      await tx.query(declare, [tenantId, form, ...times, version ?? null, ...after, ...columns]);
-      await tx.query(allowPauses, []);
-      // Read after the snapshot of the cursor, so that the versions of all its responses are among them.
-      const versions = await this.forms.versions(tx, tenantId, form);
-      return use(versions, this.batches(tx));
-    });
+    const times = [from ?? '-infinity', to ?? 'infinity'];
+    const columns = [questions ?? null, respondents];
+    await reader.query(declare, [tenantId, form, ...times, version ?? null, ...after, ...columns]);
+    // Read after the snapshot of the cursor, so that the versions of all its responses are among them.
+    const versions = await this.forms.versions(reader, tenantId, form);
+    return use(versions, this.batches(reader));
   }
 
-  private async *batches(tx: Tx): AsyncGenerator<ScanRow[]> {
+  private async *batches(reader: Queries): AsyncGenerator<ScanRow[]> {
     for (;;) {
-      const rows = await tx.query(fetch, [BATCH, BATCH_BYTES]);
+      const rows = await reader.query(fetch, [BATCH, BATCH_BYTES]);
       if (rows.length === 0) return;
       yield rows;
     }

@@ -91,6 +91,11 @@ type Connected = (
 /** The parameters that pg reads for each query. */
 type Limited = Client & { connectionParameters: { query_timeout: number } };
 
+/** The idle connections of a pool, which pg does not show. The last one is used next. */
+interface WithIdle {
+  _idle: { client: Client }[];
+}
+
 /** Work that has a connection, and the bytes that the connection had received before. */
 interface Checkout {
   work: CurrentWork;
@@ -184,7 +189,7 @@ export class FairPool extends pg.Pool {
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<PoolClient> | undefined {
     const work = currentWork();
-    const connection = this.connection().then((client) => this.limited(client, work));
+    const connection = this.connection(work).then((client) => this.limited(client, work));
     if (!callback) return connection;
     void report(connection, callback);
     return undefined;
@@ -195,9 +200,10 @@ export class FairPool extends pg.Pool {
     return forProcess(() => this.connect());
   }
 
-  private async connection(): Promise<PoolClient> {
+  private async connection(work: CurrentWork | undefined): Promise<PoolClient> {
     const lease = await this.lease(currentUse());
     try {
+      this.preferIdle(work);
       const client = await super.connect();
       if (lease) this.leases.set(client, lease);
       return client;
@@ -237,12 +243,27 @@ export class FairPool extends pg.Pool {
     }
   }
 
+  private limitFor(work: CurrentWork | undefined): number | undefined {
+    return work && this.startLimit !== undefined ? limitOf(work) : this.startLimit;
+  }
+
+  private limitOn(client: Client): number | undefined {
+    return this.limits.get(client) ?? this.startLimit;
+  }
+
+  /** Requests and jobs have different time limits: an idle connection with that of the work saves the round trip that sets it. */
+  private preferIdle(work: CurrentWork | undefined): void {
+    const { _idle: idle } = this as unknown as WithIdle;
+    const limit = this.limitFor(work);
+    const found = idle.findLastIndex(({ client }) => this.limitOn(client) === limit);
+    if (found >= 0) idle.push(...idle.splice(found, 1));
+  }
+
   /** Sets the time limit of statements, when the connection had other work before. */
   private async limited(client: PoolClient, work: CurrentWork | undefined): Promise<PoolClient> {
     if (work) this.checkouts.set(client, { work, received: receivedBy(client) });
-    if (this.startLimit === undefined) return client;
-    const limit = work ? limitOf(work) : this.startLimit;
-    if ((this.limits.get(client) ?? this.startLimit) === limit) return client;
+    const limit = this.limitFor(work);
+    if (limit === undefined || this.limitOn(client) === limit) return client;
     try {
       await client.query(`SET statement_timeout = ${limit}`);
     } catch (error) {

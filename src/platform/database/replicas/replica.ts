@@ -8,8 +8,6 @@ import { receivedBy, type Shares, sumOf } from '../connections/fair-pool.js';
 import type { SessionSettings } from '../connections/session-client.js';
 import { limitOf, TIMEOUTS } from '../connections/timeouts.js';
 import { errorCode, isConnectionError, isStatementTimeout, leavesConnection } from '../database-errors.js';
-import { runOn } from '../run-on.js';
-import type { Statement } from '../statement.js';
 import {
   checkStandby,
   destroy,
@@ -60,6 +58,9 @@ export interface ReplicaOptions {
 /** Reason why a read was not run on a replica. */
 export type Miss = 'behind' | 'failed' | 'busy';
 
+/** Reads on a connection of a standby. @param limit time limit of each statement, milliseconds */
+export type ReplicaWork<T> = (client: ClientBase, limit: number) => Promise<T>;
+
 /** A standby that serves reads. Probes decide about its use; a read that fails there only asks for one. */
 export class Replica {
   /** Host and port, without user and password. */
@@ -70,6 +71,7 @@ export class Replica {
   /** The error that explains the states `lost`, `primary` and `refused`. The log has it too. */
   reason: string | undefined;
   private readonly logger = new Logger(Replica.name);
+  private shares: Shares;
   private readonly places: Readonly<Record<keyof Shares, ConcurrencyLimiter>>;
   /** Of the reads, while the replica is usable or behind. It opens connections by need. */
   private pool: pg.Pool | undefined;
@@ -83,7 +85,8 @@ export class Replica {
   constructor(private readonly options: ReplicaOptions) {
     const { host, port } = new pg.Client({ connectionString: options.url });
     this.name = `${host}:${port}`;
-    const { requests, jobs, process } = options.shares;
+    this.shares = options.shares;
+    const { requests, jobs, process } = this.shares;
     this.places = {
       requests: new ConcurrencyLimiter(requests, 0),
       jobs: new ConcurrencyLimiter(jobs, 0),
@@ -100,27 +103,30 @@ export class Replica {
     return USES.reduce((sum, use) => sum + this.places[use].active, 0);
   }
 
+  /** Changes the number of connections. Excess ones close when they are idle for long. */
+  resize(shares: Shares): void {
+    this.shares = shares;
+    for (const use of USES) this.places[use].resize(shares[use], 0);
+    if (this.pool) this.pool.options.max = sumOf(shares);
+  }
+
   /** Begins to probe the server: at once, then repeatedly. */
   start(): void {
     this.schedule(0);
   }
 
   /**
-   * Runs a statement once the standby has replayed `position`.
-   * @returns its rows, or why it must run on the primary
+   * Runs `work` once the standby has replayed `position`.
+   * @returns its result, or why it must run on the primary
    * @throws the error of a statement that has reached its time limit: the primary would need as long
    */
-  async read<Row>(
-    statement: Statement<Row>,
-    values: readonly unknown[],
-    position: Position,
-  ): Promise<Row[] | Miss> {
+  async read<T>(work: ReplicaWork<T>, position: Position): Promise<{ value: T } | Miss> {
     const place = this.places[currentUse()].takeShare();
     if (!place) return 'busy';
     const { pool } = this;
     try {
       if (!pool || !this.isUsable) return 'behind';
-      return await this.readOn(await pool.connect(), statement, values, position);
+      return await this.readOn(await pool.connect(), work, position);
     } catch (error) {
       if (isStatementTimeout(error)) throw error;
       // too_many_connections: the open ones go on.
@@ -145,12 +151,11 @@ export class Replica {
     clearTimeout(rest);
   }
 
-  private async readOn<Row>(
+  private async readOn<T>(
     client: pg.PoolClient,
-    statement: Statement<Row>,
-    values: readonly unknown[],
+    read: ReplicaWork<T>,
     position: Position,
-  ): Promise<Row[] | Miss> {
+  ): Promise<{ value: T } | Miss> {
     const work = currentWork();
     const limit = work ? limitOf(work) : TIMEOUTS.statement;
     const received = receivedBy(client);
@@ -159,7 +164,7 @@ export class Replica {
       const isReached = await this.reaches(client, position, limit);
       // Reads of other callers run on the primary until a probe finds that the standby has caught up.
       if (!isReached && this.isUsable) this.enter('behind');
-      const result = isReached ? await runOn(client, statement, values, limit + TIMEOUTS.response) : 'behind';
+      const result = isReached ? { value: await read(client, limit) } : 'behind';
       isUsable = true;
       return result;
     } catch (error) {
@@ -240,14 +245,29 @@ export class Replica {
     }
     if (this.closed) return;
     try {
-      const client = this.prober ?? (await this.open(identity));
-      const isReached = await this.reaches(client, position, TIMEOUTS.request);
+      const isReached = await this.probeFor(position, identity);
       this.pool ??= this.openPool(identity);
       if (isReached) this.enter('usable');
       else this.enter('behind', this.reason);
     } catch (error) {
       this.leave(error);
     }
+  }
+
+  /**
+   * The end of the connection of probes alone, as by a firewall, is no loss: the server decides, by another connection.
+   * @throws as `reaches`
+   */
+  private async probeFor(position: Position, identity: Identity): Promise<boolean> {
+    const { prober } = this;
+    if (prober)
+      try {
+        return await this.reaches(prober, position, TIMEOUTS.request);
+      } catch (error) {
+        if (this.closed || !isConnectionError(error)) throw error;
+        destroy(prober);
+      }
+    return this.reaches(await this.open(identity), position, TIMEOUTS.request);
   }
 
   /** Opens the connection of probes. */
@@ -267,7 +287,7 @@ export class Replica {
       ...this.config(identity),
       Client: ReplicaClient,
       application_name: 'workspace replica reads',
-      max: sumOf(this.options.shares),
+      max: sumOf(this.shares),
       connectionTimeoutMillis: RESPONSE_MS,
       idleTimeoutMillis: IDLE_MS,
     } as unknown as pg.PoolConfig)

@@ -2,8 +2,12 @@ import { awaitWithin } from '../../../lib/turns/index.js';
 import { forProcess } from '../../current-work/current-work.js';
 import type { Shares } from '../connections/fair-pool.js';
 import type { SessionSettings } from '../connections/session-client.js';
+import { TIMEOUTS } from '../connections/timeouts.js';
+import { runOn } from '../run-on.js';
 import type { Statement } from '../statement.js';
-import { type Miss, Replica, RESPONSE_MS } from './replica.js';
+import type { Reader } from '../tx.js';
+import { type Miss, Replica, type ReplicaWork, RESPONSE_MS } from './replica.js';
+import { inSnapshot } from './snapshot.js';
 import { type Identity, identityOf, type Position, positionOf } from './standby.js';
 
 /** Where reads ran that may run on a replica: there, or, for one of these reasons, on the primary. */
@@ -45,33 +49,50 @@ export class Replicas {
     for (const replica of this.all) forProcess(() => replica.start());
   }
 
+  /** Changes the number of connections to each replica. */
+  resize(shares: Shares): void {
+    for (const replica of this.all) replica.resize(shares);
+  }
+
   /**
    * @returns the rows; undefined: the statement must run on the primary
    * @throws as `Replica.read`
    */
   async read<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[] | undefined> {
-    const result = await this.tryRead(statement, values);
-    this.reads[typeof result === 'string' ? result : 'replica'] += 1;
-    return typeof result === 'string' ? undefined : result;
+    const run: ReplicaWork<Row[]> = (client, limit) =>
+      runOn(client, statement, values, limit + TIMEOUTS.response);
+    return (await this.run(run))?.value;
+  }
+
+  /**
+   * Runs several statements in one snapshot.
+   * @returns the result of `work`; undefined: it must run on the primary
+   * @throws as `Replica.read`
+   */
+  readSnapshot<T>(work: (reader: Pick<Reader, 'query'>) => Promise<T>): Promise<{ value: T } | undefined> {
+    return this.run(inSnapshot(work));
   }
 
   async close(): Promise<void> {
     await Promise.all(this.all.map((replica) => replica.close()));
   }
 
+  private async run<T>(work: ReplicaWork<T>): Promise<{ value: T } | undefined> {
+    const result = await this.tryRead(work);
+    this.reads[typeof result === 'string' ? result : 'replica'] += 1;
+    return typeof result === 'string' ? undefined : result;
+  }
+
   /** Asks the usable replicas until one serves the read, or fails: then it has taken time enough. */
-  private async tryRead<Row>(
-    statement: Statement<Row>,
-    values: readonly unknown[],
-  ): Promise<Row[] | Miss | 'none'> {
+  private async tryRead<T>(work: ReplicaWork<T>): Promise<{ value: T } | Miss | 'none'> {
     const usable = this.byLoad();
     if (usable.length === 0) return 'none';
     // Without its position, the primary decides about the statement.
     const position = await this.position().catch(() => undefined);
     if (!position) return 'failed';
-    let result: Row[] | Miss = 'failed';
+    let result: { value: T } | Miss = 'failed';
     for (const replica of usable) {
-      result = await replica.read(statement, values, position);
+      result = await replica.read(work, position);
       if (result !== 'busy' && result !== 'behind') return result;
     }
     return result;

@@ -265,7 +265,7 @@ export class ReportReader {
     withSamples: boolean,
   ): Promise<ReportData> {
     const filter = { questions: definition.columns, respondents: false };
-    return this.scan.run(tenantId, form, filter, async (versions, batches) => {
+    return this.scan.compute(tenantId, form, filter, async (versions, batches) => {
       const collector = new Collector(definition, versions);
       for await (const rows of batches) {
         for (const row of rows) collector.add(row);
@@ -287,7 +287,7 @@ export class ReportReader {
     limit: number,
   ): Promise<ListedRow[]> {
     const filter = { questions: definition.columns, respondents: false, after };
-    return this.scan.run(tenantId, form, filter, async (_versions, batches) => {
+    return this.scan.compute(tenantId, form, filter, async (_versions, batches) => {
       const rows: ListedRow[] = [];
       let bytes = 0;
       for await (const batch of batches) {
