@@ -1,9 +1,10 @@
-import { addDays, yearly } from '../days.mjs';
+import { addDays, isWeekend, weekday, yearly } from '../days.mjs';
 import { from, shifted } from '../rules.mjs';
 
 const reviewed = '2026-11-28';
 const SACRIFICE = 'Feast of the Sacrifice (Eid al-Adha)';
 const MAWLID = 'Birthday of Muhammad (Mawlid)';
+const EID = 'End of Ramadan (Eid al-Fitr)';
 const NG_ACT = 'Public Holidays Act of Nigeria, schedule';
 const NG_MINISTRY = 'Announcements of the Ministry of Interior of Nigeria, 2024 and 2025';
 const EG_DECREES =
@@ -108,4 +109,114 @@ const southernAfrica = [
   ),
 ];
 
-export const africaAndAmerica = [...southernAfrica, ...nigeria, ...kenya, ...egypt, arafat, ...america];
+/** The Mondays after the dates that are Sundays. */
+const mondays = (dates) => dates.filter((date) => weekday(date) === 0).map((date) => addDays(date, 1));
+
+const NA_ACT =
+  'Public Holidays Act 26 of 1990 of Namibia, and the decision of the Cabinet of 2024: from 2025 on';
+const ZW_ACT = 'Public Holidays and Prohibition of Business Act of Zimbabwe, chapter 10:21';
+const otherAfrica = [
+  added('NA', { en: 'Genocide Remembrance Day' }, yearly('05-28', 2025), NA_ACT),
+  added('NA', { en: 'Public Holiday' }, (days) => mondays(days.datesOf('Genocide Remembrance Day')), NA_ACT),
+  added('ZW', { en: 'Robert Gabriel Mugabe National Youth Day' }, yearly('02-21'), ZW_ACT),
+  added(
+    'ZW',
+    { en: 'Easter Saturday' },
+    (days) => shifted(days.datesOf('Good Friday'), 1).filter((date) => !days.isOff(date)),
+    ZW_ACT,
+  ),
+  ...['Robert Gabriel Mugabe National Youth Day', 'Africa Day'].map((name) =>
+    added(
+      'ZW',
+      { en: `${name} (substitute day)` },
+      (days) => days.notOff(mondays(days.datesOf(name))),
+      `${ZW_ACT}, section 2: the Monday after a Sunday`,
+    ),
+  ),
+  {
+    country: 'TN',
+    move: { name: 'Fête de la Révolution et de la Jeunesse', to: (date) => date.replace('01-14', '12-17') },
+    dates: yearly('01-14', 2022),
+    source: 'Presidential decree 2021-223 of Tunisia of 7 December 2021',
+    reviewed,
+  },
+  ...[EID, SACRIFICE, MAWLID].map((name) => ({
+    country: 'MA',
+    resize: { name, days: 2 },
+    source: 'Decree 2-77-169 of Morocco on paid holidays of the administration: two days each',
+    reviewed,
+  })),
+  added(
+    'MA',
+    { en: 'Amazigh New Year', ar: 'رأس السنة الأمازيغية', fr: 'Nouvel an amazigh' },
+    yearly('01-14', 2024),
+    'Decision of the King of Morocco of 3 May 2023',
+  ),
+  added(
+    'RW',
+    { en: 'Public Holiday (substitute day)' },
+    (days) =>
+      days.notOff([
+        ...new Set(
+          [
+            "New Year's Day",
+            'Public Holiday',
+            'Heroes Day',
+            'Labour Day',
+            'Independence Day',
+            'Liberation Day',
+            EID,
+            SACRIFICE,
+            'Assumption',
+            'Christmas Day',
+            'Boxing Day',
+          ]
+            .flatMap((name) => days.datesOf(name))
+            .filter(isWeekend)
+            .map((date) => addDays(date, weekday(date) === 0 ? 1 : 2)),
+        ),
+      ]),
+    'Presidential order of Rwanda on public holidays: the Monday after a holiday on a weekend, except 7 April',
+  ),
+];
+
+/** Tuesday: Monday; Wednesday and Thursday: Friday of the week; Saturday: the day before; Sunday: the day after. */
+const EC_SHIFTS = [1, 0, -1, 2, 1, 0, -1];
+const EC_LAW = 'Law of Ecuador on long weekends, Registro Oficial 906 of 20 December 2016, article 1';
+const ecuador = [
+  {
+    country: 'EC',
+    move: { name: 'Independence of Guayaquil', to: (date) => date.replace('09-10', '10-09') },
+    source: 'Labour Code of Ecuador, article 65: 9 October',
+    reviewed,
+  },
+  {
+    country: 'EC',
+    retype: { name: 'Maundy Thursday', to: 'observance' },
+    source: 'Labour Code of Ecuador, article 65: not among the days off',
+    reviewed,
+  },
+  ...[
+    'Labour Day',
+    'The Battle of Pichincha',
+    'Declaration of Independence of Quito',
+    'Independence of Guayaquil',
+  ].map((name) => ({
+    country: 'EC',
+    move: { name, to: (date) => addDays(date, EC_SHIFTS[weekday(date)]) },
+    dates: (days) => days.datesOf(name).filter((date) => EC_SHIFTS[weekday(date)] !== 0),
+    source: EC_LAW,
+    reviewed,
+  })),
+];
+
+export const africaAndAmerica = [
+  ...otherAfrica,
+  ...ecuador,
+  ...southernAfrica,
+  ...nigeria,
+  ...kenya,
+  ...egypt,
+  arafat,
+  ...america,
+];

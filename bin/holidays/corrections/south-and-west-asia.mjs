@@ -1,4 +1,5 @@
 import { addDays, yearly } from '../days.mjs';
+import { nextWorkingDays } from '../rules.mjs';
 
 const reviewed = '2026-11-28';
 const EID = 'End of Ramadan (Eid al-Fitr)';
@@ -94,7 +95,53 @@ const emirates = [
   ),
 ];
 
+const AZ_CODE = 'Labour Code of Azerbaijan';
+const AZ_SUBSTITUTES = `${AZ_CODE}, article 105(5): the next working days`;
+const NOVRUZ = 'Spring Festival';
+const novruz = (days) =>
+  days.datesOf(NOVRUZ).flatMap((first) => [0, 1, 2, 3, 4].map((day) => addDays(first, day)));
+const azerbaijan = [
+  {
+    country: 'AZ',
+    resize: { name: NOVRUZ, days: 5 },
+    source: `${AZ_CODE}, article 105(2): five days`,
+    reviewed,
+  },
+  {
+    country: 'AZ',
+    retype: { name: "Martyrs' Day", type: 'observance', to: 'public' },
+    source: `${AZ_CODE}, article 106: 20 January`,
+    reviewed,
+  },
+  added('AZ', { en: 'Victory Day', az: 'Zəfər Günü' }, yearly('11-08', 2021), `${AZ_CODE}, article 105(2)`),
+  {
+    country: 'AZ',
+    remove: { name: 'Independence Day (substitute day)' },
+    source: `${AZ_CODE}, article 105(2): a working day`,
+    reviewed,
+  },
+  ...['Independence Day', 'Constitution Day', 'National Revival Day'].map((name) => ({
+    country: 'AZ',
+    retype: { name, to: 'observance' },
+    source: `${AZ_CODE}, article 105(2): a working day`,
+    reviewed,
+  })),
+  added(
+    'AZ',
+    { en: 'Spring Festival (substitute day)', az: 'Novruz bayramı (istirahət günü)' },
+    (days) => nextWorkingDays(novruz(days), days),
+    AZ_SUBSTITUTES,
+  ),
+  added(
+    'AZ',
+    { en: 'Victory Day (substitute day)', az: 'Zəfər Günü (istirahət günü)' },
+    (days) => nextWorkingDays(days.datesOf('Victory Day'), days),
+    AZ_SUBSTITUTES,
+  ),
+];
+
 const caucasusAndCentralAsia = [
+  ...azerbaijan,
   added(
     'GE',
     {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CountryCode } from 'libphonenumber-js';
-import { phoneNumbers, rememberNational, telLink, VANITY, withoutLetters } from './phone-numbers.js';
-import { asciiDigits, filledText, labelsOf, mailAddress } from '../text/index.js';
+import { phoneNumbers, rememberNational, VANITY, withoutLetters } from './phone-numbers.js';
+import { asciiDigits, filledText, labelsOf, mailAddress, telLink } from '../text/index.js';
 import {
   type CardAddress,
   type CardDate,

@@ -1,6 +1,5 @@
 import type * as PhoneNumbers from 'libphonenumber-js';
 import { lazy } from '../lazy/index.js';
-import { percentDecoded } from '../text/index.js';
 
 /** The library of telephone numbers, which loads on first use: most processes read no number. */
 export const phoneNumbers = lazy((require) => require('libphonenumber-js') as typeof PhoneNumbers);
@@ -21,20 +20,6 @@ export function rememberNational(e164: string, national: string): void {
 /** The number without its country; empty where that is unknown. */
 export const nationalNumber = (e164: string): string =>
   cache.get(e164) ?? phoneNumbers().parsePhoneNumberFromString(e164)?.nationalNumber ?? '';
-
-/** A tel URI (RFC 3966). A number in a context such as `+1` begins with it. Undefined for other texts. */
-export function telLink(text: string): { number: string; extension: string | null } | undefined {
-  const found = /^\s*tel:([^;]+)(;.*)?$/is.exec(text);
-  if (!found) return undefined;
-  const [, subscriber = '', parameters = ''] = found;
-  const of = (name: string): string | undefined =>
-    new RegExp(`;${name}=([^;]+)`, 'i').exec(parameters)?.[1]?.trim();
-  const context = of('phone-context');
-  const number = percentDecoded(subscriber).trim();
-  const isLocal = context?.startsWith('+') && !number.startsWith('+');
-  if (number === '') return undefined;
-  return { number: isLocal ? `${context}${number}` : number, extension: of('ext')?.slice(0, 50) ?? null };
-}
 
 /** A number with letters in the place of digits, such as `1-800-246-BOAT`: digits, then three letters or more, and its extension. */
 export const VANITY =

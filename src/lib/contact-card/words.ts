@@ -1,7 +1,7 @@
 import { fold } from '../search-text/index.js';
 import type { ContactCard, ContactPhone } from './card.js';
-import { nationalNumber, telLink } from './phone-numbers.js';
-import { asciiDigits, cutText, mailAddress } from '../text/index.js';
+import { nationalNumber } from './phone-numbers.js';
+import { asciiDigits, cutText, mailAddress, telLink } from '../text/index.js';
 
 // The index of an address book lists a contact under folded words and under keys. Keys contain a character that words never
 // do: `@` in an e-mail address, `+` before an international telephone number, `#` before a category, `/` before a department,

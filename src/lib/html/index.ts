@@ -8,4 +8,4 @@ export {
 export { cleanHtml } from './clean.js';
 export { type HtmlTooComplexCode, HtmlTooComplexError, parseHtml } from './tree.js';
 export { isPlainlyClean } from './fast-path.js';
-export { escapeHtml, plainText, textPieces } from './text.js';
+export { documentText, escapeHtml, plainText, textPieces, withoutScripts } from './text.js';

@@ -158,3 +158,91 @@ export function plainText(html: string): string {
     .replace(/\n{3,}/g, '\n\n')
     .trim();
 }
+
+/** Marks in place of which a text has an empty line, and before a line break. */
+const [PARAGRAPH, BREAK] = ['\ue000', '\ue001'] as const;
+const MARKS = /[\ue000\ue001]/g;
+
+/**
+ * The readable text of a document of another program: without scripts, styles, the title and the line breaks of its source. The address of
+ * a link follows its text in brackets.
+ * @param gap between paragraphs
+ */
+export function documentText(html: string, gap: '\n' | '\n\n' = '\n\n'): string {
+  const marked = joinedLines(withAddresses(withoutScripts(html.replaceAll(MARKS, ''))))
+    .replaceAll(/<(?=\/?(?:p|h[1-6]|[uod]l|table|blockquote|pre|hr)\b)/gi, `${PARAGRAPH}<`)
+    .replaceAll(/<(?=br\b)/gi, `${BREAK}<`);
+  return [...textPieces(marked)]
+    .join('')
+    .replace(/[^\S\n]+/gu, ' ')
+    .replace(/ ?\n ?/g, '\n')
+    .replace(/\n+/g, '\n')
+    .replaceAll(BREAK, '')
+    .replace(/[\n ]*\ue000[\n\ue000 ]*/g, gap)
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
+/** The position of a text in ASCII from a position on, in any letter case; -1 without one. Lower case of a whole text may have another length. */
+function positionOf(html: string, wanted: RegExp, from: number): number {
+  wanted.lastIndex = from;
+  return wanted.exec(html)?.index ?? -1;
+}
+
+const HIDDEN = ['script', 'style', 'title'];
+const [HIDDEN_STARTS, HIDDEN_ENDS] = [
+  new RegExp(`<(${HIDDEN.join('|')})\\b`, 'gi'),
+  new Map(HIDDEN.map((name) => [name, new RegExp(`</${name}`, 'gi')])),
+] as const;
+
+/** The HTML without scripts, styles and the title, in one pass. */
+export function withoutScripts(html: string): string {
+  let kept = '';
+  let at = 0;
+  for (let open = positionOf(html, HIDDEN_STARTS, 0); open >= 0; open = positionOf(html, HIDDEN_STARTS, at)) {
+    kept += html.slice(at, open);
+    const name = html.slice(open + 1, open + 7).toLowerCase();
+    const end = HIDDEN.find((each) => name.startsWith(each)) as string;
+    const close = positionOf(html, HIDDEN_ENDS.get(end) as RegExp, open);
+    if (close < 0) return kept;
+    at = close;
+  }
+  return kept + html.slice(at);
+}
+
+const [PRE_START, PRE_END] = [/<pre\b/gi, /<\/pre/gi] as const;
+
+/** The HTML with spaces in place of line breaks, which have no meaning outside of `<pre>`, and with marks before the others. */
+function joinedLines(html: string): string {
+  const joined = (from: number, to?: number): string => html.slice(from, to).replaceAll(/[\r\n]+/g, ' ');
+  let text = '';
+  let at = 0;
+  for (let open = positionOf(html, PRE_START, 0); open >= 0; open = positionOf(html, PRE_START, at)) {
+    const close = positionOf(html, PRE_END, open);
+    const end = close < 0 ? html.length : close;
+    text += joined(at, open) + html.slice(open, end).replaceAll(/\r?\n/g, `${BREAK}\n`);
+    at = end;
+  }
+  return text + joined(at);
+}
+
+const [LINK_START, LINK_END] = [/<a\s/gi, /<\/a/gi] as const;
+const HREF = /\shref\s*=\s*(?:"(https?:[^"]*)"|'(https?:[^']*)'|(https?:[^\s"'>]+))/i;
+
+/** The HTML with the address of each link after its text, unless the text names it. A link without text is a picture. */
+function withAddresses(html: string): string {
+  let text = '';
+  let at = 0;
+  for (let open = positionOf(html, LINK_START, 0); open >= 0; open = positionOf(html, LINK_START, at)) {
+    const start = html.indexOf('>', open);
+    const close = start < 0 ? -1 : positionOf(html, LINK_END, start);
+    if (close < 0) break;
+    const [, quoted, single, bare] = HREF.exec(html.slice(open, start)) ?? [];
+    const href = (quoted ?? single ?? bare ?? '').trim();
+    const label = plainText(html.slice(start + 1, close));
+    const isNamed = label === '' || label.includes(plainText(href).replace(/\/$/, ''));
+    text += html.slice(at, close) + (isNamed ? '' : ` [${href}]`);
+    at = close;
+  }
+  return text + html.slice(at);
+}

@@ -78,14 +78,20 @@ function readParameter(line: string, from: number): { parameter: Parameter; end:
   return { parameter: { name, values }, end: at };
 }
 
+/** The quote at the end of a value. Names such as `"Pat "Red" Doe"` have others before it. */
+const CLOSING = /"(?=\s*[,;:])/g;
+
 function readValue(line: string, from: number, name: string): { text: string; end: number } | null {
-  if (line[from] === '"') {
-    const close = line.indexOf('"', from + 1);
-    if (close < 0) return null;
+  CLOSING.lastIndex = from + 1;
+  const close = line[from] === '"' ? CLOSING.exec(line)?.index : undefined;
+  if (close !== undefined) {
     let end = close + 1;
     while (end < line.length && line[end] !== ',' && line[end] !== ';' && line[end] !== ':') end += 1;
     return end < line.length ? { text: decodeParameter(line.slice(from + 1, close)), end } : null;
   }
+  // A quote before a name that is not closed is no part of the name.
+  if (line[from] === '"' && name !== 'CN') return null;
+  if (line[from] === '"') from += 1;
   let end = from;
   while (end < line.length && line[end] !== ',' && line[end] !== ';' && line[end] !== ':') end += 1;
   // Some clients write names such as `(UTC+01:00) Berlin` without quotes. Times contain no colon, so the last one ends the name.

@@ -25,9 +25,13 @@ export interface Attendee extends Organizer {
   delegatedFrom: string | null;
 }
 
+/** The position of the colon before the address in a value such as ` North:mailto:x`: see `nameOf`. -1 for other values. */
+const endOfName = (value: string): number => value.search(/:\s*mailto:[^:]*$/i);
+
 /** The address of `mailto:` or of a bare address, lower case; null for another URI. */
 export function addressOfUri(uri: string | undefined): string | null {
-  const address = mailAddress(uri ?? '').toLowerCase();
+  const text = uri ?? '';
+  const address = mailAddress(text.slice(endOfName(text) + 1)).toLowerCase();
   const isAddress = /^[^\s@<>"\p{Cc}]+@[^\s@<>"\p{Cc}]+$/u.test(address) && address.length <= MAX_ADDRESS;
   return isAddress && address.isWellFormed() ? address : null;
 }
@@ -66,12 +70,25 @@ export function attendeesOf(event: Component): Attendee[] {
 function personOf(property: Property): Organizer | null {
   const email = addressOfUri(property.value) ?? addressOfUri(parameterOf(property, 'EMAIL'));
   if (email === null) return null;
-  const name = (parameterOf(property, 'CN') ?? '').replaceAll(/\p{Cc}+/gu, ' ').trim();
   return {
     email,
-    name: cutText(name, MAX_NAME),
+    name: cutText(nameOf(property), MAX_NAME),
     sentBy: addressOfUri(parameterOf(property, 'SENT-BY')),
   };
+}
+
+/**
+ * The name of CN, which has one value. Programs write commas and colons in it without quotes, so that the value begins with the end of the
+ * name in `CN=Team: North:mailto:x`, or commas with a backslash; Outlook writes names in apostrophes.
+ */
+function nameOf({ parameters, value }: Property): string {
+  const values = parameters.find(({ name }) => name === 'CN')?.values ?? [];
+  const [further = ''] = value.slice(0, Math.max(0, endOfName(value))).split(';');
+  const name = (values.length === 0 || further === '' ? values.join(',') : `${values.join(',')}:${further}`)
+    .replaceAll(/\\([,;\\])/g, '$1')
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .trim();
+  return /^'(.*)'$/.exec(name)?.[1] ?? name;
 }
 
 /** Whether two addresses are one mailbox: letter case and a `+tag` do not count. */

@@ -36,12 +36,11 @@ interface PatchOperation {
 }
 
 function operationsOf(body: unknown): PatchOperation[] {
-  const { schemas, Operations: list } = (isObject(body) ? withKeys(body) : {}) as {
-    schemas?: unknown;
-    Operations?: unknown;
-  };
+  const { schemas, operations: list } = isObject(body) ? inLowerCase(body) : {};
   const id = `${MESSAGES}:PatchOp`.toLowerCase();
-  if (!Array.isArray(schemas) || !schemas.some((each) => String(each).toLowerCase() === id))
+  const isNamed = Array.isArray(schemas) && schemas.some((each) => String(each).toLowerCase() === id);
+  // Some clients omit `schemas`: a PATCH has no other format.
+  if (!isNamed && schemas !== undefined && schemas !== null)
     throw new ScimInputError('invalidSyntax', `schemas must contain ${MESSAGES}:PatchOp.`);
   if (!Array.isArray(list) || list.length === 0)
     throw new ScimInputError('invalidSyntax', 'Operations must be a list of operations.');
@@ -50,18 +49,13 @@ function operationsOf(body: unknown): PatchOperation[] {
   return list.map(operationOf);
 }
 
-/** Members of a PATCH body in their declared case. */
-const withKeys = (body: Json): Json =>
-  Object.fromEntries(
-    Object.entries(body).map(([key, value]) => [
-      key.toLowerCase() === 'operations' ? 'Operations' : key,
-      value,
-    ]),
-  );
+/** An object with its names in lower case: clients write `operations` and `Op` too. */
+const inLowerCase = (object: Json): Json =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key.toLowerCase(), value]));
 
 function operationOf(given: unknown): PatchOperation {
   if (!isObject(given)) throw new ScimInputError('invalidSyntax', 'An operation must be an object.');
-  const { op, path, value } = given;
+  const { op, path, value } = inLowerCase(given);
   const name = OPERATIONS.find((each) => each === String(op).toLowerCase());
   if (typeof op !== 'string' || !name)
     throw new ScimInputError('invalidSyntax', 'op must be add, remove or replace.');
@@ -103,9 +97,10 @@ class Patch {
 
   /** Each member of the value is a path. Read-only attributes are ignored, because clients send whole resources. */
   private applyWithoutPath(op: Operation, value: unknown): void {
-    if (!isObject(value))
+    const object: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+    if (!isObject(object))
       throw new ScimInputError('invalidValue', 'Without a path, the value must be an object.');
-    for (const [key, each] of Object.entries(value)) {
+    for (const [key, each] of Object.entries(object)) {
       const extension = this.extensionOf(key);
       if (extension) {
         this.applyToExtension(op, extension, each);

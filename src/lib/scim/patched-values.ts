@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Attribute, byName, invalidValue, isObject, type Json, ScimInputError } from './attributes.js';
 import { toComparable, type Filter, matches, type PatchPath } from './filter.js';
-import { MAX_VALUES, readObject, readValue } from './resource.js';
+import { isUnassigned, MAX_VALUES, readObject, readValue } from './resource.js';
 
 export const OPERATIONS = ['add', 'remove', 'replace'] as const;
 export type Operation = (typeof OPERATIONS)[number];
@@ -72,8 +72,10 @@ export class PatchedValues {
     }
     if (matching.size === 0) {
       if (op === 'remove' || value === null || value === '') return;
-      if (op === 'replace') throw new ScimInputError('noTarget', `No value of ${name} matches the path.`);
       const described = readObject(this.attribute.subAttributes ?? [], fromFilter(filter), `${name}.`);
+      // Microsoft Entra replaces values that do not exist yet: with an error, the other operations would be lost too.
+      if (op === 'replace' && !isUnassigned(described))
+        throw new ScimInputError('noTarget', `No value of ${name} matches the path.`);
       return this.add([this.changed(described, op, sub, value)]);
     }
     let primary: string | undefined;

@@ -36,8 +36,10 @@ export function readResource(type: ResourceType, body: unknown): Json {
   return resource;
 }
 
+/** Some clients omit `schemas`: the address of the request names the type. */
 function assertSchemas(type: ResourceType, body: Json): void {
   const [, schemas] = Object.entries(body).find(([key]) => key.toLowerCase() === 'schemas') ?? [];
+  if (schemas === undefined || schemas === null) return;
   const ids = Array.isArray(schemas) ? schemas.map((id) => String(id).toLowerCase()) : [];
   if (!ids.includes(type.schema.id.toLowerCase()))
     throw new ScimInputError('invalidSyntax', `schemas must contain ${type.schema.id}.`);
@@ -69,10 +71,11 @@ export function readValue(attribute: Attribute, value: unknown, path: string): u
   return values.length === 0 ? undefined : values;
 }
 
-/** Microsoft Entra sends an object as a list of one object. */
+/** Microsoft Entra sends an object as a list of one object, and a text or a boolean as `[{ "$ref": null, "value": "True" }]`. */
 function singleOf(attribute: Attribute, value: unknown): unknown {
-  if (attribute.type !== 'complex') return value;
-  return objectOf(attribute, Array.isArray(value) && value.length <= 1 ? (value[0] ?? null) : value);
+  const single: unknown = Array.isArray(value) && value.length <= 1 ? (value[0] ?? null) : value;
+  if (attribute.type === 'complex') return objectOf(attribute, single);
+  return Array.isArray(value) && isObject(single) && 'value' in single ? single['value'] : value;
 }
 
 /** Microsoft Entra sends an object as the text of its `value`. */
@@ -85,7 +88,7 @@ function objectOf({ subAttributes = [] }: Attribute, value: unknown): unknown {
 const DESCRIBING: ReadonlySet<string> = new Set(['type', 'primary', 'display']);
 
 /** Whether a value of a list has a type or a label only: its value is unassigned (RFC 7643, section 2.5). */
-const isUnassigned = (entry: unknown): boolean =>
+export const isUnassigned = (entry: unknown): boolean =>
   isObject(entry) && Object.keys(entry).every((name) => DESCRIBING.has(name));
 
 function readSingle(attribute: Attribute, value: unknown, path: string): unknown {

@@ -102,3 +102,17 @@ export function percentDecoded(text: string): string {
     return text;
   }
 }
+
+/** A tel URI (RFC 3966). A number in a context such as `+1` begins with it. Undefined for other texts. */
+export function telLink(text: string): { number: string; extension: string | null } | undefined {
+  const found = /^\s*tel:([^;]+)(;.*)?$/is.exec(text);
+  if (!found) return undefined;
+  const [, subscriber = '', parameters = ''] = found;
+  const of = (name: string): string | undefined =>
+    new RegExp(`;${name}=([^;]+)`, 'i').exec(parameters)?.[1]?.trim();
+  const context = of('phone-context');
+  const number = percentDecoded(subscriber).trim();
+  const isLocal = context?.startsWith('+') && !number.startsWith('+');
+  if (number === '') return undefined;
+  return { number: isLocal ? `${context}${number}` : number, extension: of('ext')?.slice(0, 50) ?? null };
+}

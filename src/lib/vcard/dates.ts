@@ -4,15 +4,22 @@ import { unescapeText } from './values.js';
 
 type DateParts = Pick<CardDate, 'year' | 'month' | 'day'>;
 
-/** `1985-04-12`, `19850412`, `1985-04`, `1985`, `--04-12`, `--0412`, `--04`, `---12`; a time of day after them is dropped. */
+/** `1985-04-12`, `19850412`, `1985-04`, `1985`, `--04-12`, `--0412`, `--04`, `---12`; a time of day or an offset after them is dropped. */
 const DATE =
-  /^(?:(?<year>\d{4})(?:-?(?<month>\d{2})-?(?<day>\d{2})|-(?<monthOnly>\d{2}))?|--(?<month2>\d{2})(?:-?(?<day2>\d{2}))?|---(?<day3>\d{2}))(?:T.*)?$/;
+  /^(?:(?<year>\d{4})(?:-?(?<month>\d{2})-?(?<day>\d{2})|-(?<monthOnly>\d{2}))?|--(?<month2>\d{2})(?:-?(?<day2>\d{2}))?|---(?<day3>\d{2}))(?:[Tt].*| \d\d:.*|Z|[+-]\d{2}:\d{2})?$/;
+/** `1985/4/12`, `1985.04.12`, `1985-4-12`, and `12.4.1985`, which has one order everywhere. `4/12/1985` has two. */
+const WRITTEN =
+  /^(?:(?<year>\d{4})(?<separator>[-/.])(?<month>\d{1,2})\k<separator>(?<day>\d{1,2})|(?<day2>\d{1,2})\. ?(?<month2>\d{1,2})\. ?(?<year2>\d{4}))(?:[Tt].*| \d\d:.*)?$/;
 
-/** The date of RFC 6350, 4.3.1, or of ISO 8601 as vCard 2.1 and 3.0 use it; undefined for any other text. */
+/**
+ * The date of RFC 6350, 4.3.1, of ISO 8601 as vCard 2.1 and 3.0 use it, or as programs write it for people; undefined for any other text.
+ * The year 0000 is none.
+ */
 export function parseDate(text: string, omittedYear?: string): DateParts | undefined {
-  const found = DATE.exec(text.trim())?.groups;
+  const line = text.trim();
+  const found = (DATE.exec(line) ?? WRITTEN.exec(line))?.groups;
   if (!found) return undefined;
-  const year = numberOf(found.year);
+  const year = numberOf(found.year ?? found.year2);
   return checkDate({
     year: isNoYear(year, omittedYear) && (found.month ?? found.monthOnly) ? null : year,
     month: numberOf(found.month ?? found.monthOnly ?? found.month2),
@@ -32,7 +39,7 @@ const GREGORIAN = 'gregorian';
 export const APPLE_YEAR = 1604;
 
 const isNoYear = (year: number | null, omitted: string | undefined): boolean =>
-  year === APPLE_YEAR || (omitted !== undefined && year === Number(omitted));
+  year === APPLE_YEAR || year === 0 || (omitted !== undefined && year === Number(omitted));
 
 function numberOf(digits: string | undefined): number | null {
   return digits === undefined ? null : Number(digits);

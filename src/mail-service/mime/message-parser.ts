@@ -1,7 +1,9 @@
 import type { Transform } from 'node:stream';
 import { type Headers, MailParser, type MessageText } from 'mailparser';
 import { decodeText, isSevenBits } from '../../lib/content-lines/index.js';
+import { documentText } from '../../lib/html/index.js';
 import { addressList, type ListedAddress, removeComments } from './address-list.js';
+import { parseDate } from './correction/dates.js';
 import {
   Base64Decoder,
   CharsetDetector,
@@ -47,7 +49,8 @@ interface Decoder {
 /** Members of mailparser without types. */
 interface Internals {
   tree: Part | false;
-  options: { skipHtmlToText?: boolean };
+  hasHtml: boolean;
+  hasText: boolean;
   getDecoder(): Decoder;
   libmime: {
     decodeHeader(line: string): { value?: unknown };
@@ -57,6 +60,7 @@ interface Internals {
   createNode(part: SplitPart): Part;
   processChunk(data: SplitPart, done: (error?: Error) => void): void;
   getTextContent(): MessageText;
+  textToHtml(text: string): string;
   decodeAddresses(addresses: ListedAddress[]): void;
   getAddressesHTML(addresses: ListedAddress[]): string;
   getAddressesText(addresses: ListedAddress[]): string;
@@ -73,11 +77,13 @@ const TEXT_TYPES: ReadonlySet<unknown> = new Set(['text/plain', 'text/html']);
 
 /** Texts that programs read, not users. A calendar is a scheduling message. */
 const DATA_TYPES = new Set(['calendar', 'css', 'directory', 'javascript', 'rtf', 'vcard', 'x-vcard', 'xml']);
+/** Characters of HTML that are read as text. */
+const MAX_CONVERTED = 1_048_576;
 /** In place of a character set that is absent, or ASCII, which is UTF-8 too. */
 const UNDECLARED = 'undeclared';
 
 /**
- * mailparser with nine corrections: addresses and dates with comments (RFC 5322), quotes in format=flowed (RFC 3676), text files, which
+ * mailparser with ten corrections: the text of HTML, addresses and dates of other forms (RFC 5322), quotes in format=flowed (RFC 3676), text files, which
  * mailparser puts into the text of the message, texts of other types than plain and HTML (RFC 2046 4.1.4), texts without a known
  * character set, character sets of seven bits that TextDecoder and libmime do not know, base64 with a text after it, and uuencode.
  */
@@ -98,13 +104,6 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       if (!isSevenBits(name)) return decodeWord(charset, encoding, text);
       return decodeText(decodeWord('iso-8859-1', encoding, text), name);
     };
-  }
-
-  /** The texts, without converting HTML to text. */
-  textWithoutConversion(): MessageText {
-    // The given options belong to all messages.
-    this.options = { ...this.options, skipHtmlToText: true };
-    return this.getTextContent();
   }
 
   override processHeaders(lines: readonly HeaderLine[]): Headers {
@@ -166,22 +165,38 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
     };
   }
 
+  /** mailparser would convert HTML to text with headings in capitals, addresses of pictures, and lines of 80 characters. */
   override getTextContent(): MessageText {
-    const parts = this.tree ? [this.tree] : [];
-    for (let part = parts.pop(); part; part = parts.pop()) {
-      const flow = this.flowed.get(part.node);
-      this.flowed.delete(part.node);
-      if (flow && part.textContent) part.textContent = joinFlowed(part.textContent, flow.delSp);
-      parts.push(...part.children);
-    }
-    return super.getTextContent();
+    const texts: string[] = [];
+    const markups: string[] = [];
+    const visit = (part: Part, isAlternative: boolean): void => {
+      const content = part.textContent;
+      if (content && part.contentType === 'text/html') {
+        markups.push(content);
+        if (!isAlternative || !this.hasText) texts.push(documentText(content.slice(0, MAX_CONVERTED)));
+      } else if (content) {
+        const flow = this.flowed.get(part.node);
+        const text = flow ? joinFlowed(content, flow.delSp) : content;
+        texts.push(text);
+        if (!isAlternative && this.hasHtml) markups.push(this.textToHtml(text));
+      }
+      const isWithin = isAlternative || part.contentType === 'multipart/alternative';
+      for (const child of part.children) visit(child, isWithin);
+    };
+    if (this.tree) visit(this.tree, false);
+    return {
+      type: 'text',
+      ...(texts.length > 0 && { text: texts.join('\n') }),
+      ...(markups.length > 0
+        ? { html: markups.join('<br/>\n') }
+        : { textAsHtml: texts.map((text) => this.textToHtml(text)).join('<br/>\n') }),
+    };
   }
 
   /** @returns the time of a Date header, also with comments and spaces within it (RFC 5322 4.3); an invalid Date for another text */
   private dateOf(line: string): Date {
     const { value } = this.libmime.decodeHeader(line);
-    const text = removeComments(typeof value === 'string' ? value : '');
-    return new Date(text.replace(/\s+/g, ' ').replace(/ ?: ?/g, ':').trim());
+    return parseDate(removeComments(typeof value === 'string' ? value : ''));
   }
 
   private addresses(line: string): { value: ListedAddress[]; html: string; text: string } {

@@ -1,6 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { HeaderLines, Headers } from 'mailparser';
-import { type ReadAttachment, textPieces, toAttachmentLinks } from '../../lib/html/index.js';
+import {
+  documentText,
+  type ReadAttachment,
+  textPieces,
+  toAttachmentLinks,
+  withoutScripts,
+} from '../../lib/html/index.js';
 import { type Address, type AttachmentInfo, CalendarPartFinder, type ParsedMessage } from './message.js';
 import { cleanTexts, isMediaType, isMessageId } from './clean-text.js';
 import { describe, locationOf, walk } from './walk.js';
@@ -29,7 +35,8 @@ export async function parseMessage(source: Readable): Promise<ParsedMessage> {
   });
   const markup = typeof text?.html === 'string' && text.html !== '' ? text.html : undefined;
   const html = markup ?? text?.textAsHtml;
-  const plain = (text?.text ?? '').trim() === '' && markup ? readable(markup, MAX_TEXT) : (text?.text ?? '');
+  const plain =
+    (text?.text ?? '').trim() === '' && markup ? documentText(markup.slice(0, MAX_TEXT)) : (text?.text ?? '');
   const from = addresses(headers.get('from'));
   const hasOneSender = from.length === 1 && lines.filter(({ key }) => key === 'from').length === 1;
   const sender = hasOneSender ? (from[0]?.address ?? '') : '';
@@ -54,36 +61,20 @@ export async function parseMessage(source: Readable): Promise<ParsedMessage> {
 }
 
 function introOf(html: string | undefined, plain: string): string | null {
-  const text = html === undefined ? plain.slice(0, INTRO * 8) : readable(html, INTRO * 4);
+  const text = html === undefined ? plain.slice(0, INTRO * 8) : startOf(html, INTRO * 4);
   const line = text.replace(/\s+/g, ' ').trim();
   if (line === '') return null;
   return shortenText(line, INTRO);
 }
 
-/** The visible text of HTML. May end after `enough` characters. */
-function readable(html: string, enough: number): string {
+/** The visible text of HTML, which ends after `enough` characters. */
+function startOf(html: string, enough: number): string {
   let text = '';
   for (const piece of textPieces(withoutScripts(html.slice(0, MAX_TEXT)))) {
     text += piece;
     if (text.length > enough && text.trim().length > enough) break;
   }
   return text;
-}
-
-/** Removes scripts, styles and the title in one pass. */
-function withoutScripts(html: string): string {
-  const opening = /<(script|style|title)\b/gi;
-  const lower = html.toLowerCase();
-  let kept = '';
-  let at = 0;
-  for (let found = opening.exec(html); found; found = opening.exec(html)) {
-    kept += html.slice(at, found.index);
-    const close = lower.indexOf(`</${found[1]?.toLowerCase()}`, found.index);
-    if (close < 0) return kept;
-    at = close;
-    opening.lastIndex = close;
-  }
-  return kept + html.slice(at);
 }
 
 /** Flattens repeated address headers and nested groups. */
@@ -107,10 +98,15 @@ function addresses(header: unknown): Address[] {
 
 const textOf = (header: unknown): string => (typeof header === 'string' ? header : '');
 
-/** With blanks, commas or nothing between them (RFC 5322, 3.6.4: the blanks around an id are optional), some without brackets. */
+/**
+ * With blanks, commas or nothing between them (RFC 5322, 3.6.4: the blanks around an id are optional), some without brackets. In-Reply-To
+ * may be a phrase such as `Your message of Mon, 2 Mar 2026`, whose words are no ids (RFC 822, 4.6.2).
+ */
 function messageIds(header: unknown): string[] {
   const text = Array.isArray(header) ? header.join(' ') : typeof header === 'string' ? header : '';
-  return (text.match(/<[^<>\s]*>|[^<>\s,]+/g) ?? [])
+  const words = text.match(/<[^<>\s]*>|[^<>\s,]+/g) ?? [];
+  return words
+    .filter((word) => word.startsWith('<') || word.includes('@') || words.length === 1)
     .map((id) => (id.startsWith('<') ? id : `<${id}>`))
     .filter((id) => id.length <= MAX_MESSAGE_ID && isMessageId(id));
 }

@@ -8,8 +8,6 @@ import type { AttachmentInfo } from './message.js';
 import { MessageParser } from './message-parser.js';
 
 const MAX_ATTACHMENTS = 1_000;
-/** Parsed characters of HTML. */
-const MAX_HTML = 1_048_576;
 const LINE = 76;
 /** Bytes of garbage that the parser creates per byte. */
 const GARBAGE = 3;
@@ -23,12 +21,8 @@ const MAX_ENCODING = 40;
 const OPTIONS = {
   skipImageLinks: true,
   ignoreEmbedded: true,
-  maxHtmlLengthToParse: MAX_HTML,
   checksumAlgo: 'sha256',
 };
-
-/** mailparser's errors for HTML that it cannot convert to text and therefore drops. */
-const NO_TEXT = /^(?:HTML too long for parsing|Failed to parse HTML)/;
 
 /** Called for each attachment; must read the content to its end. */
 type OnAttachment = (attachment: AttachmentStream, id: string) => Promise<void>;
@@ -50,7 +44,6 @@ export async function walk(
   let headers: Headers = new Map();
   let lines: HeaderLines = [];
   let text: MessageText | undefined;
-  let unconverted = false;
   let count = 0;
   const works: Promise<void>[] = [];
   const ended = Promise.withResolvers<void>();
@@ -58,7 +51,7 @@ export async function walk(
   parser.on('headerLines', (value) => (lines = value));
   parser.on('data', (data) => {
     if (data.type === 'text') {
-      text = unconverted ? parser.textWithoutConversion() : data;
+      text = data;
       return;
     }
     count += 1;
@@ -69,10 +62,7 @@ export async function walk(
     work.then(() => data.release(), ended.reject);
   });
   parser.once('end', () => ended.resolve());
-  parser.on('error', (error: Error) => {
-    if (NO_TEXT.test(error.message)) unconverted = true;
-    else ended.reject(error);
-  });
+  parser.on('error', ended.reject);
   source.on('data', (chunk: Buffer) => countForwardedBytes(chunk.length * GARBAGE));
   source
     .once('error', ended.reject)

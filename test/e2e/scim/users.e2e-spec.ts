@@ -182,6 +182,8 @@ describe('users by SCIM', () => {
     expect(await profileOf(id)).toEqual({ locale: 'vi', timezone: 'Asia/Saigon' });
     await scim.patch(`/Users/${id}`, [replace('locale', 'de-CH'), replace('timezone', 'no zone')]);
     expect(await profileOf(id)).toEqual({ locale: 'de-CH', timezone: 'Asia/Saigon' });
+    await scim.patch(`/Users/${id}`, [replace('timezone', 'W. Europe Standard Time')]);
+    expect(await profileOf(id)).toEqual({ locale: 'de-CH', timezone: 'Europe/Berlin' });
     const renamed = address();
     await scim.patch(`/Users/${id}`, [replace('userName', renamed)]);
     expect((await at.mailsTo(userName)).at(-1)!.subject).toMatch(/Adresse/);
@@ -453,20 +455,17 @@ describe('users by SCIM', () => {
     expect((await memberOf(id)).status).toBe('deactivated');
     const on = await scim.patch(`/Users/${id}`, [{ op: 'Replace', path: 'active', value: 'True' }]);
     expect(on.body.active).toBe(true);
-    const updated = await scim.patch(
-      `/Users/${id}`,
-      [
-        { op: 'Add', path: 'emails[type eq "home"].value', value: 'home@acme.example' },
-        { op: 'Replace', path: 'emails[type eq "work"].value', value: 'updated@microsoft.example' },
-        { op: 'Replace', path: 'name.familyName', value: 'updatedFamilyName' },
-        { op: 'Add', path: `${ENTERPRISE}:department`, value: 'Sales' },
-        {
-          op: 'Add',
-          value: { 'name.givenName': 'Given', displayName: 'New Name', [`${ENTERPRISE}:division`]: 'West' },
-        },
-        { op: 'Replace', path: 'addresses[type eq "work"].locality', value: 'Berlin' },
-      ].slice(0, 5),
-    );
+    const updated = await scim.patch(`/Users/${id}`, [
+      { op: 'Add', path: 'emails[type eq "home"].value', value: 'home@acme.example' },
+      { op: 'Replace', path: 'emails[type eq "work"].value', value: 'updated@microsoft.example' },
+      { op: 'Replace', path: 'name.familyName', value: 'updatedFamilyName' },
+      { op: 'Add', path: `${ENTERPRISE}:department`, value: 'Sales' },
+      {
+        op: 'Add',
+        value: { 'name.givenName': 'Given', displayName: 'New Name', [`${ENTERPRISE}:division`]: 'West' },
+      },
+      { op: 'Replace', path: 'addresses[type eq "work"].locality', value: 'Berlin' },
+    ]);
     expect(updated.status).toBe(200);
     expect(updated.body).toMatchObject({
       displayName: 'New Name',
@@ -476,9 +475,10 @@ describe('users by SCIM', () => {
         { type: 'home', value: 'home@acme.example' },
         { type: 'work', value: 'updated@microsoft.example', primary: true },
       ]),
+      addresses: [{ type: 'work', locality: 'Berlin' }],
     });
     const target = await scim.patch(`/Users/${id}`, [
-      replace('addresses[type eq "work"].locality', 'Berlin'),
+      replace('emails[value eq "x@acme.example"].type', 'home'),
     ]);
     expect([target.status, target.body.scimType]).toEqual([400, 'noTarget']);
     expect((await memberOf(id)).display_name).toBe('New Name');

@@ -52,6 +52,58 @@ describe('a rule with a small fault', () => {
   });
 });
 
+describe('a malformed date', () => {
+  const DAILY = [START, 'DURATION:PT1H', 'RRULE:FREQ=DAILY;COUNT=5'];
+
+  test.each([
+    ['EXDATE:20260331T100000Z,20261%holiday%T1000,20260402T100000Z', ['invalid_date']],
+    ['EXDATE:20260331T100000Z,20260402T100000Z,', []],
+    ['EXDATE:20260331T100000Z;20260402T100000Z', []],
+    ['EXDATE:,', []],
+  ])('of %s leaves the others', (line, warnings) => {
+    const event = read(...DAILY, line);
+    const excluded = line === 'EXDATE:,' ? [] : ['2026-03-31T10:00:00', '2026-04-02T10:00:00'];
+    expect([event.recurrence.excluded, codes(event)]).toEqual([excluded, warnings]);
+  });
+
+  test('of RDATE leaves the others, also among periods', () => {
+    const event = read(
+      ...DAILY,
+      'RDATE;VALUE=PERIOD:20260410T100000Z/PT2H,20260411T100000Z/x,y/PT1H',
+      'RDATE:20260412T100000Z,tomorrow',
+    );
+    expect(event.recurrence.added).toEqual([
+      '2026-04-10T10:00:00',
+      '2026-04-11T10:00:00',
+      '2026-04-12T10:00:00',
+    ]);
+    expect(event.overrides.map(({ recurrence_key }) => recurrence_key)).toEqual(['2026-04-10T10:00:00']);
+    expect(codes(event)).toEqual(['invalid_date']);
+  });
+
+  test.each(['DTEND:', 'DTEND:later', 'DTEND;VALUE=DATE:2026-13-01'])('%s is no end', (line) => {
+    const event = read(START, line);
+    expect(event.times).toMatchObject({ starts: '2026-03-30T10:00:00', ends: '2026-03-30T10:00:00' });
+    expect(codes(event)).toEqual(['invalid_duration']);
+    const flag = 'X-MICROSOFT-CDO-ALLDAYEVENT:TRUE';
+    expect(read('DTSTART:20260330T000000Z', flag, line).times.starts).toBe('2026-03-30T00:00:00');
+  });
+
+  test('of an instance leaves the series and the other instances', () => {
+    const text = [
+      ['BEGIN:VEVENT', 'UID:a', ...DAILY, 'END:VEVENT'],
+      ['BEGIN:VEVENT', 'UID:a', 'RECURRENCE-ID:20260331T100000Z', 'SUMMARY:no start', 'END:VEVENT'],
+      ['BEGIN:VEVENT', 'UID:a', 'RECURRENCE-ID:soon', 'DTSTART:20260401T120000Z', 'END:VEVENT'],
+      ['BEGIN:VEVENT', 'UID:a', 'RECURRENCE-ID:20260402T100000Z', 'DTSTART:20260402T120000Z', 'END:VEVENT'],
+    ].flat();
+    const [calendar] = parseCalendars(['BEGIN:VCALENDAR', ...text, 'END:VCALENDAR', ''].join('\r\n'));
+    const [master, ...instances] = calendar!.components;
+    const event = readEvent(master!, instances, new EventClock(new CalendarZones(calendar!), null));
+    expect(event.overrides.map(({ recurrence_key }) => recurrence_key)).toEqual(['2026-04-02T10:00:00']);
+    expect(codes(event)).toEqual(['invalid_date']);
+  });
+});
+
 describe('EXRULE', () => {
   test('excludes the dates that both rules have', () => {
     const event = read(START, 'RRULE:FREQ=DAILY;COUNT=6', 'EXRULE:FREQ=DAILY;INTERVAL=2;COUNT=3');

@@ -114,6 +114,29 @@ test('organizer and attendees are read by address: letter case, escapes, EMAIL, 
   ]);
 });
 
+test.each([
+  ['CN=Doe, Pat', 'Doe, Pat'],
+  [String.raw`CN=Doe\, Pat`, 'Doe, Pat'],
+  [String.raw`CN="Doe\, Pat"`, 'Doe, Pat'],
+  ['CN=Team: North', 'Team: North'],
+  ['CN="Pat "Red" Doe"', 'Pat "Red" Doe'],
+  ['CN="Pat', 'Pat'],
+  [`CN="'Pat Doe'"`, 'Pat Doe'],
+  ["CN=O'Neil", "O'Neil"],
+])('a name that is written as %s', (parameter, name) => {
+  const { parts } = parseItip(
+    calendar('REQUEST', [
+      'UID:a',
+      'SUMMARY:Meeting',
+      `ORGANIZER;${parameter}:mailto:pat@far.example`,
+      `ATTENDEE;RSVP=TRUE;${parameter};ROLE=CHAIR:mailto:pat@far.example`,
+    ]),
+  );
+  const { event } = parts[0]!;
+  expect(organizerOf(event)).toMatchObject({ email: 'pat@far.example', name });
+  expect(attendeesOf(event)).toMatchObject([{ email: 'pat@far.example', name, rsvp: true }]);
+});
+
 test('the URI of an address is read as this address', () => {
   const local = fc.array(fc.constantFrom('a', '1', '.', '?', '%', '#', '&', '%41', '+', '=', '/', ';', 'ü'), {
     minLength: 1,

@@ -198,17 +198,37 @@ describe('the date of a message', () => {
     // The forms of RFC 5322 4.3, which receivers accept.
     ['Fri, 21 Nov 1997 09(hour (of day)):   55  :  06 -0600', '1997-11-21T15:55:06.000Z'],
     ['Fri, 21 Nov 97 09:55:06 EST', '1997-11-21T14:55:06.000Z'],
+    ['Fri, 21 Nov 97 09:55 UT', '1997-11-21T09:55:00.000Z'],
+    ['Fri, 21 Nov 97 09:55:06 Z', '1997-11-21T09:55:06.000Z'],
+    // Those of other programs.
+    ['Fri, 21 Nov 1997 09:55:06 CET', '1997-11-21T08:55:06.000Z'],
+    ['Fri, 21 Nov 1997 09:55:06 CEST', '1997-11-21T07:55:06.000Z'],
+    ['Fri, 21 Nov 1997 09:55:06 JST', '1997-11-21T00:55:06.000Z'],
+    ['Fri, 21 Nov 1997 09:55:06 Nowhere/Else', '1997-11-21T09:55:06.000Z'],
+    ['Fri, 21 Nov 1997 09:55:06', '1997-11-21T09:55:06.000Z'],
+    ['Fri, 21 Nov 1997 09:55:06 GMT+01:00', '1997-11-21T08:55:06.000Z'],
+    ['Fri, 21 Nov 1997 09:55:06 +100', '1997-11-21T08:55:06.000Z'],
+    ['Fri, 21 Nov 1997 09:55:60 "GMT"', '1997-11-21T09:56:00.000Z'],
+    ['Fr, 21 Nov. 1997 09.55.06 +0100', '1997-11-21T08:55:06.000Z'],
+    ['Fri,21-Nov-97 9:55:06 +0100', '1997-11-21T08:55:06.000Z'],
+    ['Fri, 21 Nov 126 09:55:06 +0000', '2026-11-21T09:55:06.000Z'],
+    ['Fri Nov 21 09:55:06 CET 1997', '1997-11-21T08:55:06.000Z'],
+    ['Fri Nov 21 09:55:06 1997', '1997-11-21T09:55:06.000Z'],
+    ['Fri, 21 Nov 1997 9:55:06 PM GMT', '1997-11-21T21:55:06.000Z'],
+    ['1997-11-21T09:55:06+01:00', '1997-11-21T08:55:06.000Z'],
   ])('%s', async (value, expected) => expect(await dateOf(value)).toBe(expected));
 
   test('is absent where the header has none', async () => {
     expect(await dateOf('soon')).toBeNull();
+    expect(await dateOf('Fri, 41 Nov 1997 09:55:06 +0000')).toBeNull();
+    expect(await dateOf('Fri, 21 Nov 1997 29:55:06 +0000')).toBeNull();
     expect(await dateOf()).toBeNull();
   });
 });
 
-describe('the messages that a message refers to', () => {
-  const ids = ['<a,1@x.example>', '<b@x.example>'];
+const ids = ['<a,1@x.example>', '<b@x.example>'];
 
+describe('the messages that a message refers to', () => {
   test.each([
     [' ', ids.join(' ')],
     ['nothing', ids.join('')],
@@ -220,6 +240,17 @@ describe('the messages that a message refers to', () => {
     );
     expect(found).toEqual(ids);
   });
+});
+
+test('the words of a phrase are no messages that a message refers to', async () => {
+  const referencesOf = async (header: string) =>
+    (await parse(lines('From: a@x.example', header, '', 'Text'))).references;
+  expect(await referencesOf('In-Reply-To: Your message of Mon, 2 Mar 2026 <b@x.example>')).toEqual([
+    '<b@x.example>',
+  ]);
+  expect(await referencesOf('In-Reply-To: Message from Pat of 2 March')).toEqual([]);
+  expect(await referencesOf('References: <a,1@x.example> b@x.example')).toEqual(ids);
+  expect(await referencesOf('In-Reply-To: 20260302.17')).toEqual(['<20260302.17>']);
 });
 
 describe('a character set of seven bits', () => {

@@ -186,6 +186,58 @@ describe('PATCH', () => {
     expect(user['roles']).toEqual([{ primary: true, display: 'Clerk', value: 'clerk' }]);
   });
 
+  // Microsoft Entra replaces values that the service does not have, in the PATCH that deactivates the user.
+  test.each([
+    ['phoneNumbers[type eq "mobile"].value', '+4755501234', { type: 'mobile', value: '+4755501234' }],
+    ['addresses[type eq "work"].locality', 'Bergen', { type: 'work', locality: 'Bergen' }],
+    ['roles[primary eq "True"].value', 'clerk', { primary: true, value: 'clerk' }],
+    ['addresses[type eq "work"]', { locality: 'Bergen' }, { type: 'work', locality: 'Bergen' }],
+  ])('a replacement of %s creates the entry that its filter describes', (path, value, entry) => {
+    const user = patch(
+      BASE,
+      { op: 'Replace', path, value },
+      { op: 'Replace', path: 'active', value: 'False' },
+    );
+    expect([user[path.slice(0, path.indexOf('['))], user['active']]).toEqual([[entry], false]);
+  });
+
+  test('a replacement of an entry that its filter names by the value needs the entry', () => {
+    expect(() => patch(BASE, { op: 'replace', path: 'emails[value eq "b@x"].display', value: 'B' })).toThrow(
+      'No value of emails matches the path.',
+    );
+    expect(() =>
+      patchGroup({ members: [] }, { op: 'replace', path: 'members[value eq "u1"]', value: { value: 'u1' } }),
+    ).toThrow('No value of members matches the path.');
+  });
+
+  // Earlier versions of Microsoft Entra, and its library for servers.
+  test('a text or a boolean in a list of one object', () => {
+    const wrapped = (value: unknown) => [{ $ref: null, value }];
+    const user = patch(
+      BASE,
+      { op: 'Replace', path: 'displayName', value: wrapped('Ina') },
+      { op: 'Replace', path: 'name.givenName', value: wrapped('Ina') },
+      { op: 'Replace', path: 'emails[type eq "work"].value', value: wrapped('b@x') },
+      { op: 'Replace', value: [{ active: wrapped('False') }] },
+    );
+    expect(user).toEqual({
+      ...BASE,
+      displayName: 'Ina',
+      name: { givenName: 'Ina' },
+      emails: [{ ...BASE.emails[0], value: 'b@x' }],
+      active: false,
+    });
+    expect(() => patch(BASE, { op: 'Replace', path: 'title', value: ['Clerk'] })).toThrow('must be a text');
+  });
+
+  test('names of the message in any case, and a message without schemas', () => {
+    const operations = [{ Op: 'Replace', Path: 'title', Value: 'Clerk' }];
+    expect(applyPatch(USERS, BASE, { operations })['title']).toBe('Clerk');
+    expect(() => applyPatch(USERS, BASE, { schemas: [USER], Operations: operations })).toThrow(
+      'schemas must contain',
+    );
+  });
+
   test('a text in a list is the value of an entry', () => {
     expect(patch(BASE, { op: 'add', path: 'roles', value: ['clerk'] })['roles']).toEqual([
       { value: 'clerk' },
@@ -330,6 +382,13 @@ describe('resources', () => {
     };
     const once = readResource(USERS, user);
     expect(readResource(USERS, { ...once, schemas: [USER] })).toEqual(once);
+  });
+
+  test('the schema of the address is that of a body without schemas', () => {
+    expect(readResource(USERS, { userName: 'ann' })).toEqual({ userName: 'ann' });
+    expect(() => readResource(USERS, { schemas: [ENTERPRISE], userName: 'ann' })).toThrow(
+      'schemas must contain',
+    );
   });
 
   test('two primary values are rejected', () => {

@@ -26,6 +26,24 @@ describe('properties of single programs', () => {
     expect(read('4.0', 'ANNIVERSARY:1604').dates).toMatchObject([{ year: 1604 }]);
   });
 
+  test.each([
+    ['1984/06/26', 1984],
+    ['1984.6.26', 1984],
+    ['1984-6-26', 1984],
+    ['1984-06-26 00:00:00', 1984],
+    ['1984-06-26+02:00', 1984],
+    ['26.06.1984', 1984],
+    ['26. 6. 1984', 1984],
+    ['0000-06-26', null],
+    ['00000626', null],
+  ])('the date %s is read', (text, year) => {
+    expect(read('3.0', `BDAY:${text}`)).toMatchObject({ dates: [{ year, month: 6, day: 26 }], custom: [] });
+  });
+
+  test.each(['6/7/1984', '1984/6.26', '0000', '1984 or so', '31.06.1984'])('%s is no date', (text) => {
+    expect(read('3.0', `BDAY:${text}`)).toMatchObject({ dates: [], custom: [{ name: 'BDAY', value: text }] });
+  });
+
   test.each(['BDAY', 'ANNIVERSARY', 'X-EVOLUTION-ANNIVERSARY', 'item1.X-ABDATE'])(
     '%s of another calendar is not read as a Gregorian date',
     (name) => {
@@ -36,6 +54,15 @@ describe('properties of single programs', () => {
       expect(read('4.0', `${name};CALSCALE=Gregorian:19840626`).dates).toMatchObject([{ year: 1984 }]);
     },
   );
+
+  test.each([
+    ['tel:030-123456;phone-context=+49', '+49030-123456', null],
+    ['tel:%2B4930123456;ext=12', '+4930123456', '12'],
+    ['tel:112;phone-context=home.example', '112', null],
+  ])('the number of %s is read with its context', (uri, value, extension) => {
+    const [phone] = read('4.0', `TEL;VALUE=uri:${uri}`).phones;
+    expect(phone).toMatchObject({ value, extension });
+  });
 
   test('X-CUSTOM of Android is the label', () => {
     const custom = 'X-CUSTOM(CHARSET=UTF-8,ENCODING=QUOTED-PRINTABLE,=D0=9B=D0=BE=D0=B4=D0=BA=D0=B0)';

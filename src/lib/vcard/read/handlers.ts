@@ -1,4 +1,4 @@
-import { mailAddress } from '../../text/index.js';
+import { mailAddress, telLink } from '../../text/index.js';
 import {
   ADDRESS_PARTS,
   type Card,
@@ -144,8 +144,8 @@ const EXTENSION = /(?:;ext=| ext\. ?)(\S.{0,49}?)(?: ext\. \1)?$/i;
 
 function readPhone(draft: Draft, property: Property): boolean {
   const line = lineOf(property.value);
-  const uri = line && /^tel:(.*)$/i.exec(line)?.[1];
-  const text = uri ? uri.replace(/;(?!ext=)[^;]*/gi, '') : line;
+  const link = line ? telLink(line) : undefined;
+  const text = link ? `${link.number}${link.extension ? `;ext=${link.extension}` : ''}` : line;
   const extension = (text && EXTENSION.exec(text)?.[1]) || null;
   const value = cleanLine(text?.replace(EXTENSION, ''));
   return value ? draft.add('phones', draft.entry(property), { value, extension }) : false;

@@ -10,7 +10,7 @@ import {
   unescapeText,
 } from '../../../lib/icalendar/index.js';
 import { colorOfName, nearestColorName } from '../../../lib/color-names/index.js';
-import { plainText } from '../../../lib/html/index.js';
+import { documentText } from '../../../lib/html/index.js';
 import { charactersOf, labelOf, labelsOf } from '../../../lib/text/index.js';
 import { MAX_ATTENDEES } from '../../../lib/itip/index.js';
 import {
@@ -76,7 +76,7 @@ function descriptionOf(event: Component): string {
   const isHtml = (each: Property) =>
     parameterOf(each, 'FMTTYPE')?.toLowerCase() === 'text/html' && each.value.length <= MAX.html;
   const html = HTML_DESCRIPTIONS.flatMap((name) => propertiesOf(event, name)).find(isHtml);
-  return html ? toStorable(plainText(unescapeText(html.value)), MAX.description) : text;
+  return html ? toStorable(documentText(unescapeText(html.value), '\n'), MAX.description) : text;
 }
 
 function statusOf(event: Component): EventStatus {

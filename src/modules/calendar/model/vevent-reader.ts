@@ -23,7 +23,7 @@ import { type AlarmedInstance, alarmsOf, withInstanceAlarms } from './ics/alarms
 import { line } from './ics/storable.js';
 import { contentOfVevent, lostNamesOf } from './vevent-content.js';
 import { participantsOf, peopleOf, withInstanceRows } from './vevent-people.js';
-import type { ReadWarning, Start } from './vevent-time-parts.js';
+import { type ReadWarning, type Start, unlessInvalid } from './vevent-time-parts.js';
 import { EventClock, type Recurrence } from './vevent-times.js';
 
 const MAX_UID = 500;
@@ -181,8 +181,12 @@ export function readInstances(
   const participants: ParticipantRow[] = [];
   const alarmed: AlarmedInstance[] = [];
   for (const { instance, key, keys } of namedInstances(series, start, instances, clock)) {
+    const times = unlessInvalid(() => clock.times(instance));
+    if (!times) {
+      clock.warn('invalid_date', `The instance of ${key} has no valid DTSTART; it is as its series.`);
+      continue;
+    }
     const content = contentOfVevent(instance);
-    const times = clock.times(instance);
     const shift = wallOf(times.starts) - wallOf(key);
     for (const each of keys) {
       const patch = differences(series, each, {
@@ -218,8 +222,11 @@ function namedInstances(
   const single: NamedInstance[] = [];
   for (const instance of instances.slice(0, MAX_OVERRIDES)) {
     const id = propertyOf(instance, 'RECURRENCE-ID');
-    const key = id && clock.keyOf(id, start, series);
-    if (!key) continue;
+    const key = id && unlessInvalid(() => clock.keyOf(id, start, series));
+    if (!key) {
+      clock.warn('invalid_date', 'An instance has no valid RECURRENCE-ID; it is ignored.');
+      continue;
+    }
     const hasRange = parameterOf(id, 'RANGE')?.toUpperCase() === 'THISANDFUTURE';
     if (hasRange && ranges.length < MAX_RANGES)
       ranges.push({ instance, key, keys: laterKeys({ ...series, overrides: [] }, key) });

@@ -44,6 +44,7 @@ export const WARNINGS = [
   'time_zone_assumed',
   'time_zone_replaced',
   'invalid_duration',
+  'invalid_date',
   'rule_repaired',
   'exceptions_cut',
   'value_too_large',
@@ -60,16 +61,26 @@ export const invalid = (property: string, message: string): ICalendarError =>
   new ICalendarError('invalid_value', `${property} ${message}`, property);
 
 /**
- * The dates of the properties of this name, each once. Some clients write one without a value.
+ * The properties of this name, one for each value of a list. Programs that separate values by semicolons, or end a list with a separator,
+ * mean the same.
+ */
+export const listed = (event: Component, name: 'RDATE' | 'EXDATE'): Property[] =>
+  propertiesOf(event, name).flatMap((property) =>
+    property.value.split(/[,;]/).flatMap((value) => (value.trim() === '' ? [] : { ...property, value })),
+  );
+
+/**
+ * The dates of the properties of this name, each once. A malformed one is ignored: the others are those of the event.
  * @throws ICalendarError
  */
-export function datesOf(event: Component, name: 'RDATE' | 'EXDATE'): Dated[] {
+export function datesOf(event: Component, name: 'RDATE' | 'EXDATE', warn: Warn): Dated[] {
   const found = new Map<string, Dated>();
-  for (const property of propertiesOf(event, name)) {
-    if (property.value.trim() === '') continue;
+  for (const property of listed(event, name)) {
     const tzid = parameterOf(property, 'TZID') ?? null;
-    for (const { kind, wall } of valuesOf(property))
-      found.set(`${kind} ${wall} ${tzid}`, { kind, wall, tzid });
+    const [time] = unlessInvalid(() => valuesOf(property)) ?? [];
+    if (time) found.set(`${time.kind} ${time.wall} ${tzid}`, { ...time, tzid });
+    else
+      warn('invalid_date', `${name}:${property.value.slice(0, 100)} is not a date or time; it is ignored.`);
   }
   if (found.size > MAX_DATES) throw invalid(name, `has at most ${MAX_DATES} dates`);
   return [...found.values()];
@@ -87,15 +98,25 @@ export function checked(text: string): string {
   return text;
 }
 
+/** @returns null for a malformed value @throws ICalendarError for other errors, such as an unknown zone */
+export function unlessInvalid<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ICalendarError && error.code === 'invalid_value') return null;
+    throw error;
+  }
+}
+
+/** The times of an event without an end: a moment, or a day. */
+export const withoutEnd = (start: Start): EventTimes =>
+  stored(start, start.wall + (start.isDate ? DAY : 0), null, false);
+
 /** The times of an event with DURATION; a malformed one is ignored. */
 export function lasting(start: Start, text: string, warn: Warn): EventTimes {
-  try {
-    return lastingFor(start, text);
-  } catch (error) {
-    if (!(error instanceof ICalendarError)) throw error;
-    warn('invalid_duration', `DURATION:${text.slice(0, 100)} is not a duration; it is ignored.`);
-    return stored(start, start.wall + (start.isDate ? DAY : 0), null, false);
-  }
+  const times = unlessInvalid(() => lastingFor(start, text));
+  if (!times) warn('invalid_duration', `DURATION:${text.slice(0, 100)} is not a duration; it is ignored.`);
+  return times ?? withoutEnd(start);
 }
 
 function lastingFor(start: Start, text: string): EventTimes {
@@ -140,7 +161,7 @@ export function isWholeDays(event: Component, { wall, isDate }: Start): boolean 
   const length = propertyOf(event, 'DURATION');
   if (end) {
     const zone = (property: Property | undefined) => property && parameterOf(property, 'TZID');
-    const [time] = valuesOf(end);
+    const [time] = unlessInvalid(() => valuesOf(end)) ?? [];
     const isSameClock = zone(end) === zone(propertyOf(event, 'DTSTART'));
     return time !== undefined && isSameClock && time.wall > wall && time.wall % DAY === 0;
   }

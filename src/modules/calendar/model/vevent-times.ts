@@ -5,7 +5,6 @@ import {
   isUnnamedZone,
   parameterOf,
   periodsOf,
-  propertiesOf,
   type Property,
   propertyOf,
   timesOf as valuesOf,
@@ -23,11 +22,14 @@ import {
   invalid,
   isWholeDays,
   lasting,
+  listed,
   MAX_DATES,
   type ReadWarning,
   type Start,
   type Warn,
   stored,
+  unlessInvalid,
+  withoutEnd,
 } from './vevent-time-parts.js';
 import { excludedByRules, isLong, onClock, rulesOf } from './ics/file-rules.js';
 import { EARLIEST, seriesOf } from './event-series.js';
@@ -95,11 +97,14 @@ export class EventClock {
   times(event: Component, start = this.start(event)): EventTimes {
     const end = propertyOf(event, 'DTEND');
     const length = propertyOf(event, 'DURATION');
-    const times = end
-      ? this.readUntil(start, this.readStart(end))
+    const until = end ? unlessInvalid(() => this.readStart(end)) : null;
+    if (end && !until)
+      this.warn('invalid_duration', `DTEND:${end.value.slice(0, 100)} is not a date or time; it is ignored.`);
+    const times = until
+      ? this.readUntil(start, until)
       : length
         ? lasting(start, length.value, this.warn)
-        : stored(start, start.wall + (start.isDate ? DAY : 0), null, false);
+        : withoutEnd(start);
     const [from, to] = [checkedWall(times.starts), checkedWall(times.ends)];
     if (from === null || to === null) throw invalid('DTSTART', 'must lie between 1900 and 9989');
     if (to - from > MAX_LENGTH) throw invalid('DTEND', 'must be at most 10 years after DTSTART');
@@ -129,10 +134,10 @@ export class EventClock {
   periods(event: Component, start: Start, times: EventTimes): Map<string, EventTimes> {
     const found = new Map<string, EventTimes>();
     if (start.isDate) return found;
-    for (const property of propertiesOf(event, 'RDATE')) {
+    for (const property of listed(event, 'RDATE')) {
       if (!property.value.includes('/')) continue;
       const tzid = parameterOf(property, 'TZID') ?? null;
-      for (const { kind, wall, length } of periodsOf(property)) {
+      for (const { kind, wall, length } of unlessInvalid(() => periodsOf(property)) ?? []) {
         const [key] = this.keysOf({ kind, wall, tzid }, start, times, null);
         const seconds =
           typeof length === 'number'
@@ -159,7 +164,7 @@ export class EventClock {
     series: Recurrence | null,
   ): string[] {
     const found = new Set<string>();
-    for (const time of datesOf(event, name)) {
+    for (const time of datesOf(event, name, this.warn)) {
       for (const key of this.keysOf(time, start, times, series)) found.add(key);
       if (found.size > MAX_DATES) throw invalid(name, `has at most ${MAX_DATES} dates`);
     }
@@ -259,8 +264,8 @@ export class EventClock {
 
   /** The instances of a series whose zone no IANA name describes, as dates: the rules of a VTIMEZONE cannot be stored. */
   private expanded(event: Component, start: Start, zone: ZoneRules, rules: string[]): Recurrence {
-    const added = datesOf(event, 'RDATE');
-    const excluded = Map.groupBy(datesOf(event, 'EXDATE'), ({ kind }) => kind === 'date');
+    const added = datesOf(event, 'RDATE', this.warn);
+    const excluded = Map.groupBy(datesOf(event, 'EXDATE', this.warn), ({ kind }) => kind === 'date');
     const clock = (time: Dated): number => {
       if (time.kind === 'date') return atTimeOf(start, time.wall);
       const instant = this.wallOf(time, start);

@@ -298,9 +298,10 @@ export class OperationErrorResponse extends IntersectionType(
 export class ImportWarningResponse {
   /**
    * `time_zone_assumed`: a zone without a usable name. `time_zone_replaced`: no IANA zone has the rules of the file; the nearest one
-   * stands for them. `invalid_duration`: the duration was ignored. `rule_repaired`: a rule was read without a part that RFC 5545 does not
-   * allow. `exceptions_cut`: EXRULE excludes more dates than an event keeps. `value_too_large`: the named properties were shortened, or left out.
-   * `older_version`: the import takes another event of the file with this UID, or keeps an edit that is later than the file.
+   * stands for them. `invalid_duration`: the duration, or the end, was ignored. `invalid_date`: dates of RDATE or EXDATE, or instances,
+   * were ignored. `rule_repaired`: a rule was read without a part that RFC 5545 does not allow. `exceptions_cut`: EXRULE excludes more dates
+   * than an event keeps. `value_too_large`: the named properties were shortened, or left out. `older_version`: the import takes another
+   * event of the file with this UID, or keeps an edit that is later than the file.
    */
   @ApiProperty({
     enum: WARNINGS,

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { zoneOfName } from '../../../lib/icalendar/index.js';
 import { isTimeZone } from '../../../lib/recurrence/index.js';
 import { CORE, ENTERPRISE_USER, type Json } from '../../../lib/scim/index.js';
 import {
@@ -134,9 +135,11 @@ export function localeFields(attributes: Json, before: Json): LocaleFields {
   const tags = [tagOf(attributes), ...acceptedTags(textOf(attributes, 'preferredLanguage'))];
   const language = languageOfUser(attributes);
   const locale = tags.find((tag) => isLocale(tag) && languageOf(tag) === language);
-  const timezone = textOf(attributes, 'timezone');
+  const named = textOf(attributes, 'timezone');
+  // Directories of Microsoft have the names of Windows, such as `W. Europe Standard Time`.
+  const timezone = isTimeZone(named) ? named : zoneOfName(named);
   return {
     ...((isChanged('preferredLanguage') || isChanged('locale')) && locale !== undefined && { locale }),
-    ...(isChanged('timezone') && isTimeZone(timezone) && { timezone }),
+    ...(isChanged('timezone') && timezone !== null && { timezone }),
   };
 }

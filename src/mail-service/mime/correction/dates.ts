@@ -1,0 +1,80 @@
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+/** Minutes of the abbreviations that programs write in place of an offset, beside those of RFC 5322, 4.3. */
+const OFFSETS: ReadonlyMap<string, number> = new Map([
+  ['EST', -300],
+  ['EDT', -240],
+  ['CST', -360],
+  ['CDT', -300],
+  ['MST', -420],
+  ['MDT', -360],
+  ['PST', -480],
+  ['PDT', -420],
+  ['BST', 60],
+  ['WEST', 60],
+  ['CET', 60],
+  ['MET', 60],
+  ['MEZ', 60],
+  ['CEST', 120],
+  ['MEST', 120],
+  ['MESZ', 120],
+  ['EET', 120],
+  ['SAST', 120],
+  ['EEST', 180],
+  ['MSK', 180],
+  ['IST', 330],
+  ['HKT', 480],
+  ['SGT', 480],
+  ['JST', 540],
+  ['KST', 540],
+  ['AEST', 600],
+  ['AEDT', 660],
+  ['NZST', 720],
+  ['NZDT', 780],
+]);
+
+const CLOCK = String.raw`(?<hour>\d{1,2})[:.](?<minute>\d{2})(?:[:.](?<second>\d{2}))?`;
+/** `Sat, 28 Nov 2026 08:00:00 +0100`: the name of the day may be in any language or missing. */
+const INTERNET = new RegExp(
+  String.raw`^(?:\p{L}+\.?,? ?)?(?<day>\d{1,2})[ -](?<month>[a-z]{3})[a-z]*\.?[ -](?<year>\d{2,4}),? ${CLOCK} ?(?<zone>.*)$`,
+  'iu',
+);
+/** `Sat Nov 28 08:00:00 CET 2026`, of the function asctime of C. */
+const ASCTIME = new RegExp(
+  String.raw`^[a-z]{3},? (?<month>[a-z]{3}) (?<day>\d{1,2}) ${CLOCK} (?:(?<zone>[a-z+\d-]+) )?(?<year>\d{4})$`,
+  'i',
+);
+const OFFSET = /^(?:GMT|UTC)?([+-])(\d{1,2}):?(\d{2})$/i;
+
+/**
+ * The time of a Date header (RFC 5322, 3.3 and 4.3). A zone that is missing or unknown is +0000, a year of two digits is 1950 to 2049.
+ * @param text without comments @returns an invalid Date for another text
+ */
+export function parseDate(text: string): Date {
+  const line = text.replace(/\s+/g, ' ').replace(/ ?: ?/g, ':').trim();
+  const found = (INTERNET.exec(line) ?? ASCTIME.exec(line))?.groups;
+  const month = MONTHS.indexOf(found?.['month']?.toLowerCase() ?? '');
+  const zone = found?.['zone'] ?? '';
+  // Hours of half a day are no form of mail.
+  if (!found || month < 0 || /^[ap]m\b/i.test(zone)) return new Date(line);
+  const part = (name: string): number => Number(found[name] ?? 0);
+  const [day, hour, minute, second] = [part('day'), part('hour'), part('minute'), part('second')];
+  if (day < 1 || day > 31 || hour > 24 || minute > 59 || second > 60) return new Date(Number.NaN);
+  const local = Date.UTC(yearOf(found['year'] ?? ''), month, day, hour, minute, second);
+  return new Date(local - offsetOf(zone) * 60_000);
+}
+
+function yearOf(digits: string): number {
+  const year = Number(digits);
+  if (digits.length > 3) return year;
+  return year + (digits.length === 2 && year < 50 ? 2_000 : 1_900);
+}
+
+/** In minutes. */
+function offsetOf(zone: string): number {
+  const plain = zone.replaceAll(/["']/g, '').trim();
+  const [, sign, hours, minutes] = OFFSET.exec(plain) ?? [];
+  const size = Number(hours) * 60 + Number(minutes);
+  if (sign !== undefined) return sign === '-' ? -size : size;
+  return OFFSETS.get(plain.toUpperCase()) ?? 0;
+}

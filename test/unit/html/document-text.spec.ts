@@ -1,0 +1,37 @@
+import { documentText } from '../../../src/lib/html/index.js';
+
+describe('the text of a document', () => {
+  test.each([
+    ['<h1>Grüße</h1><p>one<br>two</p><div>three</div>', 'Grüße\n\none\ntwo\n\nthree'],
+    ['<html><head><title>T</title><style>p { color: red }</style></head><body><p>x</p></body></html>', 'x'],
+    ['<p>a line that its\r\n program has wrapped</p>', 'a line that its program has wrapped'],
+    ['<p>a</p>\n<pre>b\n  c</pre>\n<p>d</p>', 'a\n\nb\nc\n\nd'],
+    [`<p>${'word '.repeat(40).trim()}</p>`, 'word '.repeat(40).trim()],
+    ['<img src="https://e.example/p.gif" alt="Logo"><p>x</p>', 'x'],
+    ['<p>a &lt;b&gt; &amp; c</p><!--[if mso]><p>y</p><![endif]-->', 'a <b> & c'],
+    ['<style>p { color: red }</style><p>İİİİİİİİ</p><STYLE>x</STYLE><p>y</p>', 'İİİİİİİİ\n\ny'],
+    ['<p>a</p><pre>b\n\nc', 'a\n\nb\n\nc'],
+    ['<div>a</div>\n<div>b</div>\n<div><br></div><div>c</div>', 'a\nb\n\nc'],
+    ['x<ul>\n<li>a</li>\n<li>b</li>\n</ul>y', 'x\n\na\nb\n\ny'],
+    ['a<br>\nb<br><br>c', 'a\nb\n\nc'],
+  ])('%j', (html, text) => {
+    expect(documentText(html)).toBe(text);
+  });
+
+  test.each([
+    ['<a href="https://e.example/a?b=1&amp;c=2">Join</a> now', 'Join [https://e.example/a?b=1&c=2] now'],
+    ["<A class='x' HREF='http://e.example'>Home</A>", 'Home [http://e.example]'],
+    ['<a href=https://e.example/>e.example</a>', 'e.example [https://e.example/]'],
+    ['<a href="https://e.example/">https://e.example</a>', 'https://e.example'],
+    ['<a href="https://e.example/x"><img src="p.png"></a>', ''],
+    ['<a href="mailto:ina@e.example">Ina</a> <a name="x">y</a>', 'Ina y'],
+    ['<a href="https://e.example/">open', 'open'],
+  ])('has the addresses of links: %j', (html, text) => {
+    expect(documentText(html)).toBe(text);
+  });
+
+  test('takes linear time', () => {
+    for (const piece of ['<a ', '<a href="https://e.example">', '<pre>', '<script>', '\n', '</a'])
+      expect(documentText(piece.repeat(100_000)).length).toBeLessThan(1_000_000);
+  });
+});
