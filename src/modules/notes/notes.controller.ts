@@ -99,9 +99,9 @@ export class NotesController {
   @Revisioned('note', { takesKey: true })
   update(
     @Ctx() ctx: RequestContext,
-    @Idempotency() key: IdempotencyKey | null,
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
+    @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(UpdateNote) body: Checked<UpdateNote>,
     @Query() query: ShareTokenQuery,
   ) {

@@ -7,7 +7,7 @@ import { startScript } from '../support/processes.mjs';
 
 const PACKAGES = {
   pouchdb: ['pouchdb@9.0.0', 'express-pouchdb@4.2.0', 'express@4'],
-  rxdb: ['rxdb@16.21.1', 'rxdb-server@16.21.1', 'rxjs@7', 'express@4'],
+  rxdb: ['rxdb@15.22.0', 'rxdb-server@15.22.0', 'rxjs@7', 'express@4', 'cors@2'],
 };
 
 /** Installs a peer beside the temporary files of this machine, once. @returns the directory with its modules */
@@ -26,7 +26,9 @@ function install(kind) {
 }
 
 /** Documents of a request that fills a database. */
-const AT_ONCE = 100;
+const AT_ONCE = 1_000;
+/** The server of RxDB rejects bodies of more than 100 kB. */
+const RXDB_AT_ONCE = 10;
 
 async function send(base, method, target, body) {
   const headers = { 'content-type': 'application/json' };
@@ -47,9 +49,9 @@ const FILL = {
     }
   },
   async rxdb(base, database, notes) {
-    for (let from = 0; from < notes.length; from += AT_ONCE) {
+    for (let from = 0; from < notes.length; from += RXDB_AT_ONCE) {
       const rows = notes
-        .slice(from, from + AT_ONCE)
+        .slice(from, from + RXDB_AT_ONCE)
         .map((note) => ({ newDocumentState: { ...note, _deleted: false } }));
       await send(base, 'POST', `${database}/0/push`, rows);
     }

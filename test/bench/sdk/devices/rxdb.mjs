@@ -2,6 +2,9 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { NOTE_SCHEMA } from '../rxdb-schema.mjs';
 
+/** Documents of a push, each with its state before: the server rejects bodies of more than 100 kB. */
+const PUSHED_AT_ONCE = 7;
+
 /** RxDB with its store in memory: those on the disk are not free for Node. */
 export async function openDevice({ url, database, modules }, network) {
   globalThis.fetch = network.fetch;
@@ -17,7 +20,7 @@ export async function openDevice({ url, database, modules }, network) {
       url: `${url}/${database}/0`,
       live: false,
       pull: {},
-      push: {},
+      push: { batchSize: PUSHED_AT_ONCE },
     });
     let failure;
     replication.error$.subscribe((error) => (failure = error));
