@@ -103,8 +103,8 @@ export class World {
   private movingUntil = 0;
   private down: string | undefined;
   private serial = 0;
-  /** Responses so far. */
-  private answered = 0;
+  /** Responses so far, to all clients. */
+  answered = 0;
   private readonly began = performance.now();
 
   constructor(site: Site, seed: string) {
