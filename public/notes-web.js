@@ -1050,7 +1050,7 @@ var get = (path, query) => ({
   path: withQuery(path, query)
 });
 var ownFeed = (name) => ({
-  request: (_scope, { cursor, walk, bodies }) => walk === void 0 ? get(`/${name}/changes`, { cursor, limit: LIMIT, include: "content" }) : get(`/${name}/index`, {
+  request: (_scope, { cursor, walk, bodies, isBare }) => walk === void 0 ? get(`/${name}/changes`, { cursor, limit: LIMIT, include: isBare ? "summary" : "content" }) : get(`/${name}/index`, {
     cursor,
     limit: LIMIT,
     include: bodies || !(name in BODIES) ? "content" : "summary"
@@ -1101,18 +1101,26 @@ var FEEDS = {
   contacts
 };
 var isList = (name) => FEEDS[name].isList === true;
-function requestOf(feed, state) {
+function requestOf(feed, read) {
   const { name, scope = "" } = partsOf(feed);
-  return FEEDS[name].request(scope, state);
+  return FEEDS[name].request(scope, read);
 }
 var pageOf = (feed, body) => FEEDS[partsOf(feed).name].page(body);
 var BODIES = { notes: "content" };
-function isKnown(feed, item, copy) {
+function keepsBody({ feed, sent }) {
+  const body = BODIES[feed];
+  return body !== void 0 && sent?.done?.revision !== void 0 && !(body in (sent.change.fields ?? {}));
+}
+function isKnown(feed, item, row) {
   const body = BODIES[feed];
   if (body === void 0)
     return true;
-  const isSameVersion = copy?.["revision"] === item["revision"] && copy?.["created_at"] === item["created_at"];
-  return isSameVersion && copy !== void 0 && body in copy;
+  const copy = row?.server;
+  if (!row || !copy || !(body in copy) || copy["created_at"] !== item["created_at"])
+    return false;
+  const { revision } = copy;
+  const isOwnWrite = row.sent?.done?.revision === item["revision"] && row.sent?.revision === revision;
+  return revision === item["revision"] || isOwnWrite && keepsBody(row);
 }
 function withBody(feed, item, copy) {
   const body = BODIES[feed];
@@ -1149,7 +1157,7 @@ var Rows = class {
   change(work) {
     return this.run("write", work);
   }
-  /** As `change`, for what follows from the feeds alone: after a loss of power they are read again from the position of before. */
+  /** As `change`, for what the service delivers again after a loss of power, when feeds are read and requests are sent from where they were. */
   receive(work) {
     return this.run("relaxed", work);
   }
@@ -1260,7 +1268,8 @@ var Puller = class {
     this.listed.clear();
   }
   async pullAll(feeds, heads, signal2) {
-    let due = await this.dueOf(feeds, heads);
+    const { feeds: changed, bare } = await this.dueOf(feeds, heads);
+    let due = changed;
     for (const feed of due.filter(isListed))
       await this.rows.receive((edit) => startWalk(edit, feed));
     const pages2 = new ReadAhead(this.client, signal2);
@@ -1268,16 +1277,24 @@ var Puller = class {
     try {
       while (due.length > 0) {
         const now = due.slice(0, FEEDS_AT_ONCE);
-        const states = await Promise.all(now.map((feed) => this.begin(feed)));
-        const responses = await pages2.read(now.map((feed, n) => requestOf(feed, states[n])));
-        pages2.begin(now.flatMap((feed, n) => followingOf(feed, states[n], responses[n])));
+        const reads = await Promise.all(now.map(async (feed) => ({
+          ...await this.begin(feed),
+          isBare: bare.has(feed)
+        })));
+        const responses = await pages2.read(now.map((feed, n) => requestOf(feed, reads[n])));
+        pages2.begin(now.flatMap((feed, n) => followingOf(feed, reads[n], responses[n])));
         const ended = /* @__PURE__ */ new Set();
         for (const [n, feed] of now.entries()) {
           const { status, body } = responses[n];
           if (isUnreadable(status)) {
             failure ??= new ApiError(body, new Response(null, { status }));
             ended.add(feed);
-          } else if (await this.take(feed, states[n], responses[n], heads))
+            continue;
+          }
+          const outcome = await this.take(feed, reads[n], responses[n], heads);
+          if (outcome === "incomplete")
+            bare.delete(feed);
+          if (outcome === "end")
             ended.add(feed);
         }
         due = due.filter((feed) => !ended.has(feed));
@@ -1288,19 +1305,25 @@ var Puller = class {
     if (failure)
       throw failure;
   }
+  /** @returns the feeds to be read, and among them those whose pages need no bodies, as far as the device knows */
   dueOf(feeds, heads) {
     return this.rows.read(async (tx) => {
       const written = /* @__PURE__ */ new Set();
-      for await (const { feed, sent } of eachPending(tx))
-        if (sent?.done)
-          written.add(feed);
+      const withBodies = /* @__PURE__ */ new Set();
+      for await (const row of eachPending(tx)) {
+        if (!row.sent?.done)
+          continue;
+        written.add(row.feed);
+        if (!keepsBody(row))
+          withBodies.add(row.feed);
+      }
       const due = [];
       for (const feed of feeds) {
         const state = await readFeedState(tx, feed);
         if (written.has(feed) || this.hasChanged(feed, state, heads))
           due.push(feed);
       }
-      return due;
+      return { feeds: due, bare: new Set([...written].filter((feed) => !withBodies.has(feed))) };
     });
   }
   hasChanged(feed, state, heads) {
@@ -1315,22 +1338,22 @@ var Puller = class {
     const isBegun = state?.cursor !== void 0 || state?.walk !== void 0;
     return state && isBegun ? state : this.rows.receive((edit) => startWalk(edit, feed));
   }
-  /** @returns whether the feed has ended */
   async take(feed, asked, { status, body }, heads) {
-    if (status === 410)
-      return this.rows.receive(async (edit) => {
-        await startWalk(edit, feed);
-        return false;
-      });
-    if (status === 404)
-      return this.rows.receive((edit) => drop(edit, feed).then(() => true));
+    if (status === 410) {
+      await this.rows.receive((edit) => startWalk(edit, feed));
+      return "more";
+    }
+    if (status === 404) {
+      await this.rows.receive((edit) => drop(edit, feed));
+      return "end";
+    }
     if (status === 403)
-      return true;
+      return "end";
     const page2 = pageOf(feed, body);
-    const isEnd = await this.rows.receive((edit) => store(edit, feed, asked, page2, numberOf(feed, heads)));
-    if (isEnd && isListed(feed))
+    const taken = await this.rows.receive((edit) => store(edit, feed, asked, page2, numberOf(feed, heads)));
+    if (taken === "end" && isListed(feed))
       this.listed.set(feed, { at: Date.now(), heads: headsOf(feed, heads) });
-    return isEnd;
+    return taken;
   }
 };
 function followingOf(feed, asked, { status, body }) {
@@ -1348,19 +1371,23 @@ async function startWalk(edit, feed) {
   await edit.setFeedState(feed, begun);
   return begun;
 }
-async function store(edit, feed, asked, page2, seen) {
+async function store(edit, feed, { isBare = false, ...asked }, page2, seen) {
   const { walk, walks } = asked;
-  const areKnown = walk !== void 0 && await hasBodies(edit, feed, page2);
+  const areKnown = (walk !== void 0 || isBare) && await hasBodies(edit, feed, page2);
+  if (walk === void 0 && isBare && !areKnown)
+    return "incomplete";
   if (walk !== void 0 && !areKnown && !asked.bodies && isWalkOfIndex(feed)) {
     await edit.setFeedState(feed, { ...asked, bodies: true });
-    return false;
+    return "more";
   }
+  const isEnd = !page2.hasMore && (walk === void 0 || !isWalkOfIndex(feed));
   for (const { id, item } of page2.changes) {
     let roleBefore;
     await edit.step(feed, id, (row, rules) => {
       roleBefore = row?.server?.["role"];
-      const next = received(row ?? { feed, id }, item && withBody(feed, item, row?.server), rules);
-      return next && walk !== void 0 ? { ...next, walk } : next;
+      const known = received(row ?? { feed, id }, item && withBody(feed, item, row?.server), rules);
+      const next = known && walk !== void 0 ? { ...known, walk } : known;
+      return next && isEnd ? settled(next, rules) : next;
     });
     if (item && roleBefore !== item["role"])
       await rereadContained(edit, feed, id);
@@ -1372,19 +1399,18 @@ async function store(edit, feed, asked, page2, seen) {
   if (page2.hasMore) {
     const ofWalk = walk !== void 0 && { walk, ...!areKnown && { bodies: true } };
     await edit.setFeedState(feed, { ...state, ...ofWalk });
-    return false;
+    return "more";
   }
   if (walk !== void 0 && walk > 1)
     await sweep(edit, feed, walk);
-  const isEnd = walk === void 0 || !isWalkOfIndex(feed);
   if (isEnd)
     await settle(edit, feed);
   await edit.setFeedState(feed, isEnd ? { ...state, seen } : state);
-  return isEnd;
+  return isEnd ? "end" : "more";
 }
 async function hasBodies(edit, feed, { changes: changes2 }) {
   for (const { id, item } of changes2)
-    if (item && !isKnown(feed, item, (await edit.tx.get(feed, id))?.server))
+    if (item && !isKnown(feed, item, await edit.tx.get(feed, id)))
       return false;
   return true;
 }
@@ -1503,7 +1529,8 @@ var Pusher = class {
       if (rows.length === 0)
         return result;
       const requests = rows.map((row) => writeOf(row, this.device));
-      const responses = await runBatch(this.client, "ordered", requests, signal2);
+      const mode = rows.every(isPlainEdit) ? "independent" : "ordered";
+      const responses = await runBatch(this.client, mode, requests, signal2);
       const outcomes = rows.map((row, n) => {
         const response = responses[n];
         return response ? outcomeOf(row, response) : { kind: "wait" };
@@ -1539,12 +1566,17 @@ var Pusher = class {
       return taken;
     });
   }
+  /** After a loss of power, the requests are repeated with their keys, as after one of their response. */
   store(rows, outcomes) {
-    return this.rows.change(async (edit) => {
+    return this.rows.receive(async (edit) => {
       for (const [n, { feed, id, sent }] of rows.entries())
         await edit.step(feed, id, (row, rules) => row?.sent?.key === sent.key ? answered(row, outcomes[n], rules) : row);
     });
   }
+};
+var isPlainEdit = ({ feed, sent }) => {
+  const { create: create2, restore, remove, fields } = sent.change;
+  return feed === "notes" && !create2 && !restore && !remove && idsIn(fields).next().done === true;
 };
 var sizeOf = (row) => JSON.stringify((row.sent?.change ?? row.open)?.fields ?? {}).length;
 

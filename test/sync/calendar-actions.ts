@@ -58,11 +58,15 @@ function someCalendar({ rng, device }: Actor): string | undefined {
   return all.length === 0 ? undefined : rng.pick(all);
 }
 
+/** The events of a calendar that the device has, without those that only devices of one user write. */
+const eventsOf = ({ device, world }: Actor, calendarId: string): any[] =>
+  device.known('events', calendarId).filter(({ id }) => !world.saves.privates.has(id));
+
 /** Some event that the device has. */
-function someEvent({ rng, device }: Actor): { calendarId: string; event: any } | undefined {
+function someEvent(actor: Actor): { calendarId: string; event: any } | undefined {
+  const { rng, device } = actor;
   const all = device.known('calendars').flatMap(({ id }) =>
-    device
-      .known('events', id)
+    eventsOf(actor, id)
       .slice(-6)
       .map((event) => ({ calendarId: id as string, event })),
   );
@@ -118,10 +122,10 @@ async function respond(actor: Actor): Promise<void> {
 
 /** Changes of a device in one synchronisation: new events, changes and deletions. */
 async function push(actor: Actor): Promise<void> {
-  const { rng, device, world } = actor;
+  const { rng, world } = actor;
   const id = someCalendar(actor);
   if (id === undefined) return;
-  const items = device.known('events', id);
+  const items = eventsOf(actor, id);
   const changes = Array.from({ length: rng.int(1, 5) }, () => {
     if (items.length === 0 || rng.chance(0.4))
       return { op: 'upsert', client_id: world.unique(), event: newEvent(actor) };

@@ -29,9 +29,14 @@ function someBook({ rng, device }: Actor): string | undefined {
   return writable.length === 0 ? undefined : rng.pick(writable).id;
 }
 
-function someContact({ rng, device }: Actor): any {
+/** Contacts without those that only devices of one user write. */
+const shared = ({ world }: Actor, contacts: Iterable<any>): any[] =>
+  [...contacts].filter(({ external_id: id }) => !world.saves.privates.has(id));
+
+function someContact(actor: Actor): any {
+  const { rng, device } = actor;
   const known = [...device.items('addressbooks').keys()].flatMap((id) =>
-    device.known('contacts', id).slice(-6),
+    shared(actor, device.known('contacts', id)).slice(-6),
   );
   return known.length === 0 ? undefined : rng.pick(known);
 }
@@ -83,7 +88,9 @@ async function moveMany(actor: Actor): Promise<void> {
   const { rng, device } = actor;
   const [source, target] = [someBook(actor), someBook(actor)];
   if (source === undefined || target === undefined || source === target) return;
-  const ids = [...device.items('contacts', source).keys()].filter(() => rng.chance(0.3));
+  const ids = shared(actor, device.items('contacts', source).values())
+    .map(({ external_id: id }) => id as string)
+    .filter(() => rng.chance(0.3));
   if (ids.length === 0) return;
   for (const id of ids) actor.world.contactLedger.mayBeDeleted(source, id);
   const body = { target_addressbook_id: target, contact_ids: ids, on_conflict: rng.pick(['skip', 'rename']) };
@@ -96,7 +103,7 @@ async function push(actor: Actor): Promise<void> {
   const ids = [...reader.contacts.books.keys()];
   if (ids.length === 0) return;
   const id = rng.pick(ids);
-  const known = [...reader.contacts.books.get(id)!.contacts.values()];
+  const known = shared(actor, reader.contacts.books.get(id)!.contacts.values());
   const changes = Array.from({ length: rng.int(0, 4) }, () => {
     if (known.length === 0 || rng.chance(0.3))
       return { op: 'upsert', external_id: someName(actor), contact: { full_name: world.unique() } };

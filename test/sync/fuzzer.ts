@@ -30,6 +30,10 @@ export interface Outcome {
 }
 
 const QUIET_SECONDS = 60;
+/** A run without a response to any client for so long has stopped. How long a run takes depends on the machine. */
+const STALLED_MINUTES = 5;
+/** Limit of a test that runs the fuzzer, milliseconds: a run that stops ends before. */
+export const LIMIT_MS = 3_600_000;
 
 /**
  * A model-based test of synchronisation: users write, share and file notes at the same time, their devices follow by
@@ -41,8 +45,7 @@ export async function fuzz(site: Site, plan: Plan): Promise<Outcome> {
   const rng = world.rng('rounds');
   const devices: Device[] = [];
   const readers = site.users.map((user) => new Reader(world, user));
-  // Not while the workspace moves: there a program has differed from the server at times, and the cause is not found yet.
-  const programs = plan.moves ? [] : site.users.slice(0, 1).map((user) => new DavDevice(world, user));
+  const programs = site.users.slice(0, 1).map((user) => new DavDevice(world, user));
   const performers = Array.from(
     { length: plan.performers },
     (_, n) => new Performer(world, devices, readers, n, plan.performers),
@@ -55,11 +58,8 @@ export async function fuzz(site: Site, plan: Plan): Promise<Outcome> {
       last = !plan.goOn(rounds + 1);
       const crash = plan.crashes && site.crash && rng.chance(0.4) ? rng.int(0, site.bases.length - 1) : null;
       const actions = Math.ceil(plan.actionsPerRound * rng.pick([0.1, 0.4, 1]));
-      await round(world, { devices, readers, programs, performers }, actions, {
-        last,
-        crash,
-        move: plan.moves === true,
-      });
+      const choices = { last, crash, move: plan.moves === true };
+      await whileAnswered(world, round(world, { devices, readers, programs, performers }, actions, choices));
       rounds += 1;
       plan.progress?.(progress(world, rounds));
     }
@@ -118,6 +118,24 @@ async function round(
   await Promise.all(programs.map((program) => program.check()));
   await recallNotes(world);
   await recallTasks(world);
+}
+
+/** @throws Violation when clients get no responses any more before the work ends */
+async function whileAnswered(world: World, work: Promise<void>): Promise<void> {
+  let [before, minutes] = [-1, 0];
+  let timer: NodeJS.Timeout | undefined;
+  const stalled = new Promise<never>((_resolve, reject) => {
+    timer = setInterval(() => {
+      minutes = world.answered === before ? minutes + 1 : 0;
+      before = world.answered;
+      if (minutes >= STALLED_MINUTES) reject(new Violation(`no response for ${minutes} minutes`));
+    }, 60_000);
+  });
+  try {
+    await Promise.race([work, stalled]);
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 async function crashMidway(world: World, index: number, now: () => boolean): Promise<void> {

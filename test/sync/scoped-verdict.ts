@@ -9,20 +9,27 @@ import type { User, World } from './world.ts';
 
 const BOOKS = '/contact/addressbooks';
 
-/** Compares the calendars and address books of the devices of a user, and their contents, with full reads. */
+/**
+ * Compares the calendars and address books of the devices of a user, and their contents, with full reads.
+ * @param isQueued whether a device has unsent changes of an object
+ */
 export async function checkScoped(
   world: World,
   devices: Device[],
   reader: Reader,
   rng: Rng,
   user: User,
+  isQueued: (device: string, id: string) => boolean,
 ): Promise<void> {
+  const allEvents = new Map<string, any>();
+  const allContacts = new Map<string, any>();
   const calendars = await listed(world, rng, user, '/calendar?include=hidden&limit=200', 'calendars');
   await compareAll(devices, 'calendars', calendars, undefined, (calendar) => calendar);
   for (const id of calendars.keys()) {
     const events = await eventsOf(world, rng, user, id);
     world.count('events compared', events.size * devices.length);
     await compareAll(devices, 'events', events, id, withoutPermissions);
+    for (const [eventId, event] of events) allEvents.set(eventId, event);
   }
   const books = await listed(world, rng, user, '/contact/useraddressbooks', 'addressbooks');
   await compareAll(devices, 'addressbooks', books, undefined, (book) => book);
@@ -33,7 +40,10 @@ export async function checkScoped(
     world.count('contacts compared', contacts.size * devices.length);
     await compareAll(devices, 'contacts', contacts, id, withoutRights);
     reader.contacts.check(id, contacts);
+    for (const [externalId, contact] of contacts) allContacts.set(externalId, contact);
   }
+  world.saves.checkPrivate(user.name, 'events', isQueued, allEvents);
+  world.saves.checkPrivate(user.name, 'contacts', isQueued, allContacts);
 }
 
 async function compareAll(

@@ -35,7 +35,7 @@ export async function checkDevices(
     world.saves.checkPrivate(user.name, 'notes', isQueued, notes);
     const tasks = await checkTasks(world, online, reader, rng, user);
     world.saves.checkPrivate(user.name, 'tasks', isQueued, tasks);
-    await checkScoped(world, online, reader, rng, user);
+    await checkScoped(world, online, reader, rng, user, isQueued);
   }
   await checkLedger(world, rng);
   world.contactLedger.check(

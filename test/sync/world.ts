@@ -54,7 +54,12 @@ export interface KnownNote {
 const TRACE = 6_000;
 /** The share of requests that may meet a lock that timed out: a loaded machine stalls more often than an idle one. */
 const MAX_OVERLOADED = 0.002;
-const ANSWER_SECONDS = 30;
+/** A request without a response is examined in this interval. */
+const PATIENCE_SECONDS = 30;
+/** Responses to other requests after which it has been forgotten: a loaded machine delays all of them. */
+const OVERTAKEN = 500;
+/** Examinations after which it is given up, where no other request gets a response either. */
+const MAX_EXAMINATIONS = 20;
 const REPEATED_AFTER_MOVE = 'requests repeated after a move';
 const OVERLOADED = 'requests that met an overload';
 const NO_ANSWER_GRACE_MS = 1_500;
@@ -98,6 +103,8 @@ export class World {
   private movingUntil = 0;
   private down: string | undefined;
   private serial = 0;
+  /** Responses so far, to all clients. */
+  answered = 0;
   private readonly began = performance.now();
 
   constructor(site: Site, seed: string) {
@@ -211,7 +218,9 @@ export class World {
     let status = 0;
     let response: any;
     try {
-      ({ status, response } = await exchange(`${base}/apis/v1${path}`, user.token, method, body));
+      ({ status, response } = await this.patiently((signal) =>
+        exchange(`${base}/apis/v1${path}`, user.token, method, body, signal),
+      ));
     } catch (error) {
       if (began >= this.disturbedUntil) throw new Violation(`no response to ${line}: ${String(error)}`);
     }
@@ -231,6 +240,33 @@ export class World {
     } else if (status !== 0 && !allowed.includes(outcome))
       throw new Violation(`${line} -> ${outcome} ${JSON.stringify(response).slice(0, 500)}`, ...idsIn(line));
     return { status, body: response, began };
+  }
+
+  /**
+   * Makes a request. It fails if it gets no response although many others get theirs meanwhile: a run must not hang, and the time that a
+   * response takes depends on the machine.
+   */
+  async patiently<T>(request: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const abort = new AbortController();
+    const before = this.answered;
+    let examinations = 0;
+    const late = new Promise<never>((_resolve, reject) => {
+      abort.signal.addEventListener('abort', () => reject(abort.signal.reason as Error));
+    });
+    const timer = setInterval(() => {
+      const others = this.answered - before;
+      examinations += 1;
+      if (others < OVERTAKEN && examinations < MAX_EXAMINATIONS) return;
+      abort.abort(
+        new Error(`nothing for ${examinations * PATIENCE_SECONDS} s and ${others} other responses`),
+      );
+    }, PATIENCE_SECONDS * 1000);
+    try {
+      return await Promise.race([request(abort.signal), late]);
+    } finally {
+      clearInterval(timer);
+      this.answered += 1;
+    }
   }
 
   /** Whether the service may reject a request at the moment. @param began the time at which it was sent */
@@ -259,38 +295,24 @@ export class World {
   }
 }
 
-/** One request with its response, within a fixed time limit: a run must not hang. */
+/** One request with its response. */
 async function exchange(
   url: string,
   token: string,
   method: string,
   body: unknown,
+  signal: AbortSignal,
 ): Promise<{ status: number; response: any }> {
-  const gone = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`nothing for ${ANSWER_SECONDS} s`));
-      gone.abort();
-    }, ANSWER_SECONDS * 1000);
+  const response = await fetch(url, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+    signal,
   });
-  const answered = async () => {
-    const response = await fetch(url, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-      signal: gone.signal,
-    });
-    return { status: response.status, response: await response.json() };
-  };
-  try {
-    return await Promise.race([answered(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return { status: response.status, response: await response.json() };
 }
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;

@@ -96,15 +96,16 @@ export class NotesController {
     errors: [...WRITE_ERRORS, NoteErrors.noChanges],
   })
   @BodyLimit(NOTE_BODY_BYTES)
-  @Revisioned('note')
+  @Revisioned('note', { takesKey: true })
   update(
     @Ctx() ctx: RequestContext,
     @Id() id: string,
     @Expected() expected: ExpectedRevision,
+    @Idempotency() key: IdempotencyKey | null,
     @CheckedBody(UpdateNote) body: Checked<UpdateNote>,
     @Query() query: ShareTokenQuery,
   ) {
-    return this.notes.update(ctx, id, expected, body, query.share_token);
+    return this.notes.update(ctx, key, id, expected, body, query.share_token);
   }
 
   @Endpoint('DELETE :id', {

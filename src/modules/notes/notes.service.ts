@@ -68,6 +68,7 @@ export class NotesService {
   /** Compare-and-set on the revision. Errors come in the order of the contract (adr/0003). */
   async update(
     ctx: RequestContext,
+    key: IdempotencyKey | null,
     id: string,
     expected: ExpectedRevision,
     body: Checked<UpdateNote>,
@@ -77,8 +78,7 @@ export class NotesService {
     const error = expected.error ?? checked.error;
     const { base_revision: _, device_id: device, ...patch } = error ? ({} as UpdateNote) : checked.value;
     const command = { userId: ctx.userId, error, base: error ? null : expected.value, patch };
-    const { revision, note } = await this.edits.edit(ctx, { id, command, device, link });
-    return noteReply(id, revision, note);
+    return this.edits.edit(ctx, { id, key, command, device, link });
   }
 
   /** Moves the note to the trash. */

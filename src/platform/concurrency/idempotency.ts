@@ -7,7 +7,7 @@ import type { Tx } from '../database/tx.js';
 import type { RequestContext } from '../context/request-context.js';
 import type { RequestWithBody } from '../http/body/body.guard.js';
 import { ApiIdempotency, IDEMPOTENCY_ERRORS } from '../http/api-docs.js';
-import { Errors } from '../http/errors.js';
+import { ApiError, Errors } from '../http/errors.js';
 import { documentsInput } from '../http/input-docs.js';
 import { JsonReply } from '../http/json-reply.js';
 import { PeriodicJobs } from '../jobs/periodic-jobs.js';
@@ -61,21 +61,26 @@ type Claim = { locked: boolean } & {
   [Name in 'fingerprint' | 'status' | 'reply' | 'etag' | 'location']: IdempotencyRecord[Name] | null;
 };
 
-// The lock ends with the transaction, so a killed process leaves no lock that would block the retry.
+// The locks end with the transaction, so a killed process leaves none that would block the retry.
 const claim = workspace.statement<Claim>(
   'idempotency.claim',
   `SELECT claimed.locked, known.fingerprint, known.status, known.reply, known.etag, known.location
-     FROM (SELECT pg_try_advisory_xact_lock(hashtextextended($1::uuid::text || $2::uuid::text || $3 || $4, 0)) AS locked) claimed
+     FROM (SELECT scope.place, scope.route, scope.key,
+                  pg_try_advisory_xact_lock(hashtextextended($1::uuid::text || $2::uuid::text || scope.route || scope.key, 0)) AS locked
+             FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS scope (route, key, place)) claimed
      LEFT JOIN idempotency_keys known
-       ON known.tenant_id = $1 AND known.user_id = $2 AND known.route = $3 AND known.key = $4
-      AND known.created_at > now() - interval '24 hours'`,
+       ON known.tenant_id = $1 AND known.user_id = $2 AND known.route = claimed.route AND known.key = claimed.key
+      AND known.created_at > now() - interval '24 hours'
+    ORDER BY claimed.place`,
 );
 
 // A row that another request committed between the snapshot and the lock of this one is not overwritten: its response stays.
 const remember = workspace.statement<Pick<IdempotencyRecord, 'key'>>(
   'idempotency.remember',
   `INSERT INTO idempotency_keys AS known (tenant_id, user_id, route, key, fingerprint, status, reply, etag, location)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+   SELECT $1, $2, made.route, made.key, made.fingerprint, made.status, made.reply, made.etag, made.location
+     FROM unnest($3::text[], $4::text[], $5::bytea[], $6::int[], $7::text[], $8::text[], $9::text[])
+       AS made (route, key, fingerprint, status, reply, etag, location)
    ON CONFLICT (tenant_id, user_id, route, key) DO UPDATE
      SET fingerprint = excluded.fingerprint, status = excluded.status, reply = excluded.reply,
          etag = excluded.etag, location = excluded.location, created_at = now()
@@ -88,6 +93,31 @@ const forgetOld: Sweep = workspace.statement(
   deletion('idempotency_keys', `created_at < now() - interval '24 hours'`),
   { reach: 'cell' },
 );
+
+/** A write with the response to be remembered. */
+interface Made {
+  key: IdempotencyKey;
+  options: JsonReply<unknown>['options'];
+  text: string;
+}
+
+/** Characters of the responses in one statement: it takes a millisecond to write them as an array. */
+const MAX_CHARACTERS = 256 * 1024;
+
+function bySize(made: readonly Made[]): Made[][] {
+  const groups: Made[][] = [];
+  let characters = 0;
+  for (const one of made) {
+    characters += one.text.length;
+    const group = groups.at(-1);
+    if (group && characters <= MAX_CHARACTERS) group.push(one);
+    else {
+      groups.push([one]);
+      characters = one.text.length;
+    }
+  }
+  return groups;
+}
 
 const inFlight = () => Errors.requestInFlight.with({ headers: { 'Retry-After': '1' } });
 
@@ -133,27 +163,102 @@ export class IdempotentWrites implements OnModuleInit {
     return key === null ? this.db.tx(write) : this.once(ctx, key, write);
   }
 
+  /**
+   * Runs writes of a user together, in one transaction; those that were made before return their responses.
+   * @param keys of the writes; null: none
+   * @param write makes the writes at these places, of which at least one, and returns the response of each; undefined: it has had no effect, and
+   *   is not remembered
+   * @returns in the order of the keys; 409 `idempotency_key_reused` or `request_in_flight`, or 404 after a purge, in place of the
+   *   response of a write that is not made
+   */
+  async runAll<T>(
+    ctx: RequestContext,
+    keys: readonly (IdempotencyKey | null)[],
+    write: (tx: Tx, places: readonly number[]) => Promise<readonly (JsonReply<T> | undefined)[]>,
+  ): Promise<(JsonReply<T> | ApiError | undefined)[]> {
+    if (keys.every((key) => key === null))
+      return [...(await this.db.single((tx) => write(tx, [...keys.keys()])))];
+    return this.db.tx(async (tx) => {
+      const results = await this.claimAll<T>(tx, ctx, keys);
+      const places = [...keys.keys()].filter((place) => results[place] === undefined);
+      if (places.length === 0) return results;
+      const replies = await write(tx, places);
+      for (const [n, place] of places.entries()) results[place] = replies[n];
+      await this.rememberAll(
+        tx,
+        ctx,
+        places.flatMap((place, n) => {
+          const [key, reply] = [keys[place], replies[n]];
+          if (!key || !reply) return [];
+          const { json, options } = reply;
+          return [{ key, options, text: options.remembered ?? String(json) }];
+        }),
+      );
+      return results;
+    });
+  }
+
   private async once<T>(
     ctx: RequestContext,
     key: IdempotencyKey,
     write: (tx: Tx) => Promise<JsonReply<T>>,
   ): Promise<JsonReply<T>> {
-    return this.db.tx(async (tx) => {
-      const scope = [ctx.tenantId, ctx.userId, key.route, key.key];
-      const [found] = await tx.query(claim, scope);
-      if (!found?.locked) throw inFlight();
-      if (found.reply !== null) return this.replay(found, key);
-      const reply = await write(tx);
-      const { status = 200, etag = null, location = null, remembered = String(reply.json) } = reply.options;
-      const values = [...scope, key.fingerprint, status, remembered, etag, location];
-      if ((await tx.query(remember, values)).length === 0) throw inFlight();
-      return reply;
-    });
+    const [result] = await this.runAll<T>(ctx, [key], async (tx) => [await write(tx)]);
+    if (result instanceof ApiError) throw result;
+    return result!;
   }
 
-  private replay<T>(found: Claim, key: IdempotencyKey): JsonReply<T> {
-    if (!found.fingerprint?.equals(key.fingerprint)) throw Errors.idempotencyKeyReused.with();
-    if (found.reply === '') throw Errors.notFound.with({ message: 'The object of this request was purged.' });
+  /** @returns the outcome of each write that is not to be made */
+  private async claimAll<T>(
+    tx: Tx,
+    ctx: RequestContext,
+    keys: readonly (IdempotencyKey | null)[],
+  ): Promise<(JsonReply<T> | ApiError | undefined)[]> {
+    const results: (JsonReply<T> | ApiError | undefined)[] = keys.map(() => undefined);
+    const claims = new Map<string, { place: number; key: IdempotencyKey }>();
+    for (const [place, key] of keys.entries()) {
+      if (key === null) continue;
+      const name = `${key.route} ${key.key}`;
+      // A session gets a lock twice.
+      if (claims.has(name)) results[place] = inFlight();
+      else claims.set(name, { place, key });
+    }
+    const claimed = [...claims.values()];
+    const found = await tx.query(claim, [
+      ctx.tenantId,
+      ctx.userId,
+      claimed.map(({ key }) => key.route),
+      claimed.map(({ key }) => key.key),
+    ]);
+    for (const [n, { place, key }] of claimed.entries()) {
+      const known = found[n]!;
+      if (!known.locked) results[place] = inFlight();
+      else if (known.reply !== null) results[place] = this.replay(known, key);
+    }
+    return results;
+  }
+
+  private async rememberAll(tx: Tx, ctx: RequestContext, made: readonly Made[]): Promise<void> {
+    for (const some of bySize(made)) {
+      const stored = await tx.query(remember, [
+        ctx.tenantId,
+        ctx.userId,
+        some.map(({ key }) => key.route),
+        some.map(({ key }) => key.key),
+        some.map(({ key }) => key.fingerprint),
+        some.map(({ options }) => options.status ?? 200),
+        some.map(({ text }) => text),
+        some.map(({ options }) => options.etag ?? null),
+        some.map(({ options }) => options.location ?? null),
+      ]);
+      if (stored.length < some.length) throw inFlight();
+    }
+  }
+
+  private replay<T>(found: Claim, key: IdempotencyKey): JsonReply<T> | ApiError {
+    if (!found.fingerprint?.equals(key.fingerprint)) return Errors.idempotencyKeyReused.with();
+    if (found.reply === '')
+      return Errors.notFound.with({ message: 'The object of this request was purged.' });
     return JsonReply.ofText(found.reply as string, {
       status: found.status ?? 200,
       etag: found.etag ?? undefined,

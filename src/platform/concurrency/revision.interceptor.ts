@@ -24,6 +24,7 @@ interface Revisioning {
   kind: string;
   optional: boolean;
   idInPath: boolean;
+  takesKey: boolean;
 }
 
 /**
@@ -39,7 +40,10 @@ class RevisionInterceptor implements NestInterceptor {
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const { kind, optional, idInPath } = this.reflector.get<Revisioning>(REVISIONED, context.getHandler());
+    const { kind, optional, idInPath, takesKey } = this.reflector.get<Revisioning>(
+      REVISIONED,
+      context.getHandler(),
+    );
     const request = context
       .switchToHttp()
       .getRequest<RequestWithBody & { expected?: ExpectedRevision; ctx: RequestContext }>();
@@ -52,7 +56,7 @@ class RevisionInterceptor implements NestInterceptor {
       body?.base_revision,
       optional,
     );
-    const key = idempotencyKeyOf(request);
+    const key = takesKey ? null : idempotencyKeyOf(request);
     if (key === null) return next.handle();
     const handler = () => lastValueFrom(next.handle() as Observable<JsonReply<unknown>>);
     return from(this.writes.runHandler(request.ctx, key, handler));
@@ -61,11 +65,12 @@ class RevisionInterceptor implements NestInterceptor {
 
 /**
  * A write of an existing object of this kind: it must, or where `optional` may, carry the revision that the client read. The
- * last parameter of the path is the id of the object, unless `idInPath` is false. It takes an `Idempotency-Key`.
+ * last parameter of the path is the id of the object, unless `idInPath` is false. It takes an `Idempotency-Key`, by the interceptor or, where
+ * it `takesKey`, by a parameter with `@Idempotency()`.
  */
-export const Revisioned = (kind: string, { optional = false, idInPath = true } = {}) =>
+export const Revisioned = (kind: string, { optional = false, idInPath = true, takesKey = false } = {}) =>
   applyDecorators(
-    SetMetadata(REVISIONED, { kind, optional, idInPath } satisfies Revisioning),
+    SetMetadata(REVISIONED, { kind, optional, idInPath, takesKey } satisfies Revisioning),
     UseInterceptors(RevisionInterceptor),
     ApiIdempotency(),
     ApiHeader({

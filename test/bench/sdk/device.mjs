@@ -4,6 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 const order = JSON.parse(process.argv[2]);
 const { openDevice } = await import(`./devices/${order.side.kind}.mjs`);
 
+const send = globalThis.fetch;
+
 /** The network of the device, which counts. */
 const network = {
   isOnline: true,
@@ -12,7 +14,7 @@ const network = {
   async fetch(...request) {
     if (!network.isOnline) throw new TypeError('The device has no connection.');
     network.requests += 1;
-    const response = await fetch(...request);
+    const response = await send(...request);
     const counted = new TransformStream({
       transform(piece, controller) {
         network.bytes += piece.byteLength;

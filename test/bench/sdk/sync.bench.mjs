@@ -1,5 +1,5 @@
-// `node test/bench/sdk/sync.bench.mjs`: the client library with this service beside PouchDB with its server. The same
-// notes, each device a process of its own with an empty store on the disk; the sides take turns.
+// `node test/bench/sdk/sync.bench.mjs`: the client library with this service beside PouchDB and RxDB with their servers. The same
+// notes, each device a process of its own with an empty store (on the disk; of RxDB in memory); the sides take turns.
 import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
     notes: { type: 'string', default: '10000' },
     contents: { type: 'string', default: '1000' },
     /** Names of sides, separated by commas. */
-    only: { type: 'string', default: 'library,pouchdb,pouchdb-1000' },
+    only: { type: 'string', default: 'library,pouchdb,pouchdb-1000,rxdb' },
   },
 });
 const EDITS = 100;
@@ -34,6 +34,7 @@ const SIDES = {
   library: { kind: 'library' },
   pouchdb: { kind: 'pouchdb' },
   'pouchdb-1000': { kind: 'pouchdb', batch: 1_000 },
+  rxdb: { kind: 'rxdb' },
 };
 const sides = options.only.split(',').map((name) => ({ name, ...SIDES[name] }));
 

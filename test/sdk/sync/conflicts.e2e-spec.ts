@@ -182,6 +182,37 @@ describe('conflicts of offline sync', () => {
     ]);
   });
 
+  test('contents that the device has are not read again with its own edits', async () => {
+    const ids = [
+      await newNote({ title: 'One', content: '<p>One</p>' }),
+      await newNote({ title: 'Two', content: '<p>Two</p>' }),
+    ];
+    const phone = await device();
+    const notes = phone.workspace.collection('notes');
+    const pagesOf = async (edits: () => Promise<void>) => {
+      phone.offline();
+      await edits();
+      phone.parts.length = 0;
+      await phone.online();
+      expect(await phone.workspace.pending()).toEqual([]);
+      const kept = await notes.list({ sort: (a, b) => (a.id < b.id ? -1 : 1) });
+      expect(kept).toEqual(await Promise.all(kept.map(({ id }) => noteOf(id))));
+      return phone.named('GET', '/notes/changes').map(({ path }) => /include=(\w+)/.exec(path)![1]);
+    };
+    const rename = async (title: string) => {
+      for (const id of ids) await notes.update(id, { title });
+    };
+    expect(await pagesOf(() => rename('Offline'))).toEqual(['summary']);
+    expect(await pagesOf(() => notes.update(ids[0]!, { content: '<p>Mine</p>' }))).toEqual(['content']);
+    // Somebody else has written a content: the page is read again.
+    const others = async () => {
+      const { id, revision } = await noteOf(ids[1]!);
+      await alice.api.patch(`/notes/${id}`, { content: '<p>Theirs</p>', base_revision: revision });
+      await notes.update(ids[0]!, { title: 'Once more' });
+    };
+    expect(await pagesOf(others)).toEqual(['summary', 'content']);
+  });
+
   test('a rejected change keeps its problem until it is changed, and names what waits for it', async () => {
     const phone = await device();
     const { workspace } = phone;

@@ -36,7 +36,11 @@ export class ModelService {
       },
       POST: (_path: string, { body }: any) =>
         exchange(() => ({
-          responses: body.requests.map((one: Request) => ({ ...this.run(one), headers: {} })),
+          responses: body.requests.map((one: Request) => {
+            const reply = this.run(one);
+            const { id, revision } = reply.body['note'] ?? {};
+            return { ...reply, headers: id === undefined ? {} : { etag: `"note:${id}:r${revision}"` } };
+          }),
         })),
     } as unknown as WorkspaceClient;
   }
@@ -53,7 +57,10 @@ export class ModelService {
 
   private read({ pathname, searchParams }: URL): Reply {
     const after = pathname.endsWith('index') ? 0 : Number(searchParams.get('cursor') ?? 0);
-    const notes = [...this.notes.values()].filter(({ seq }) => seq > after).map(withoutSeq);
+    const isSummary = searchParams.get('include') === 'summary';
+    const notes = [...this.notes.values()]
+      .filter(({ seq }) => seq > after)
+      .map(({ seq: _seq, content, ...note }) => (isSummary ? note : { ...note, content }));
     return { status: 200, body: { notes, cursor: `${this.head}`, has_more: false } };
   }
 
@@ -61,7 +68,7 @@ export class ModelService {
     const { base_revision: base, device_id: _, ...fields } = body;
     if (method === 'POST') {
       if (this.notes.has(fields['id'])) return { status: 409, body: { error: 'already_exists' } };
-      return this.put({ ...fields, revision: 1, deleted: false }, 201);
+      return this.put({ content: '', ...fields, revision: 1, deleted: false }, 201);
     }
     const note = this.notes.get(id!);
     if (!note) return { status: 404, body: { error: 'not_found' } };
@@ -77,8 +84,6 @@ export class ModelService {
     return { status, body: { note } };
   }
 }
-
-const withoutSeq = ({ seq: _seq, ...note }: Note): Note => note;
 
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));

@@ -64,14 +64,16 @@ export class DavDevice implements DavSender {
     const began = performance.now();
     let [status, text] = [0, ''];
     try {
-      const response = await fetch(this.rng.pick(world.site.bases) + path, {
-        method,
-        headers: { authorization: `Bearer ${user.token}`, depth: '1', ...headers },
-        ...(body !== undefined && { body }),
-        signal: AbortSignal.timeout(30_000),
+      const base = this.rng.pick(world.site.bases);
+      [status, text] = await world.patiently(async (signal) => {
+        const response = await fetch(base + path, {
+          method,
+          headers: { authorization: `Bearer ${user.token}`, depth: '1', ...headers },
+          ...(body !== undefined && { body }),
+          signal,
+        });
+        return [response.status, await response.text()];
       });
-      text = await response.text();
-      ({ status } = response);
     } catch (error) {
       if (!world.disturbed) throw new Violation(`no response to ${line}: ${String(error)}`, path);
     }

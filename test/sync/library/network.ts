@@ -134,6 +134,7 @@ export class Network {
       for (const part of writes) world.saves.unanswered(part);
       throw error;
     });
+    world.answered += 1;
     this.check(request, response.status, text, began);
     if (parts && response.ok) this.received(parts, JSON.parse(text).responses, began);
     signal?.throwIfAborted();

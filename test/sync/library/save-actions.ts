@@ -32,7 +32,8 @@ const OF_KINDS = {
   events: 4,
   contacts: 4,
 };
-const PRIVATE = new Set<CollectionName>(['notes', 'tasks']);
+/** Collections with objects that only the devices of their owner write: in the default calendar and address book, which nobody deletes. */
+const PRIVATE = new Set<CollectionName>(['notes', 'tasks', 'events', 'contacts']);
 const LABELS = 5;
 
 interface Place {
@@ -60,7 +61,9 @@ export async function saveOnDevice(actor: Actor): Promise<void> {
   const place = somePlace(actor);
   if (!place) return;
   const { rng, device } = actor;
-  const items = [...device.items(place.name, place.scope)];
+  const items = [...device.items(place.name, place.scope)].filter(
+    ([id]) => (actor.world.saves.privates.get(id)?.user ?? actor.user.name) === actor.user.name,
+  );
   const isFull = items.length >= KINDS[place.name]!.most;
   const what = rng.weighted({ create: isFull ? 0 : 4, edit: 8, remove: isFull ? 4 : 1, restore: 1 });
   if (what === 'create' || items.length === 0) return create(actor, place);
@@ -75,11 +78,12 @@ async function create(actor: Actor, { name, scope }: Place): Promise<void> {
   const { texts, html, hasLabels, more } = KINDS[name]!;
   const { saves } = world;
   const id = rng.uuid();
+  const isPrivate = PRIVATE.has(name) && isOwnDefault(actor, name, scope) && rng.chance(0.4);
   const texted: Record<string, string> = {
     [texts[0]!]: saves.unique(),
     ...(html && { [html]: `<p>${saves.unique()}</p>` }),
+    ...(isPrivate && !html && { [texts[1]!]: saves.unique() }),
   };
-  const isPrivate = PRIVATE.has(name) && rng.chance(0.4);
   const folder = isPrivate || !html || rng.chance(0.5) ? undefined : someFolder(actor, name);
   const body = { ...texted, ...more, ...(hasLabels && { labels: [] }), ...(folder && { folder_id: folder }) };
   if (name === 'notes') saves.creating(user.id, id);
@@ -98,6 +102,14 @@ async function create(actor: Actor, { name, scope }: Place): Promise<void> {
   record(actor, name, id, texted, result);
 }
 
+/** Whether objects stay where they are: scopes other than the default ones are deleted. */
+function isOwnDefault({ device }: Actor, name: Place['name'], scope: string | undefined): boolean {
+  if (scope === undefined) return true;
+  const { is_default: isDefault, role } =
+    device.items(name === 'events' ? 'calendars' : 'addressbooks').get(scope) ?? {};
+  return isDefault === true && role === 'owner';
+}
+
 /** A folder of the user, also one that only the device has. */
 function someFolder({ rng, device, user }: Actor, name: CollectionName): string | undefined {
   const folders = [...device.items(name === 'notes' ? 'note_folders' : 'task_folders').values()];
@@ -113,8 +125,12 @@ async function edit(actor: Actor, { name, scope }: Place, id: string): Promise<v
   const { saves } = world;
   const known = saves.privates.get(id);
   const isFirst = device.name.endsWith('1');
-  // Of a private object, one device writes the text, the other one the HTML, and both add labels.
-  const field = known ? (isFirst ? texts[0]! : html!) : rng.pick(html ? [...texts, html] : texts);
+  // Of a private object, one device writes the first text, the other one the HTML or the second text, and both add labels.
+  const field = known
+    ? isFirst
+      ? texts[0]!
+      : (html ?? texts[1]!)
+    : rng.pick(html ? [...texts, html] : texts);
   const token = saves.unique();
   const label = hasLabels && rng.chance(0.4) ? saves.unique() : undefined;
   let value = token;

@@ -174,7 +174,7 @@ export class Saves<User extends { name: string }> {
         if (!item) throw new Violation(`${about} is lost`, id);
         if (!values.some((value) => item[field] === value))
           throw new Violation(`${field} of ${about} is ${item[field]} instead of ${values.join(' or ')}`, id);
-        this.world.count('private fields compared');
+        this.world.count(`private fields of ${name} compared`);
       }
       for (const { device, label } of one.labels)
         if (!isQueued(device, id) && !item.labels.includes(label))

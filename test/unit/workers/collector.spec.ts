@@ -1,4 +1,4 @@
-import { Collector } from '../../../src/platform/workers/collector.js';
+import { Collector, oneSlotForEach } from '../../../src/platform/workers/collector.js';
 import { ConcurrencyLimiter } from '../../../src/platform/workers/concurrency-limiter.js';
 
 describe('items that are collected while they wait', () => {
@@ -17,7 +17,7 @@ describe('items that are collected while they wait', () => {
         if (items.includes(13)) throw new Error('unlucky');
         return items.map((item) => item * 2);
       },
-      3,
+      { most: 3 },
     );
   }
 
@@ -38,5 +38,56 @@ describe('items that are collected while they wait', () => {
     const results = await Promise.allSettled([all.add('a', 1), all.add('a', 13)]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(await all.add('a', 2)).toBe(4);
+  });
+
+  test('are a group of their own beyond the size of one', async () => {
+    const sizes: number[] = [];
+    const all = new Collector<number>(
+      new ConcurrencyLimiter(1, Infinity),
+      async (_, items) => {
+        sizes.push(items.length);
+        return [];
+      },
+      { sizeOf: (item) => item, maxSize: 10 },
+    );
+    await Promise.all([1, 9, 1, 50, 2, 8].map((item) => all.add('a', item)));
+    expect(sizes).toEqual([2, 1, 1, 2]);
+  });
+
+  test('run one group of each name at a time, also after a failure', async () => {
+    const running = new Map<string, number>();
+    let most = 0;
+    let together = 0;
+    const all = new Collector<number, number>(
+      oneSlotForEach(),
+      async (name, items) => {
+        running.set(name, (running.get(name) ?? 0) + 1);
+        most = Math.max(most, running.get(name)!);
+        together = Math.max(together, [...running.values()].filter((n) => n > 0).length);
+        for (let turns = 0; turns < 3; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+        running.set(name, running.get(name)! - 1);
+        if (items.includes(13)) throw new Error('unlucky');
+        return items;
+      },
+      { most: 2 },
+    );
+    const results = await Promise.allSettled(
+      [1, 2, 13, 4, 5, 6].flatMap((item) => ['a', 'b'].map((name) => all.add(name, item))),
+    );
+    expect(results.map((result) => (result.status === 'fulfilled' ? result.value : null))).toEqual([
+      1,
+      1,
+      2,
+      2,
+      null,
+      null,
+      null,
+      null,
+      5,
+      5,
+      6,
+      6,
+    ]);
+    expect([most, together]).toEqual([1, 2]);
   });
 });

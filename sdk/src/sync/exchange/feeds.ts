@@ -1,6 +1,6 @@
 import type { BatchRequest } from './batch.js';
 import { partsOf, type CollectionName } from '../collections.js';
-import type { Item } from '../rows/row.js';
+import type { Item, Row } from '../rows/row.js';
 
 /** Where a device is in a feed. */
 export interface FeedState {
@@ -16,6 +16,12 @@ export interface FeedState {
   seen?: number | null;
 }
 
+/** How the next page of a feed is read. */
+export interface PageRead extends FeedState {
+  /** The next changes are read without bodies: most are writes of the device that keep them. Never stored. */
+  isBare?: boolean;
+}
+
 /** A page of a feed. */
 export interface Page {
   /** `item` is undefined for a removal. */
@@ -26,7 +32,7 @@ export interface Page {
 
 /** How a collection is read. */
 interface Feed {
-  request(scope: string, state: FeedState): BatchRequest;
+  request(scope: string, read: PageRead): BatchRequest;
   page(body: Record<string, unknown>): Page;
   /** All objects are read each time: there are no changes. */
   isList?: true;
@@ -52,9 +58,9 @@ type Removable = Item & { id: string; removed?: true };
 
 /** A feed of the user, with an index for walks. */
 const ownFeed = (name: CollectionName): Feed => ({
-  request: (_scope, { cursor, walk, bodies }) =>
+  request: (_scope, { cursor, walk, bodies, isBare }) =>
     walk === undefined
-      ? get(`/${name}/changes`, { cursor, limit: LIMIT, include: 'content' })
+      ? get(`/${name}/changes`, { cursor, limit: LIMIT, include: isBare ? 'summary' : 'content' })
       : get(`/${name}/index`, {
           cursor,
           limit: LIMIT,
@@ -129,28 +135,37 @@ const FEEDS: Readonly<Record<CollectionName, Feed>> = {
 export const isList = (name: CollectionName): boolean => FEEDS[name].isList === true;
 
 /** The request of the next page. */
-export function requestOf(feed: string, state: FeedState): BatchRequest {
+export function requestOf(feed: string, read: PageRead): BatchRequest {
   const { name, scope = '' } = partsOf(feed);
-  return FEEDS[name].request(scope, state);
+  return FEEDS[name].request(scope, read);
 }
 
 export const pageOf = (feed: string, body: Record<string, unknown>): Page =>
   FEEDS[partsOf(feed).name].page(body);
 
 /**
- * The parts that a walk does not read again. Descriptions of tasks come with comments, whose changes need not advance the revision of
- * the task.
+ * The parts that the device does not read again where it has them. Descriptions of tasks come with comments, whose changes need not advance the
+ * revision of the task.
  */
 const BODIES: Partial<Record<string, string>> = { notes: 'content' };
 
-/** Whether the copy of the device has the part of an item that a page without bodies omits. */
-export function isKnown(feed: string, item: Item, copy: Item | undefined): boolean {
+/** Whether a page without bodies is enough for the result of a request: it has not written the body. */
+export function keepsBody({ feed, sent }: Row): boolean {
+  const body = BODIES[feed];
+  return body !== undefined && sent?.done?.revision !== undefined && !(body in (sent.change.fields ?? {}));
+}
+
+/** Whether the device has the part of an item that a page without bodies omits. */
+export function isKnown(feed: string, item: Item, row: Row | undefined): boolean {
   const body = BODIES[feed];
   if (body === undefined) return true;
+  const copy = row?.server;
   // A purged object may be created again with its id.
-  const isSameVersion =
-    copy?.['revision'] === item['revision'] && copy?.['created_at'] === item['created_at'];
-  return isSameVersion && copy !== undefined && body in copy;
+  if (!row || !copy || !(body in copy) || copy['created_at'] !== item['created_at']) return false;
+  const { revision } = copy;
+  // The service has executed the request on this very copy.
+  const isOwnWrite = row.sent?.done?.revision === item['revision'] && row.sent?.revision === revision;
+  return revision === item['revision'] || (isOwnWrite && keepsBody(row));
 }
 
 /** @returns the item with its body */

@@ -5,7 +5,17 @@ import { ReadAhead } from './read-ahead.js';
 import { received, settled } from '../rows/changes.js';
 import { type CollectionName, COLLECTIONS, feedOf, partsOf, type ScopedName } from '../collections.js';
 import { eachPending, eachRow } from '../rows/each-row.js';
-import { type FeedState, isKnown, isList, type Page, pageOf, requestOf, withBody } from './feeds.js';
+import {
+  type FeedState,
+  isKnown,
+  isList,
+  keepsBody,
+  type Page,
+  pageOf,
+  type PageRead,
+  requestOf,
+  withBody,
+} from './feeds.js';
 import type { Row } from '../rows/row.js';
 import { readFeedState, type Rows, type RowsEdit } from '../rows/rows.js';
 
@@ -26,6 +36,9 @@ const CONTAINED: Partial<Record<CollectionName, ScopedName>> = {
 };
 /** The names of objects with heads in `/sync/state`. */
 const HEADS_OF: Record<ScopedName, string> = { events: 'calendars', contacts: 'contacts' };
+
+/** What is left to read of a feed after a page. `incomplete`: the same page again, because bodies are missing. */
+type Taken = 'end' | 'more' | 'incomplete';
 
 /** Reads the feeds of the service into the store, which is the only way by which copies of the service get there. */
 export class Puller {
@@ -63,7 +76,8 @@ export class Puller {
   }
 
   private async pullAll(feeds: readonly string[], heads: Heads, signal: AbortSignal): Promise<void> {
-    let due = await this.dueOf(feeds, heads);
+    const { feeds: changed, bare } = await this.dueOf(feeds, heads);
+    let due = changed;
     // Pages of a list have no common state: a list that was not read to its end is read again.
     for (const feed of due.filter(isListed)) await this.rows.receive((edit) => startWalk(edit, feed));
     const pages = new ReadAhead(this.client, signal);
@@ -71,9 +85,14 @@ export class Puller {
     try {
       while (due.length > 0) {
         const now = due.slice(0, FEEDS_AT_ONCE);
-        const states = await Promise.all(now.map((feed) => this.begin(feed)));
-        const responses = await pages.read(now.map((feed, n) => requestOf(feed, states[n]!)));
-        pages.begin(now.flatMap((feed, n) => followingOf(feed, states[n]!, responses[n]!)));
+        const reads = await Promise.all(
+          now.map(async (feed): Promise<PageRead> => ({
+            ...(await this.begin(feed)),
+            isBare: bare.has(feed),
+          })),
+        );
+        const responses = await pages.read(now.map((feed, n) => requestOf(feed, reads[n]!)));
+        pages.begin(now.flatMap((feed, n) => followingOf(feed, reads[n]!, responses[n]!)));
         const ended = new Set<string>();
         for (const [n, feed] of now.entries()) {
           const { status, body } = responses[n]!;
@@ -81,7 +100,11 @@ export class Puller {
             // The other feeds are read nevertheless.
             failure ??= new ApiError(body, new Response(null, { status }));
             ended.add(feed);
-          } else if (await this.take(feed, states[n]!, responses[n]!, heads)) ended.add(feed);
+            continue;
+          }
+          const outcome = await this.take(feed, reads[n]!, responses[n]!, heads);
+          if (outcome === 'incomplete') bare.delete(feed);
+          if (outcome === 'end') ended.add(feed);
         }
         due = due.filter((feed) => !ended.has(feed));
       }
@@ -91,16 +114,22 @@ export class Puller {
     if (failure) throw failure;
   }
 
-  private dueOf(feeds: readonly string[], heads: Heads): Promise<string[]> {
+  /** @returns the feeds to be read, and among them those whose pages need no bodies, as far as the device knows */
+  private dueOf(feeds: readonly string[], heads: Heads): Promise<{ feeds: string[]; bare: Set<string> }> {
     return this.rows.read(async (tx) => {
       const written = new Set<string>();
-      for await (const { feed, sent } of eachPending(tx)) if (sent?.done) written.add(feed);
+      const withBodies = new Set<string>();
+      for await (const row of eachPending(tx)) {
+        if (!row.sent?.done) continue;
+        written.add(row.feed);
+        if (!keepsBody(row)) withBodies.add(row.feed);
+      }
       const due: string[] = [];
       for (const feed of feeds) {
         const state = await readFeedState(tx, feed);
         if (written.has(feed) || this.hasChanged(feed, state, heads)) due.push(feed);
       }
-      return due;
+      return { feeds: due, bare: new Set([...written].filter((feed) => !withBodies.has(feed))) };
     });
   }
 
@@ -117,30 +146,32 @@ export class Puller {
     return state && isBegun ? state : this.rows.receive((edit) => startWalk(edit, feed));
   }
 
-  /** @returns whether the feed has ended */
   private async take(
     feed: string,
-    asked: FeedState,
+    asked: PageRead,
     { status, body }: BatchResponse,
     heads: Heads,
-  ): Promise<boolean> {
-    if (status === 410)
-      return this.rows.receive(async (edit) => {
-        await startWalk(edit, feed);
-        return false;
-      });
-    if (status === 404) return this.rows.receive((edit) => drop(edit, feed).then(() => true));
+  ): Promise<Taken> {
+    if (status === 410) {
+      await this.rows.receive((edit) => startWalk(edit, feed));
+      return 'more';
+    }
+    if (status === 404) {
+      await this.rows.receive((edit) => drop(edit, feed));
+      return 'end';
+    }
     // The user has no permission for the collection.
-    if (status === 403) return true;
+    if (status === 403) return 'end';
     const page = pageOf(feed, body);
-    const isEnd = await this.rows.receive((edit) => store(edit, feed, asked, page, numberOf(feed, heads)));
-    if (isEnd && isListed(feed)) this.listed.set(feed, { at: Date.now(), heads: headsOf(feed, heads) });
-    return isEnd;
+    const taken = await this.rows.receive((edit) => store(edit, feed, asked, page, numberOf(feed, heads)));
+    if (taken === 'end' && isListed(feed))
+      this.listed.set(feed, { at: Date.now(), heads: headsOf(feed, heads) });
+    return taken;
   }
 }
 
 /** The request that follows a page, unless the page changes how the feed is read. */
-function followingOf(feed: string, asked: FeedState, { status, body }: BatchResponse): BatchRequest[] {
+function followingOf(feed: string, asked: PageRead, { status, body }: BatchResponse): BatchRequest[] {
   if (status !== 200) return [];
   const { cursor, hasMore } = pageOf(feed, body);
   return hasMore ? [requestOf(feed, { ...asked, ...(cursor !== undefined && { cursor }) })] : [];
@@ -159,27 +190,31 @@ async function startWalk(edit: RowsEdit, feed: string): Promise<FeedState> {
   return begun;
 }
 
-/** Stores a page with the position after it. @returns whether the feed has ended */
+/** Stores a page with the position after it. */
 async function store(
   edit: RowsEdit,
   feed: string,
-  asked: FeedState,
+  { isBare = false, ...asked }: PageRead,
   page: Page,
   seen: number | null,
-): Promise<boolean> {
+): Promise<Taken> {
   const { walk, walks } = asked;
-  const areKnown = walk !== undefined && (await hasBodies(edit, feed, page));
+  const areKnown = (walk !== undefined || isBare) && (await hasBodies(edit, feed, page));
+  if (walk === undefined && isBare && !areKnown) return 'incomplete';
   if (walk !== undefined && !areKnown && !asked.bodies && isWalkOfIndex(feed)) {
     // The same page again, with the bodies. What has changed comes first in a walk.
     await edit.setFeedState(feed, { ...asked, bodies: true });
-    return false;
+    return 'more';
   }
+  // A walk began before its last page: what has changed since then follows.
+  const isEnd = !page.hasMore && (walk === undefined || !isWalkOfIndex(feed));
   for (const { id, item } of page.changes) {
     let roleBefore: unknown;
     await edit.step(feed, id, (row, rules) => {
       roleBefore = row?.server?.['role'];
-      const next = received(row ?? { feed, id }, item && withBody(feed, item, row?.server), rules);
-      return next && walk !== undefined ? { ...next, walk } : next;
+      const known = received(row ?? { feed, id }, item && withBody(feed, item, row?.server), rules);
+      const next = known && walk !== undefined ? { ...known, walk } : known;
+      return next && isEnd ? settled(next, rules) : next;
     });
     if (item && roleBefore !== item['role']) await rereadContained(edit, feed, id);
   }
@@ -190,21 +225,19 @@ async function store(
   if (page.hasMore) {
     const ofWalk = walk !== undefined && { walk, ...(!areKnown && { bodies: true as const }) };
     await edit.setFeedState(feed, { ...state, ...ofWalk });
-    return false;
+    return 'more';
   }
   // The device had no copies before its first walk.
   if (walk !== undefined && walk > 1) await sweep(edit, feed, walk);
-  // A walk began before its last page: what has changed since then follows.
-  const isEnd = walk === undefined || !isWalkOfIndex(feed);
   if (isEnd) await settle(edit, feed);
   await edit.setFeedState(feed, isEnd ? { ...state, seen } : state);
-  return isEnd;
+  return isEnd ? 'end' : 'more';
 }
 
 /** Whether the device has the bodies of a page that was read without them. */
 async function hasBodies(edit: RowsEdit, feed: string, { changes }: Page): Promise<boolean> {
   for (const { id, item } of changes)
-    if (item && !isKnown(feed, item, (await edit.tx.get(feed, id))?.server)) return false;
+    if (item && !isKnown(feed, item, await edit.tx.get(feed, id))) return false;
   return true;
 }
 
@@ -219,7 +252,7 @@ async function sweep(edit: RowsEdit, feed: string, walk: number): Promise<void> 
   }
 }
 
-/** Ends the writes that are done: the pages that were read have their results. */
+/** Ends the writes that are done: the pages that were read, up to the last one, have their results. */
 async function settle(edit: RowsEdit, feed: string): Promise<void> {
   const isDone = (row: Row) => row.feed === feed && row.sent?.done !== undefined;
   for await (const pending of eachPending(edit.tx))

@@ -3,7 +3,7 @@ import { randomKey } from '../../random-key.js';
 import { runBatch } from './batch.js';
 import { answered, frozen, isSendable, type Outcome } from '../rows/changes.js';
 import { eachPending } from '../rows/each-row.js';
-import { missingOf } from '../rows/order.js';
+import { idsIn, missingOf } from '../rows/order.js';
 import { outcomeOf, writeOf } from './requests.js';
 import type { Row } from '../rows/row.js';
 import type { Rows } from '../rows/rows.js';
@@ -47,7 +47,8 @@ export class Pusher {
       const rows = await this.take(position);
       if (rows.length === 0) return result;
       const requests = rows.map((row) => writeOf(row, this.device));
-      const responses = await runBatch(this.client, 'ordered', requests, signal);
+      const mode = rows.every(isPlainEdit) ? 'independent' : 'ordered';
+      const responses = await runBatch(this.client, mode, requests, signal);
       const outcomes = rows.map((row, n): Outcome => {
         const response = responses[n];
         return response ? outcomeOf(row, response) : { kind: 'wait' };
@@ -83,8 +84,9 @@ export class Pusher {
     });
   }
 
+  /** After a loss of power, the requests are repeated with their keys, as after one of their response. */
   private store(rows: readonly Row[], outcomes: readonly Outcome[]): Promise<void> {
-    return this.rows.change(async (edit) => {
+    return this.rows.receive(async (edit) => {
       for (const [n, { feed, id, sent }] of rows.entries())
         await edit.step(feed, id, (row, rules) =>
           row?.sent?.key === sent!.key ? answered(row, outcomes[n]!, rules) : row,
@@ -92,5 +94,14 @@ export class Pusher {
     });
   }
 }
+
+/**
+ * Whether a request only changes fields of a note, and names no other object. The service stores such edits together, in a fraction of the time,
+ * where their order does not matter. All others depend on what happened before them, such as the deletion of a folder.
+ */
+const isPlainEdit = ({ feed, sent }: Row): boolean => {
+  const { create, restore, remove, fields } = sent!.change;
+  return feed === 'notes' && !create && !restore && !remove && idsIn(fields).next().done === true;
+};
 
 const sizeOf = (row: Row): number => JSON.stringify((row.sent?.change ?? row.open)?.fields ?? {}).length;

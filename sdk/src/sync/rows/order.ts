@@ -27,7 +27,8 @@ async function isUncreated(tx: StoreTransaction, feed: string, id: string): Prom
   return row?.open?.create === true || (row?.sent?.change.create === true && !row.sent.done);
 }
 
-function* idsIn(value: unknown): Generator<string> {
+/** The ids in the fields of an object. */
+export function* idsIn(value: unknown): Generator<string> {
   if (typeof value === 'string' && UUID.test(value)) yield value;
   if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) yield* idsIn(one);
 }

@@ -41,7 +41,7 @@ export class Rows {
     return this.run('write', work);
   }
 
-  /** As `change`, for what follows from the feeds alone: after a loss of power they are read again from the position of before. */
+  /** As `change`, for what the service delivers again after a loss of power, when feeds are read and requests are sent from where they were. */
   receive<T>(work: (edit: RowsEdit) => Promise<T>): Promise<T> {
     return this.run('relaxed', work);
   }

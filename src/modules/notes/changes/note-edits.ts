@@ -1,15 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
-import { Db } from '../../../platform/database/db.js';
+import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
+import { ConcurrentChangeError, isRejected, isTimeout } from '../../../platform/database/database-errors.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { ApiError } from '../../../platform/http/errors.js';
+import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { throwQuotaError } from '../../../platform/quotas/row-quota.js';
 import { HeadChanges } from '../../../platform/sync/head-watch.js';
 import { allocate } from '../../../platform/sync/sync-heads.js';
+import { Collector, oneSlotForEach } from '../../../platform/workers/collector.js';
 import { TenantsApi } from '../../tenants/index.js';
 import {
   type EditCommand,
@@ -22,7 +24,8 @@ import {
   type NotePatch,
   unknownFolder,
 } from '../model/edit-rules.js';
-import { NoteErrors } from '../notes.dto.js';
+import { noteReply } from '../note.presenter.js';
+import { type NoteEnvelope, NoteErrors } from '../notes.dto.js';
 import { type NoteRead, NotesRepository } from '../notes.repository.js';
 import type { NoteRole } from '../notes.schema.js';
 import { NotePlacementsRepository } from './note-placements.repository.js';
@@ -45,11 +48,19 @@ interface StoredEdit {
   note: string | null;
 }
 
-const store = workspace.statement<
-  { outcome: 'stored' | 'outdated' | 'exists'; head: number | null } & StoredEdit
->(
+/** `outdated`: an assumption is wrong, or the folder is not one of the caller; `exists`: a note has or had the id. */
+type EditOutcome = StoredEdit | 'outdated' | 'exists';
+
+type StoredRow = { outcome: 'stored' | 'outdated' | 'exists'; head: number | null } & StoredEdit;
+
+const store = workspace.statement<StoredRow>(
   'notes.store_edit',
   `SELECT outcome, revision, note, head::float8 AS head FROM note_store($1, $2, $3, $4, $5)`,
+);
+
+const storeAll = workspace.statement<StoredRow>(
+  'notes.store_edits',
+  `SELECT outcome, revision, note, head::float8 AS head FROM note_store_all($1, $2, $3, $4, $5)`,
 );
 
 /** Stores the fields of notes. */
@@ -57,35 +68,51 @@ const store = workspace.statement<
 export class NoteEditsRepository {
   constructor(private readonly heads: HeadChanges) {}
 
-  /**
-   * @returns `outdated`: an assumption is wrong, or the folder is not one of the caller; `exists`: a note has or had the id
-   * @throws ApiError 409 `quota_exceeded`
-   */
-  async store(
+  /** @throws ApiError 409 `quota_exceeded` */
+  async store(tx: Tx, ctx: RequestContext, id: string, edit: EditStore): Promise<EditOutcome> {
+    const values = [ctx.tenantId, ctx.userId, id, textOf(edit), edit.content ?? null];
+    return this.read(tx, ctx, await tx.query(store, values).catch(throwQuotaError))[0]!;
+  }
+
+  /** Stores edits of existing notes. @returns in their order */
+  async storeAll(
     tx: Tx,
-    { tenantId, userId }: RequestContext,
-    id: string,
-    { row, isNew, event, content, folder, device, assumed }: EditStore,
-  ): Promise<StoredEdit | 'outdated' | 'exists'> {
-    const write = {
-      row,
-      folder,
-      device,
-      assumed,
-      event: { id: uuidv7(), type: event },
-      ...(isNew && { is_new: true }),
-    };
-    const values = [tenantId, userId, id, JSON.stringify(write), content ?? null];
-    const rows = await tx.query(store, values).catch(throwQuotaError);
-    const [{ outcome, head, ...stored }] = rows as [(typeof rows)[0]];
-    if (head !== null) tx.afterCommit(() => this.heads.report(tenantId, userId, head));
-    return outcome === 'stored' ? stored : outcome;
+    ctx: RequestContext,
+    edits: readonly { id: string; edit: EditStore }[],
+  ): Promise<EditOutcome[]> {
+    const [only, ...others] = edits as readonly [(typeof edits)[0], ...typeof edits];
+    if (others.length === 0) return [await this.store(tx, ctx, only.id, only.edit)];
+    const rows = await tx.query(storeAll, [
+      ctx.tenantId,
+      ctx.userId,
+      edits.map(({ id }) => id),
+      edits.map(({ edit }) => textOf(edit)),
+      edits.map(({ edit }) => edit.content ?? null),
+    ]);
+    return this.read(tx, ctx, rows);
+  }
+
+  private read(tx: Tx, { tenantId, userId }: RequestContext, rows: readonly StoredRow[]): EditOutcome[] {
+    const head = Math.max(...rows.map((row) => row.head ?? 0));
+    if (head > 0) tx.afterCommit(() => this.heads.report(tenantId, userId, head));
+    return rows.map(({ outcome, revision, note }) => (outcome === 'stored' ? { revision, note } : outcome));
   }
 }
+
+const textOf = ({ row, isNew, event, folder, device, assumed }: EditStore): string =>
+  JSON.stringify({
+    row,
+    folder,
+    device,
+    assumed,
+    event: { id: uuidv7(), type: event },
+    ...(isNew && { is_new: true }),
+  });
 
 /** A request to change a note. */
 interface Edit {
   id: string;
+  key: IdempotencyKey | null;
   command: EditCommand;
   device?: string | undefined;
   /** Token of a share link, for callers that are not invited or have a lower role. */
@@ -94,17 +121,39 @@ interface Edit {
 
 type Written = Pick<NoteRead, 'revision' | 'note'>;
 
+/** Undefined: an assumption is wrong, and nothing is stored. An error that is returned concerns this edit only. */
+type UsualOutcome = JsonReply<NoteEnvelope> | Error | undefined;
+
+/** Edits of one statement: it runs for about 5 ms, in which others of the user are collected. */
+const MOST_TOGETHER = 16;
+/** Characters of their contents. */
+const MOST_CHARACTERS = 256 * 1024;
+
 /** Creates notes and changes their fields: asks the rules (`model/edit-rules.ts`), and stores the result. */
 @Injectable()
 export class NoteEdits {
+  /**
+   * Edits of a user, of which each takes the counter of their feed: they would wait for each other's commits. So those that come while
+   * others are stored are stored together afterwards, in one transaction.
+   */
+  private readonly usual = new Collector<{ ctx: RequestContext; edit: Edit }, UsualOutcome>(
+    oneSlotForEach(),
+    (_, edits) => this.editTogether(edits),
+    {
+      most: MOST_TOGETHER,
+      sizeOf: ({ edit }) => edit.command.patch.content?.length ?? 0,
+      maxSize: MOST_CHARACTERS,
+    },
+  );
+
   constructor(
     private readonly edits: NoteEditsRepository,
     private readonly rows: NoteRowsRepository,
     private readonly placements: NotePlacementsRepository,
     private readonly writes: NoteWrites,
+    private readonly once: IdempotentWrites,
     private readonly notes: NotesRepository,
     private readonly tenants: TenantsApi,
-    private readonly db: Db,
     private readonly outbox: Outbox,
   ) {}
 
@@ -127,28 +176,53 @@ export class NoteEdits {
 
   /**
    * One statement, which assumes the usual case: an editor has read the current revision, and changes a field. A transaction that reads
-   * what the rules need, if that is wrong.
-   * @throws ApiError 403, 404, 409 `conflict`, `deleted`, 422
+   * what the rules need, if that is wrong. Not in a transaction of the caller.
+   * @throws ApiError 403, 404, 409 `conflict`, `deleted`, 422; those of `IdempotentWrites`
    */
-  async edit(ctx: RequestContext, edit: Edit): Promise<Written> {
-    const { id, device, link } = edit;
-    const { patch, base, error } = edit.command;
-    if (!error && link === undefined && patch.folder_id === undefined) {
-      const { columns, content } = editOf(patch);
-      const assumed = { revision: base!, roles: EDITORS };
-      const stored = await this.db.single(async (tx) => {
-        this.outbox.notice(tx);
-        return this.edits.store(tx, ctx, id, {
-          row: columns,
-          content,
-          device,
-          event: 'note.updated',
-          assumed,
-        });
-      });
-      if (typeof stored === 'object') return { revision: stored.revision, note: stored.note! };
+  async edit(ctx: RequestContext, edit: Edit): Promise<JsonReply<NoteEnvelope>> {
+    const { id, key, link, command } = edit;
+    if (!command.error && link === undefined && command.patch.folder_id === undefined) {
+      const outcome = await this.usual.add(`${ctx.tenantId} ${ctx.userId}`, { ctx, edit });
+      if (outcome instanceof Error) throw outcome;
+      if (outcome) return outcome;
     }
-    return this.db.tx((tx) => this.editLocked(tx, ctx, edit));
+    return this.once.runTx(ctx, key, async (tx) => {
+      const { revision, note } = await this.editLocked(tx, ctx, edit);
+      return noteReply(id, revision, note);
+    });
+  }
+
+  private async editTogether(edits: readonly { ctx: RequestContext; edit: Edit }[]): Promise<UsualOutcome[]> {
+    const [{ ctx }] = edits as [(typeof edits)[0]];
+    const all = edits.map(({ edit }) => edit);
+    try {
+      return await this.editUsual(ctx, all);
+    } catch (error) {
+      // Nothing is stored. One of them is the cause.
+      const isOfOne = error instanceof ApiError || (isRejected(error) && !isTimeout(error));
+      if (all.length === 1 || !isOfOne) throw error;
+      const outcomes: UsualOutcome[] = [];
+      for (const edit of all)
+        outcomes.push(
+          await this.editUsual(ctx, [edit]).then(
+            ([outcome]) => outcome,
+            (own: Error) => own,
+          ),
+        );
+      return outcomes;
+    }
+  }
+
+  private editUsual(ctx: RequestContext, edits: readonly Edit[]): Promise<UsualOutcome[]> {
+    const keys = edits.map(({ key }) => key);
+    return this.once.runAll<NoteEnvelope>(ctx, keys, async (tx, places) => {
+      this.outbox.notice(tx);
+      const made = places.map((place) => edits[place]!);
+      const stored = await this.edits.storeAll(tx, ctx, made.map(usualStore));
+      return stored.map((outcome, n) =>
+        typeof outcome === 'string' ? undefined : noteReply(made[n]!.id, outcome.revision, outcome.note!),
+      );
+    });
   }
 
   private async editLocked(
@@ -216,4 +290,11 @@ export class NoteEdits {
       throw new ConcurrentChangeError('the folder was deleted while the note was locked');
     await this.placements.place(tx, ctx, { note: id, folder, number: before + 1, device });
   }
+}
+
+/** An edit of the usual case. */
+function usualStore({ id, device, command: { patch, base } }: Edit): { id: string; edit: EditStore } {
+  const { columns, content } = editOf(patch);
+  const assumed = { revision: base!, roles: EDITORS };
+  return { id, edit: { row: columns, content, device, event: 'note.updated', assumed } };
 }

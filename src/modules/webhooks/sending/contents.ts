@@ -97,7 +97,7 @@ export class WebhookContents {
         for (const read of reads) await this.read(read, objects);
         return reads.map(() => objects);
       },
-      MAX_READS,
+      { most: MAX_READS },
     );
   }
 

@@ -4,7 +4,7 @@ import { ModelService } from '../../../support/sdk/model-service.ts';
 
 const step = fc.record({
   device: fc.constantFrom(0, 1),
-  what: fc.constantFrom('create', 'label', 'label', 'label', 'sync', 'reopen'),
+  what: fc.constantFrom('create', 'label', 'label', 'write', 'sync', 'sync', 'reopen'),
   note: fc.nat(),
 });
 /** Which requests and responses are lost, in their order. */
@@ -38,18 +38,20 @@ describe('two devices with a bad connection', () => {
             await devices[device]!.close();
             devices[device] = await open(stores[device]!);
           }
-          const item = what === 'label' && id !== undefined ? await notes.get(id) : undefined;
+          const item = id === undefined ? undefined : await notes.get(id);
           if (!item) continue;
+          if (what === 'write') await notes.update(item.id, { content: `<p>${n}</p>` }, item);
+          if (what !== 'label') continue;
           await notes.update(item.id, { labels: [...item.labels!, `label ${n}`] }, item);
           saved.push([item.id, `label ${n}`]);
         }
         isBad = false;
         for (let round = 0; round < 3; round += 1) for (const device of devices) await device.sync();
-        const labels = (notes: Iterable<any>) =>
-          Object.fromEntries([...notes].map((note) => [note.id, note.labels]));
+        const shown = (notes: Iterable<any>) =>
+          Object.fromEntries([...notes].map(({ id, labels, content }) => [id, { labels, content }]));
         for (const device of devices) {
           expect(await device.pending()).toEqual([]);
-          expect(labels(await device.collection('notes').list())).toEqual(labels(service.notes.values()));
+          expect(shown(await device.collection('notes').list())).toEqual(shown(service.notes.values()));
           await device.close();
         }
         for (const [id, label] of saved) expect(service.notes.get(id)!['labels']).toContain(label);
