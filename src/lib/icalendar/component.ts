@@ -153,8 +153,7 @@ export function openComponent({ name, properties, components }: Component): stri
   return text;
 }
 
-export const formatComponent = (given: Component): string =>
-  `${openComponent(given)}END:${given.name}\r\n`;
+export const formatComponent = (given: Component): string => `${openComponent(given)}END:${given.name}\r\n`;
 
 /** Properties that repeat a description as HTML: the one of Outlook, and that of RFC 9073, 6.5. */
 export const HTML_DESCRIPTIONS: readonly string[] = ['X-ALT-DESC', 'STYLED-DESCRIPTION'];

@@ -82,10 +82,12 @@ export async function readXml(text: string, { depth, nodes }: XmlLimits): Promis
     if (count > nodes)
       throw new XmlError('too_many_nodes', `The document has more than ${nodes} elements and attributes.`);
     if (open.length >= depth) throw new XmlError('too_deep', `The document has more than ${depth} levels.`);
+    const { attributes: plain, qualified } = own.length === 0 ? WITHOUT_ATTRIBUTES : attributesOf(own);
     const element: XmlElement = {
       space: uri,
       name: local,
-      ...(own.length === 0 ? WITHOUT_ATTRIBUTES : attributesOf(own)),
+      attributes: plain,
+      qualified,
       children: [],
       text: '',
       content: [],

@@ -278,8 +278,13 @@ describe('an attendee who removes dates of a series by CalDAV', () => {
     const text = await read(own, bobs);
     expect((await bobs.send('DELETE', own)).status).toBe(204);
     const theirs = own.replace(bob.id, carol.id);
-    const { status, text: error } = await carols.send('PUT', theirs, text, { 'content-type': 'text/calendar' });
-    expect([status, error]).toEqual([403, expect.stringContaining('allowed-attendee-scheduling-object-change')]);
+    const { status, text: error } = await carols.send('PUT', theirs, text, {
+      'content-type': 'text/calendar',
+    });
+    expect([status, error]).toEqual([
+      403,
+      expect.stringContaining('allowed-attendee-scheduling-object-change'),
+    ]);
     expect((await bobs.send('GET', own)).status).toBe(404);
     expect(await responses('r11', 'carol')).toEqual(['all NEEDS-ACTION']);
     expect(await put(own, text, bobs)).toBe(201);

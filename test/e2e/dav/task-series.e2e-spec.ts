@@ -333,7 +333,12 @@ describe('task series of CalDAV programs', () => {
   });
 
   test('programs read the same series of such a task', async () => {
-    const lines = ['SUMMARY:Walk', 'DUE:20270301T090000Z', 'RRULE:FREQ=DAILY;COUNT=3', 'RDATE:20270302T070000Z'];
+    const lines = [
+      'SUMMARY:Walk',
+      'DUE:20270301T090000Z',
+      'RRULE:FREQ=DAILY;COUNT=3',
+      'RDATE:20270302T070000Z',
+    ];
     expect(await put('walk', textOf('-//Test//EN', ...todo('walk', ...lines)))).toBe(201);
     const second = await complete((await only('Walk')).id);
     const text = await putBack(second!);

@@ -1,4 +1,9 @@
-import { type Component, formatComponent, parseCalendars, propertyOf } from '../../../src/lib/icalendar/index.js';
+import {
+  type Component,
+  formatComponent,
+  parseCalendars,
+  propertyOf,
+} from '../../../src/lib/icalendar/index.js';
 import { PAGE_BYTES } from '../../../src/platform/bounded-pages/page-bytes.js';
 import type { TodoText } from '../../../src/modules/tasks/model/todo-merge.js';
 import { expandedTodo, occursIn } from '../../../src/modules/tasks/model/todo-range.js';

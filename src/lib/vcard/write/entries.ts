@@ -20,14 +20,32 @@ import { type CardWriter, escapeUri, groupOf, joinParts, type ParamList } from '
 export function writeContactData(writer: CardWriter, card: Card): void {
   const { companions } = writer;
   for (const email of card.emails)
-    writeEntry(writer, companions.of(() => entryKeys.emails(email)), 'EMAIL', escapeText(email.value), email);
+    writeEntry(
+      writer,
+      companions.of(() => entryKeys.emails(email)),
+      'EMAIL',
+      escapeText(email.value),
+      email,
+    );
   for (const phone of card.phones) {
     const text = phone.extension ? `${phone.value} ext. ${phone.extension}` : phone.value;
-    writeEntry(writer, companions.of(() => entryKeys.phones(phone)), 'TEL', escapeText(text), phone);
+    writeEntry(
+      writer,
+      companions.of(() => entryKeys.phones(phone)),
+      'TEL',
+      escapeText(text),
+      phone,
+    );
   }
   for (const address of card.addresses) writeAddress(writer, address);
   for (const url of card.urls)
-    writeEntry(writer, companions.of(() => entryKeys.urls(url)), 'URL', escapeUri(url.value), url);
+    writeEntry(
+      writer,
+      companions.of(() => entryKeys.urls(url)),
+      'URL',
+      escapeUri(url.value),
+      url,
+    );
   for (const profile of card.profiles) writeProfile(writer, profile);
 }
 

@@ -96,19 +96,32 @@ function entriesOf(
       .lists('nicknames', card.nicknames)
       .flatMap(({ texts, companion }) => texts.map((text) => entry('nicknames', { name: text }, companion))),
     organizations: company
-      ? [organization(company.name, company.units, companions.of(() => entryKeys.organization(company)))]
+      ? [
+          organization(
+            company.name,
+            company.units,
+            companions.of(() => entryKeys.organization(company)),
+          ),
+        ]
       : [],
     titles: title
       ? [
           entry(
             'titles',
             { kind: 'title', name: title },
-            companions.preferred('TITLE', companions.of(() => keyOf('job_title', title))),
+            companions.preferred(
+              'TITLE',
+              companions.of(() => keyOf('job_title', title)),
+            ),
           ),
         ]
       : [],
     emails: card.emails.map((email) =>
-      entry('emails', { address: email.value, ...entryOf(email) }, companions.of(() => entryKeys.emails(email))),
+      entry(
+        'emails',
+        { address: email.value, ...entryOf(email) },
+        companions.of(() => entryKeys.emails(email)),
+      ),
     ),
     phones: card.phones.map((phone) => {
       const number = phone.extension ? `${phone.value} ext. ${phone.extension}` : phone.value;
@@ -120,7 +133,11 @@ function entriesOf(
       return entry('addresses', addressOf(address, source, `adr${n + 1}`, props), source);
     }),
     links: card.urls.map((url) =>
-      entry('links', { uri: url.value, ...entryOf(url) }, companions.of(() => entryKeys.urls(url))),
+      entry(
+        'links',
+        { uri: url.value, ...entryOf(url) },
+        companions.of(() => entryKeys.urls(url)),
+      ),
     ),
     onlineServices: card.profiles.map((profile) =>
       entry(
@@ -147,7 +164,10 @@ function entriesOf(
           entry(
             'preferredLanguages',
             { language: spoken },
-            companions.preferred('LANG', companions.of(() => keyOf('language', spoken))),
+            companions.preferred(
+              'LANG',
+              companions.of(() => keyOf('language', spoken)),
+            ),
           ),
         ]
       : [],

@@ -124,11 +124,7 @@ function scheduledAt(day: string, hour: string | null, timeZone: string): Time {
 }
 
 /** Times in UTC move with the due moment, others with the day. */
-function movedBetween(
-  todo: Component,
-  from: Time,
-  to: Time,
-): Component {
+function movedBetween(todo: Component, from: Time, to: Time): Component {
   const wall = (parseWallTime(to.date) ?? 0) - (parseWallTime(from.date) ?? 0);
   const exact =
     from.dueAt !== null && to.dueAt !== null ? (to.dueAt.getTime() - from.dueAt.getTime()) / 1000 : wall;

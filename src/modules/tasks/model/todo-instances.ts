@@ -96,15 +96,12 @@ export function hasTooManyDates(todo: Component, others: readonly Component[]): 
  * @param others changed instances are among them
  * @throws ICalendarError, also for a series with too many rules or dates; RecurrenceError
  */
-export function seriesOf(
-  todo: Component,
-  others: readonly Component[],
-  clock: TodoClock,
-): TodoSeries | null {
+export function seriesOf(todo: Component, others: readonly Component[], clock: TodoClock): TodoSeries | null {
   const first = startOf(todo, clock) ?? dueOf(todo, clock);
   if (!first) return null;
   const rules = propertiesOf(todo, 'RRULE');
-  if (rules.length > MAX_RULES) throw new ICalendarError('too_large', `At most ${MAX_RULES} are read`, 'RRULE');
+  if (rules.length > MAX_RULES)
+    throw new ICalendarError('too_large', `At most ${MAX_RULES} are read`, 'RRULE');
   if (hasTooManyDates(todo, others))
     throw new ICalendarError('too_large', `At most ${MAX_DATES} dates are read`, 'RDATE');
   // A time in UTC has no other zone; one without a zone is read in that of the task.

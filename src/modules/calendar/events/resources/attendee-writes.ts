@@ -53,9 +53,7 @@ export class AttendeeWrites {
     const isOwner = ctx.userId === calendar.owner_id;
     const dates =
       before.hidden || !read || !isOwner ? NO_DATES : datesOf(record, own, calendar.owner_id, read);
-    const isForeign = before.hidden
-      ? !isOwner
-      : !read || differsBeyond(dates, record, calendar, own, read);
+    const isForeign = before.hidden ? !isOwner : !read || differsBeyond(dates, record, calendar, own, read);
     if (isForeign) throw CalendarErrors.notOrganizer.with();
     const reminders = read?.reminders ?? [];
     const alarms = storableComponents(read?.alarms ?? [], ALARM_BYTES);
