@@ -1,11 +1,13 @@
 // Programs of Debian on a server as an operator starts it: vdirsyncer synchronises folders in both directions, khal, khard and todoman show
-// and edit what it synchronised, python3-caldav works as a library client, litmus examines the WebDAV base. Arguments name parts, such as
+// and edit what it synchronised, python3-caldav works as a library client, Evolution's data server as a desktop
+// client, litmus examines the WebDAV base. Arguments name parts, such as
 // `npm run test:dav -- guide litmus`.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startServer } from '../browser/support/server.mjs';
 import { Api } from './api.mjs';
+import { evolution } from './evolution.mjs';
 import { guide } from './guide.mjs';
 import { meetings, startRelay } from './meetings.mjs';
 import { editBothSides } from './random-edits.mjs';
@@ -61,6 +63,7 @@ try {
       check('two programs and the API edit meetings: nothing is lost or doubled, no mail is sent twice', () =>
         meetings(directory, api, relay),
       ),
+    evolution: () => evolution(check, directory, api),
     python: () => check('python3-caldav works as a library client', () => pythonCaldav(directory, api)),
     litmus: () => check('litmus finds what adr/0078 lists', () => litmus(directory, api)),
     caldav: async () => {

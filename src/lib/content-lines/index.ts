@@ -135,6 +135,7 @@ export const decodeParameter = (value: string): string =>
 
 /** A parameter value: escaped by RFC 6868, in quotes when it has separators. */
 export function encodeParameter(text: string): string {
+  if (!/[\n^",;:]/.test(text)) return text;
   const escaped = text.replace(/[\n^"]/g, (character) => TO_CARET[character] as string);
   return /[,;:]/.test(escaped) ? `"${escaped}"` : escaped;
 }

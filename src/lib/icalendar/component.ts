@@ -151,15 +151,15 @@ export const propertiesOf = ({ properties }: Component, name: string): Property[
 export const parameterOf = ({ parameters }: Property, name: string): string | undefined =>
   parameters.find((each) => each.name === name)?.values[0];
 
-/** The lines of a component, for a response that is written in parts. */
-export function* linesOf({ name, properties, components }: Component): Generator<string, void, undefined> {
-  yield `BEGIN:${name}\r\n`;
-  for (const each of properties) yield formatProperty(each);
-  for (const child of components) yield* linesOf(child);
-  yield `END:${name}\r\n`;
+/** A component without its last line, for a text that continues. */
+export function openComponent({ name, properties, components }: Component): string {
+  let text = `BEGIN:${name}\r\n`;
+  for (const each of properties) text += formatProperty(each);
+  for (const child of components) text += formatComponent(child);
+  return text;
 }
 
-export const formatComponent = (given: Component): string => [...linesOf(given)].join('');
+export const formatComponent = (given: Component): string => `${openComponent(given)}END:${given.name}\r\n`;
 
 /** Properties that repeat a description as HTML: the one of Outlook, and that of RFC 9073, 6.5. */
 export const HTML_DESCRIPTIONS: readonly string[] = ['X-ALT-DESC', 'STYLED-DESCRIPTION'];

@@ -3,7 +3,7 @@ export {
   type Component,
   formatComponent,
   HTML_DESCRIPTIONS,
-  linesOf,
+  openComponent,
   parameterOf,
   propertiesOf,
   property,

@@ -177,9 +177,9 @@ export class Companions {
     }
   }
 
-  /** @param key of `keyOf` or `entryKeys` */
-  of(key: string): CardProperty | undefined {
-    return this.byKey.get(key);
+  /** @param key of `keyOf` or `entryKeys`, which most cards do not need */
+  of(key: () => string): CardProperty | undefined {
+    return this.byKey.size === 0 ? undefined : this.byKey.get(key());
   }
 
   /**
@@ -234,7 +234,7 @@ export class Companions {
   ): { texts: string[]; companion: CardProperty | undefined }[] {
     const lists: { texts: string[]; companion: CardProperty | undefined }[] = [];
     for (const text of texts) {
-      const companion = this.of(keyOf(field, text));
+      const companion = this.of(() => keyOf(field, text));
       const last = lists.at(-1);
       if (last && last.companion === companion) last.texts.push(text);
       else lists.push({ texts: [text], companion });

@@ -1,4 +1,4 @@
-import { SaxesParser } from 'saxes';
+import { type SaxesAttributeNS, SaxesParser } from 'saxes';
 import { Turns } from '../turns/index.js';
 
 /** An element with the expanded names of XML namespaces. */
@@ -45,6 +45,21 @@ export interface XmlLimits {
   nodes: number;
 }
 
+type Attributes = Pick<XmlElement, 'attributes' | 'qualified'>;
+
+/** Most elements of a request. */
+const WITHOUT_ATTRIBUTES: Attributes = { attributes: {}, qualified: [] };
+
+function attributesOf(given: readonly SaxesAttributeNS[]): Attributes {
+  const plain = given.filter(({ uri }) => uri === '');
+  return {
+    attributes: Object.fromEntries(plain.map(({ local, value }) => [local, value])),
+    qualified: given
+      .filter(({ uri }) => uri !== '' && uri !== DECLARATION)
+      .map(({ uri, local, value }) => ({ space: uri, name: local, value })),
+  };
+}
+
 /** Characters that are read without a pause for other work. */
 const PIECE = 16 * 1024;
 
@@ -67,14 +82,12 @@ export async function readXml(text: string, { depth, nodes }: XmlLimits): Promis
     if (count > nodes)
       throw new XmlError('too_many_nodes', `The document has more than ${nodes} elements and attributes.`);
     if (open.length >= depth) throw new XmlError('too_deep', `The document has more than ${depth} levels.`);
-    const plain = own.filter((attribute) => attribute.uri === '');
+    const { attributes: plain, qualified } = own.length === 0 ? WITHOUT_ATTRIBUTES : attributesOf(own);
     const element: XmlElement = {
       space: uri,
       name: local,
-      attributes: Object.fromEntries(plain.map((attribute) => [attribute.local, attribute.value])),
-      qualified: own
-        .filter((attribute) => attribute.uri !== '' && attribute.uri !== DECLARATION)
-        .map((attribute) => ({ space: attribute.uri, name: attribute.local, value: attribute.value })),
+      attributes: plain,
+      qualified,
       children: [],
       text: '',
       content: [],

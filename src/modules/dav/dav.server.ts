@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { type XmlElement, XmlError } from '../../lib/xml/index.js';
@@ -35,7 +36,7 @@ import { SyncStates } from './sync-states.js';
 
 /** The value of the DAV header: classes and extensions that the server supports. */
 export const DAV_CLASSES =
-  '1, 3, access-control, extended-mkcol, calendar-access, calendar-auto-schedule, addressbook';
+  '1, 3, access-control, extended-mkcol, calendar-access, calendar-auto-schedule, calendar-no-timezone, addressbook';
 
 export const METHODS = [
   'OPTIONS',
@@ -172,8 +173,7 @@ export class DavServer implements OnModuleInit {
     const collection = await collections.open(ctx, target.segment);
     if (collection.kind === 'events' && body.name === 'free-busy-query')
       return this.freeBusy(job, collection, body);
-    const zones = request.headers['caldav-timezones'] !== 'F';
-    const options = { isMinimal: isMinimal(request), zones };
+    const options = { isMinimal: isMinimal(request), zones: wantsZones(request) };
     return stream(response, this.reports.responses(ctx, collections, collection, body, options));
   }
 
@@ -192,7 +192,7 @@ export class DavServer implements OnModuleInit {
       throw new DavError(405, null, 'Only events, tasks and contacts have content.');
     const { collections, collection } = await this.containing(ctx, target);
     const version = /version=4\.0/.test(request.headers.accept ?? '') ? '4.0' : '3.0';
-    const options = { isWanted: true, zones: true, version } as const;
+    const options = { isWanted: true, zones: wantsZones(request), version } as const;
     const { etag, text } = await single(ctx, collections, collection, target.name, options);
     assertIf(request, etag, await this.states.of(job, request));
     const headers = { ...COMMON, ETag: etag };
@@ -308,6 +308,9 @@ const COMMON = { DAV: DAV_CLASSES };
 const unsupportedReport = (): DavError =>
   new DavError(403, '{DAV:}supported-report', 'The resource does not support this report.');
 
+/** False for programs that know the zones (RFC 7809, 4.1). */
+const wantsZones = ({ headers }: Request): boolean => headers['caldav-timezones'] !== 'F';
+
 /** RFC 8144, and the header that preceded it. */
 const isMinimal = ({ headers }: Request): boolean =>
   /return=minimal/.test(String(headers['prefer'] ?? '')) || headers['brief'] === 't';
@@ -320,20 +323,38 @@ function send(response: Response, status: number, headers: Record<string, string
 const sendXml = (response: Response, status: number, text: string): void =>
   writeBody(response, new BodyReply(Buffer.from(text), { status, contentType: XML_TYPE, headers: COMMON }));
 
-/** Sends a 207 as its parts are read. Errors before the first part become the response. */
+/**
+ * Sends a 207 as its parts are read. Most have one part and are known to end after it without a further query: they need no stream. Errors
+ * before the first part become the response.
+ */
 async function stream(response: Response, parts: AsyncGenerator<string>): Promise<void> {
-  const first = await parts.next();
+  const first = await nextPart(parts);
+  const second = first === null ? Promise.resolve(null) : nextPart(parts);
+  const known = await Promise.race([second, endOfTurn('unknown' as const)]);
+  if (known === null) return sendXml(response, 207, HEAD + (first ?? '') + TAIL);
   const options = { status: 207, contentType: XML_TYPE, headers: COMMON };
-  await writeTexts(response, document(first, parts), options);
+  await writeTexts(response, document(first ?? '', second, parts), options);
+}
+
+/** The next part that is not empty; null at the end. */
+async function nextPart(parts: AsyncGenerator<string>): Promise<string | null> {
+  let next = await parts.next();
+  while (!next.done && next.value === '') next = await parts.next();
+  return next.done ? null : next.value;
 }
 
 async function* document(
-  first: IteratorResult<string, unknown>,
+  first: string,
+  second: Promise<string | null>,
   rest: AsyncGenerator<string>,
 ): AsyncGenerator<string> {
-  yield first.done ? HEAD : HEAD + first.value;
-  if (!first.done) for await (const part of rest) if (part !== '') yield part;
-  yield TAIL;
+  try {
+    yield HEAD + first;
+    for (let part = await second; part !== null; part = await nextPart(rest)) yield part;
+    yield TAIL;
+  } finally {
+    await rest.return(undefined);
+  }
 }
 
 /** Writes the errors of WebDAV, and of conditions that the API names otherwise; the rest is JSON. */

@@ -5,7 +5,7 @@ export { TaskFoldersService } from './folders/task-folders.service.js';
 export { TaskResources } from './resources/task-resources.js';
 export { TaskResourceWrites, TaskUidConflict } from './resources/task-resource-writes.js';
 export { mayWrite } from './model/rules/task-row.js';
-export { TODO_PROBLEMS } from './model/todo-merge.js';
+export { TODO_PROBLEMS } from './model/single-todo.js';
 export * from './tasks.events.js';
 export { TasksApi } from './tasks.api.js';
 export { TasksModule } from './tasks.module.js';

@@ -29,6 +29,8 @@ export interface StoredRecurrence {
   start: string;
   /** The day of this occurrence by the rule, wherever the task was moved; missing in old tasks. */
   scheduled?: string;
+  /** The time of that day, where programs added the occurrence at another one than that of `start`: `T07:00:00`. */
+  hour?: string;
   /** Place of this occurrence, from 1, where intervals count from completions. */
   number?: number;
 }

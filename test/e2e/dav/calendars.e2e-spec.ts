@@ -241,13 +241,20 @@ describe('CalDAV', () => {
     }
   });
 
-  test('multiget returns texts without VTIMEZONE for programs that know the zones', async () => {
+  test('multiget and GET return texts without VTIMEZONE for programs that know the zones', async () => {
     const to = `${path}zoned.ics`;
     await put(to, calendarOf(vevent('zoned', 'DTSTART;TZID=Europe/Paris:20260302T090000', 'DURATION:PT1H')));
     const body = `<C:calendar-multiget xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:prop><C:calendar-data/></D:prop><D:href>${to}</D:href><D:href>${path}none.ics</D:href></C:calendar-multiget>`;
     const full = await client.send('REPORT', path, body);
     const short = await client.send('REPORT', path, body, { 'CalDAV-Timezones': 'F' });
     expect([full.text.includes('VTIMEZONE'), short.text.includes('VTIMEZONE')]).toEqual([true, false]);
+    const [own, named] = [
+      await client.send('GET', to),
+      await client.send('GET', to, undefined, { 'CalDAV-Timezones': 'F' }),
+    ];
+    expect([own.text.includes('VTIMEZONE'), named.text.includes('VTIMEZONE')]).toEqual([true, false]);
+    expect(named.text).toContain('DTSTART;TZID=Europe/Paris:20260302T090000');
+    expect(named.headers.get('dav')).toContain('calendar-no-timezone');
     expect(goneOf(full.text)).toEqual([`${path}none.ics`]);
   });
 
@@ -309,6 +316,16 @@ describe('CalDAV', () => {
         `<D:propertyupdate xmlns:D="DAV:" xmlns:I="http://apple.com/ns/ical/"><D:set><D:prop>${prop}</D:prop></D:set></D:propertyupdate>`,
       );
     expect((await patch('<I:calendar-order>3</I:calendar-order>')).text).toContain('200 OK');
+    // The zone as Apple's programs state it (RFC 4791, 5.2.2).
+    const observance = (name: string, from: string, to: string, month: number) =>
+      `BEGIN:${name}\nTZOFFSETFROM:${from}\nTZOFFSETTO:${to}\nDTSTART:19700329T020000\nRRULE:FREQ=YEARLY;BYMONTH=${month};BYDAY=-1SU\nEND:${name}\n`;
+    const zone = `BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//Apple//EN\nBEGIN:VTIMEZONE\nTZID:Europe/Paris\n${observance('DAYLIGHT', '+0100', '+0200', 3)}${observance('STANDARD', '+0200', '+0100', 10)}END:VTIMEZONE\nEND:VCALENDAR\n`;
+    const timeZone = (value: string) =>
+      `<C:calendar-timezone xmlns:C="urn:ietf:params:xml:ns:caldav">${value}</C:calendar-timezone>`;
+    expect((await patch(timeZone(zone))).text).toContain('200 OK');
+    expect((await patch(timeZone('no calendar'))).text).toContain('403');
+    const zoned = await client.propfind(to, '<C:calendar-timezone-id/>');
+    expect(valuesOf(zoned.text, 'C:calendar-timezone-id')).toEqual(['Europe/Paris']);
     const mixed = await patch('<D:displayname>No</D:displayname><D:getetag>x</D:getetag>');
     expect([mixed.text.includes('424'), mixed.text.includes('403'), mixed.text.includes('200 OK')]).toEqual([
       true,

@@ -152,6 +152,9 @@ describe('an attendee who removes dates of a series by CalDAV', () => {
     for (const other of [
       text.replace('SUMMARY:Daily', 'SUMMARY:Mine'),
       text.replace('COUNT=4', 'COUNT=5'),
+      // "This and all later dates" is a change of the rule, which is the organizer's (RFC 6638, 3.2.2.1).
+      text.replace('COUNT=4', 'COUNT=2'),
+      text.replace('COUNT=4', 'UNTIL=20270303T090000Z'),
       text.replace('T100000Z', 'T110000Z'),
     ])
       expect(await put(own, without(other, '03'), bobs)).toBe(403);
@@ -263,5 +266,27 @@ describe('an attendee who removes dates of a series by CalDAV', () => {
     );
     expect(rows).toEqual([{ recurrence_key: '2027-03-04T09:00:00' }]);
     expect(await historyOf(uid)).toHaveLength(1);
+  });
+
+  test('does not get an invitation back that a writer of the calendar stores again', async () => {
+    const shared = await bob.api.put(`/calendar/${bobcal.split('/').at(-2)}`, {
+      shares: [{ user_id: carol.id, role: 'writer' }],
+    });
+    expect(shared.status).toBe(200);
+    const own = `${bobcal}r11.ics`;
+    await put(`${anncal}r11.ics`, calendarOf(series('r11', ann.email, [bob.email, carol.email])), anns);
+    const text = await read(own, bobs);
+    expect((await bobs.send('DELETE', own)).status).toBe(204);
+    const theirs = own.replace(bob.id, carol.id);
+    const { status, text: error } = await carols.send('PUT', theirs, text, {
+      'content-type': 'text/calendar',
+    });
+    expect([status, error]).toEqual([
+      403,
+      expect.stringContaining('allowed-attendee-scheduling-object-change'),
+    ]);
+    expect((await bobs.send('GET', own)).status).toBe(404);
+    expect(await responses('r11', 'carol')).toEqual(['all NEEDS-ACTION']);
+    expect(await put(own, text, bobs)).toBe(201);
   });
 });

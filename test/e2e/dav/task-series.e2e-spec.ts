@@ -301,4 +301,107 @@ describe('task series of CalDAV programs', () => {
     expect(ruled).not.toContain('EXDATE');
     expect(await dateOf(await complete(taskId))).toBe('2027-03-06');
   });
+
+  /** The due times of a task and of those that follow as each one is completed by the API. */
+  const completions = async (taskId: string): Promise<string[]> => {
+    const found: string[] = [];
+    for (let next: string | null = taskId; next !== null && found.length < 9; next = await complete(next)) {
+      const { task } = (await ann.api.get(`/tasks/${next}`)).body;
+      found.push(task.due_at ?? task.date);
+    }
+    return found;
+  };
+
+  test('two instances on one day, and an added one after the end of the rule', async () => {
+    const lines = [
+      'SUMMARY:Feed the cat',
+      'DUE:20270301T090000Z',
+      'RRULE:FREQ=DAILY;COUNT=3',
+      'RDATE:20270302T070000Z,20270303T180000Z,20270310T090000Z',
+    ];
+    expect(await put('twice', textOf('-//Test//EN', ...todo('twice', ...lines)))).toBe(201);
+    await putBack('twice');
+    const { id: taskId } = await only('Feed the cat');
+    expect(await completions(taskId)).toEqual([
+      '2027-03-01T09:00:00.000Z',
+      '2027-03-02T07:00:00.000Z',
+      '2027-03-02T09:00:00.000Z',
+      '2027-03-03T09:00:00.000Z',
+      '2027-03-03T18:00:00.000Z',
+      '2027-03-10T09:00:00.000Z',
+    ]);
+  });
+
+  test('programs read the same series of such a task', async () => {
+    const lines = [
+      'SUMMARY:Walk',
+      'DUE:20270301T090000Z',
+      'RRULE:FREQ=DAILY;COUNT=3',
+      'RDATE:20270302T070000Z',
+    ];
+    expect(await put('walk', textOf('-//Test//EN', ...todo('walk', ...lines)))).toBe(201);
+    const second = await complete((await only('Walk')).id);
+    const text = await putBack(second!);
+    expect(text).toContain('RDATE:20270302T070000Z\r\n');
+    expect(text).toContain('RRULE:FREQ=DAILY;COUNT=2\r\n');
+    // The program completes the added instance and the one that follows.
+    const done = ['20270302T070000Z', '20270302T090000Z'].flatMap((time) =>
+      todo(second!, 'SUMMARY:Walk', `RECURRENCE-ID:${time}`, 'STATUS:COMPLETED'),
+    );
+    const closed = text.replace('END:VCALENDAR\r\n', `${done.join('\r\n')}\r\nEND:VCALENDAR\r\n`);
+    expect(await put(second!, closed)).toBe(204);
+    expect((await ann.api.get(`/tasks/${second!}`)).body.task).toMatchObject({
+      status: 'open',
+      due_at: '2027-03-03T09:00:00.000Z',
+      recurrence: { rrule: 'FREQ=DAILY;COUNT=1', from: 'schedule' },
+    });
+    await putBack(second!);
+    expect(await complete(second!)).toBeNull();
+  });
+
+  test('a request that completes a task and sets another rule leaves the dates of the former one', async () => {
+    const lines = [
+      'SUMMARY:Sweep',
+      'DUE;VALUE=DATE:20270301',
+      'RRULE:FREQ=DAILY',
+      'EXDATE;VALUE=DATE:20270303',
+    ];
+    expect(await put('sweep', textOf('-//Test//EN', ...todo('sweep', ...lines)))).toBe(201);
+    const { id: taskId } = await only('Sweep');
+    const patch = { done: true, recurrence: { rrule: 'FREQ=DAILY;INTERVAL=2' } };
+    const second = (await ann.api.patch(`/tasks/${taskId}`, patch)).body.task.next_task_id;
+    expect(await dateOf(second)).toBe('2027-03-03');
+    expect(await read(second)).not.toContain('EXDATE');
+  });
+
+  test('an instance that was completed ahead stays completed when the API sets another date', async () => {
+    const times = (day: string) => [`DTSTART:202703${day}T080000Z`, `DUE:202703${day}T090000Z`];
+    const of = (day: string, ...more: string[]) =>
+      todo('ahead', 'SUMMARY:Dust', `RECURRENCE-ID:202703${day}T080000Z`, ...more);
+    const text = textOf(
+      '-//Test//EN',
+      ...todo('ahead', 'SUMMARY:Dust', ...times('01'), 'RRULE:FREQ=DAILY'),
+      ...of('02', 'STATUS:COMPLETED', ...times('02')),
+      ...of('05', 'STATUS:COMPLETED', ...times('05')),
+      ...of('06', ...times('07')),
+    );
+    expect(await put('ahead', text)).toBe(201);
+    const { id: taskId } = await only('Dust');
+    expect(await dateOf(taskId)).toBe('2027-03-01');
+    await ann.api.patch(`/tasks/${taskId}`, { date: '2027-03-03' });
+    const dated = await putBack('ahead');
+    for (const line of times('03')) expect(dated).toContain(`${line}\r\n`);
+    expect(dated.match(/RECURRENCE-ID\S+/g)).toEqual([
+      'RECURRENCE-ID:20270305T080000Z',
+      'RECURRENCE-ID:20270306T080000Z',
+    ]);
+    // Also after the program has written the task.
+    expect(await put('ahead', dated.replaceAll('SUMMARY:Dust', 'SUMMARY:Dust well'))).toBe(204);
+    expect((await completions(taskId)).slice(0, 4)).toEqual([
+      '2027-03-03T09:00:00.000Z',
+      '2027-03-04T09:00:00.000Z',
+      '2027-03-07T09:00:00.000Z',
+      '2027-03-07T09:00:00.000Z',
+    ]);
+  });
 });

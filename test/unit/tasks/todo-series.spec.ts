@@ -1,8 +1,13 @@
-import { type Component, formatComponent, parseCalendars } from '../../../src/lib/icalendar/index.js';
+import {
+  type Component,
+  formatComponent,
+  parseCalendars,
+  propertyOf,
+} from '../../../src/lib/icalendar/index.js';
 import { PAGE_BYTES } from '../../../src/platform/bounded-pages/page-bytes.js';
 import type { TodoText } from '../../../src/modules/tasks/model/todo-merge.js';
 import { expandedTodo, occursIn } from '../../../src/modules/tasks/model/todo-range.js';
-import { clockOf } from '../../../src/modules/tasks/model/todo-reader.js';
+import { clockOf, readTodo } from '../../../src/modules/tasks/model/todo-reader.js';
 
 const instant = (text: string): number => Date.parse(text) / 1000;
 const days = (from: string, to: string) => ({
@@ -123,7 +128,7 @@ describe('instances of repeating tasks (RFC 4791, 9.6.5 and 9.9)', () => {
   });
 
   test('are not read from what cannot be read', () => {
-    const dates = Array.from({ length: 1_001 }, () => '20270301');
+    const dates = Array.from({ length: 2_001 }, () => '20270301');
     const repeating = ['DTSTART:20260302T090000Z', 'RRULE:FREQ=DAILY'];
     for (const lines of [
       ['DTSTART:never', 'RRULE:FREQ=DAILY'],
@@ -145,5 +150,104 @@ describe('instances of repeating tasks (RFC 4791, 9.6.5 and 9.9)', () => {
     const found = expandedTodo(large, clock, window) ?? [];
     expect(found.length).toBeGreaterThan(10);
     expect(found.length * 200_000).toBeLessThanOrEqual(PAGE_BYTES);
+  });
+});
+
+/** The due time of a VTODO as a task has it. */
+const dueIn = (todo: Component): string => {
+  const [year, month, day, hour, minute] = [0, 4, 6, 9, 11].map((at) =>
+    (propertyOf(todo, 'DUE')?.value ?? '').slice(at, at + (at === 0 ? 4 : 2)),
+  );
+  return hour ? `${year}-${month}-${day}T${hour}:${minute}:00.000Z` : `${year}-${month}-${day}`;
+};
+const isOpen = (todo: Component): boolean => propertyOf(todo, 'STATUS') === undefined;
+
+describe('the date of a task is that of the first open instance that a query finds', () => {
+  const daily = [
+    'DTSTART;TZID=Europe/Berlin:20260302T090000',
+    'DUE;TZID=Europe/Berlin:20260302T100000',
+    'RRULE:FREQ=DAILY;COUNT=2',
+  ];
+  const days2 = ['DTSTART;VALUE=DATE:20260302', 'DUE;VALUE=DATE:20260302'];
+  const done = (stated: string): string[] => [`RECURRENCE-ID${stated}`, 'STATUS:COMPLETED'];
+  const berlin = (time: string): string => `;TZID=Europe/Berlin:${time}`;
+
+  test.each<[string, string[], string[][], string]>([
+    ['the first one', daily, [], '2026-03-02T09:00:00.000Z'],
+    [
+      'an added one after the end of the rule',
+      [...daily, 'RDATE;TZID=Europe/Berlin:20260310T120000'],
+      [done(berlin('20260302T090000')), done(berlin('20260303T090000'))],
+      '2026-03-10T12:00:00.000Z',
+    ],
+    [
+      'an added day, at the hour of the series',
+      [...daily, 'RDATE;VALUE=DATE:20260301'],
+      [],
+      '2026-03-01T09:00:00.000Z',
+    ],
+    [
+      'a second one of a day whose first one is excluded',
+      [...daily, 'RDATE:20260302T140000Z', 'EXDATE:20260302T080000Z'],
+      [],
+      '2026-03-02T15:00:00.000Z',
+    ],
+    [
+      'a second one of a day whose first one is completed',
+      [...daily, 'RDATE:20260302T140000Z'],
+      [done(':20260302T080000Z')],
+      '2026-03-02T15:00:00.000Z',
+    ],
+    [
+      'one of the day after an excluded day, which has two',
+      [...daily, 'RDATE:20260302T140000Z', 'EXDATE;VALUE=DATE:20260302'],
+      [],
+      '2026-03-03T09:00:00.000Z',
+    ],
+    [
+      'a day, of a series whose last day is stated in UTC',
+      [...days2, 'RRULE:FREQ=DAILY;UNTIL=20260303T230000Z'],
+      [done(';VALUE=DATE:20260302'), done(';VALUE=DATE:20260303')],
+      '2026-03-04',
+    ],
+    [
+      'a day, of a series whose instances programs state in UTC',
+      [...days2, 'RRULE:FREQ=DAILY;COUNT=3', 'EXDATE:20260301T230000Z'],
+      [],
+      '2026-03-03',
+    ],
+    [
+      'one that cannot be read is none',
+      [...daily, 'EXDATE:never', 'EXDATE;TZID=Europe/Berlin:20260302T090000'],
+      [['RECURRENCE-ID:never', 'SUMMARY:Never']],
+      '2026-03-03T09:00:00.000Z',
+    ],
+  ])('%s', (_, lines, instances, expected) => {
+    const text = todoOf(lines, ...instances);
+    const { date, dueAt, isOver } = readTodo(text.todo, text.others, clock);
+    expect([dueAt ?? date, isOver]).toEqual([expected, false]);
+    const found = expandedTodo(text, clock, days('2026-01-01', '2027-01-01')) ?? [];
+    expect(dueIn(found.find(isOpen) as Component)).toBe(expected);
+  });
+
+  test('times without a zone are those of the zone of the task, also where that has the time of UTC', () => {
+    const london = clockOf([], 'Europe/London');
+    const text = todoOf(['DUE:20260302T090000', 'RRULE:FREQ=MONTHLY;COUNT=3'], done(':20260302T090000'));
+    expect(readTodo(text.todo, text.others, london).dueAt).toBe('2026-04-02T08:00:00.000Z');
+    expect(expandedTodo(text, london, days('2026-04-01', '2026-04-03'))?.map(dueIn)).toEqual([
+      '2026-04-02T08:00:00.000Z',
+    ]);
+  });
+
+  test('with up to 2,000 dates of its own', () => {
+    const dates = (count: number): string => Array.from({ length: count }, () => '20260302').join(',');
+    const read = (count: number) => {
+      const text = todoOf([...daily, `EXDATE;VALUE=DATE:${dates(count)}`]);
+      const { dueAt, rrule } = readTodo(text.todo, text.others, clock);
+      return [dueAt, rrule, expandedTodo(text, clock, days('2026-03-01', '2026-03-09'))?.map(dueIn)];
+    };
+    const second = '2026-03-03T09:00:00.000Z';
+    expect(read(2_000)).toEqual([second, 'FREQ=DAILY;COUNT=1', [second]]);
+    expect(read(2_001)).toEqual(['2026-03-02T09:00:00.000Z', null, undefined]);
   });
 });

@@ -1,11 +1,11 @@
 import { formatComponent, parseCalendars, type Component } from '../../../src/lib/icalendar/index.js';
+import { singleTodo } from '../../../src/modules/tasks/model/single-todo.js';
 import {
   changedInput,
   createdInput,
   keptOf,
   NOTHING_KEPT,
   shownValues,
-  singleTodo,
   textOfTodo,
   todoOf,
 } from '../../../src/modules/tasks/model/todo-merge.js';

@@ -139,10 +139,13 @@ function writeIdentity(writer: CardWriter, card: Card): void {
     writer.add('X-ADDRESSBOOKSERVER-KIND', card.kind);
   const { name, organization, job_title: title } = card;
   // Both versions require FN, version 3.0 also N.
-  const full = companions.preferred('FN', companions.of(keyOf('full_name', card.full_name)));
+  const full = companions.preferred(
+    'FN',
+    companions.of(() => keyOf('full_name', card.full_name)),
+  );
   writer.addField(full, 'FN', escapeText(displayName(card)), { DERIVED: card.full_name ? null : 'TRUE' });
   const parts = NAME_PARTS.map((part) => name?.[part] ?? null);
-  const source = name ? companions.of(entryKeys.name(name)) : undefined;
+  const source = name ? companions.of(() => entryKeys.name(name)) : undefined;
   if (!isNew || parts.some(Boolean)) writer.addField(source, 'N', joinParts(parts, ';'));
   writer.addText('X-PHONETIC-FIRST-NAME', name?.phonetic_given ?? null);
   writer.addText('X-PHONETIC-LAST-NAME', name?.phonetic_family ?? null);
@@ -150,15 +153,21 @@ function writeIdentity(writer: CardWriter, card: Card): void {
     writer.addField(companion, 'NICKNAME', joinParts(texts, ','));
   if (organization?.name || organization?.units.length)
     writer.addField(
-      companions.preferred('ORG', companions.of(entryKeys.organization(organization))),
+      companions.preferred(
+        'ORG',
+        companions.of(() => entryKeys.organization(organization)),
+      ),
       'ORG',
       joinParts([organization.name, ...organization.units], ';'),
     );
-  const ofTitle = companions.preferred('TITLE', companions.of(keyOf('job_title', title)));
+  const ofTitle = companions.preferred(
+    'TITLE',
+    companions.of(() => keyOf('job_title', title)),
+  );
   if (title) writer.addField(ofTitle, 'TITLE', escapeText(title));
   for (const uid of card.members)
     writer.addField(
-      companions.of(keyOf('members', uid)),
+      companions.of(() => keyOf('members', uid)),
       isNew ? 'MEMBER' : 'X-ADDRESSBOOKSERVER-MEMBER',
       escapeText(uidToUri(uid)),
     );
@@ -172,14 +181,20 @@ function writePlaceAndLanguage(
   const isOffset = /^[+-]\d{2}:?\d{2}$/.test(zone ?? '');
   if (zone)
     writer.addField(
-      companions.preferred('TZ', companions.of(keyOf('time_zone', zone))),
+      companions.preferred(
+        'TZ',
+        companions.of(() => keyOf('time_zone', zone)),
+      ),
       'TZ',
       escapeText(zone),
       {
         VALUE: version === '3.0' && !isOffset ? 'text' : null,
       },
     );
-  const ofLanguage = companions.preferred('LANG', companions.of(keyOf('language', language)));
+  const ofLanguage = companions.preferred(
+    'LANG',
+    companions.of(() => keyOf('language', language)),
+  );
   if (language) writer.addField(ofLanguage, 'LANG', escapeText(language));
 }
 
@@ -187,7 +202,7 @@ function writePhoto(writer: CardWriter, photo: CardPhoto): void {
   const { version, companions } = writer;
   const source = companions.preferred(
     'PHOTO',
-    'uri' in photo ? companions.of(keyOf('photo', photo.uri)) : undefined,
+    'uri' in photo ? companions.of(() => keyOf('photo', photo.uri)) : undefined,
   );
   if ('uri' in photo)
     writer.addField(source, 'PHOTO', escapeUri(photo.uri), { VALUE: version === '3.0' ? 'uri' : null });

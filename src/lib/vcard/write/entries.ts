@@ -20,14 +20,32 @@ import { type CardWriter, escapeUri, groupOf, joinParts, type ParamList } from '
 export function writeContactData(writer: CardWriter, card: Card): void {
   const { companions } = writer;
   for (const email of card.emails)
-    writeEntry(writer, companions.of(entryKeys.emails(email)), 'EMAIL', escapeText(email.value), email);
+    writeEntry(
+      writer,
+      companions.of(() => entryKeys.emails(email)),
+      'EMAIL',
+      escapeText(email.value),
+      email,
+    );
   for (const phone of card.phones) {
     const text = phone.extension ? `${phone.value} ext. ${phone.extension}` : phone.value;
-    writeEntry(writer, companions.of(entryKeys.phones(phone)), 'TEL', escapeText(text), phone);
+    writeEntry(
+      writer,
+      companions.of(() => entryKeys.phones(phone)),
+      'TEL',
+      escapeText(text),
+      phone,
+    );
   }
   for (const address of card.addresses) writeAddress(writer, address);
   for (const url of card.urls)
-    writeEntry(writer, companions.of(entryKeys.urls(url)), 'URL', escapeUri(url.value), url);
+    writeEntry(
+      writer,
+      companions.of(() => entryKeys.urls(url)),
+      'URL',
+      escapeUri(url.value),
+      url,
+    );
   for (const profile of card.profiles) writeProfile(writer, profile);
 }
 
@@ -72,7 +90,7 @@ function writeAddress(writer: CardWriter, address: CardAddress): void {
     ADDRESS_PARTS.map((part) => address[part]),
     ';',
   );
-  const companion = writer.companions.of(entryKeys.addresses(address));
+  const companion = writer.companions.of(() => entryKeys.addresses(address));
   const params = typeParams(address, writer.version);
   const { country_code: code, formatted } = address;
   let group = labelGroup(writer, address, companion);
@@ -91,7 +109,7 @@ function writeAddress(writer: CardWriter, address: CardAddress): void {
 function writeProfile(writer: CardWriter, profile: CardProfile): void {
   const { version } = writer;
   const { service, user, uri } = profile;
-  const companion = writer.companions.of(entryKeys.profiles(profile));
+  const companion = writer.companions.of(() => entryKeys.profiles(profile));
   const group = labelGroup(writer, profile, companion);
   const isNew = version === '4.0';
   const isImpp = companion?.name === 'IMPP' || isMessenger(uri);
@@ -112,7 +130,7 @@ function writeProfile(writer: CardWriter, profile: CardProfile): void {
 
 export function writeDate(writer: CardWriter, date: CardDate, isFirst: boolean): void {
   const isNew = writer.version === '4.0';
-  const companion = writer.companions.of(entryKeys.dates(date));
+  const companion = writer.companions.of(() => entryKeys.dates(date));
   const isYearless = !isNew && date.year === null && date.month !== null && date.day !== null;
   const text = formatDate(isYearless ? { ...date, year: APPLE_YEAR } : date, !isNew);
   const params = { 'X-APPLE-OMIT-YEAR': isYearless ? String(APPLE_YEAR) : null };
@@ -129,7 +147,7 @@ export function writeDate(writer: CardWriter, date: CardDate, isFirst: boolean):
 export function writeRelated(writer: CardWriter, related: CardRelated): void {
   const { type, name, uri } = related;
   const { version } = writer;
-  const companion = writer.companions.of(entryKeys.related(related));
+  const companion = writer.companions.of(() => entryKeys.related(related));
   const agent = type === 'agent' && uri ? agentCard(uri) : undefined;
   const types = { TYPE: type ? typeToken(type) : null };
   if (version === '3.0' && agent !== undefined) writer.addText('AGENT', agent);

@@ -48,9 +48,10 @@ export function toJsContact(card: Card & { uid: string }, updated?: Date): JsCon
   const props: VcardProp[] = converted.rest.map(propOf);
   const localizations = new Localizations(language(single));
   const own = entriesOf(card, companions, converted, props);
+  const { name: parts } = card;
   const names = {
-    name: card.name ? companions.of(entryKeys.name(card.name)) : undefined,
-    full: card.full_name ? companions.of(keyOf('full_name', card.full_name)) : undefined,
+    name: parts ? companions.of(() => entryKeys.name(parts)) : undefined,
+    full: card.full_name ? companions.of(() => keyOf('full_name', card.full_name)) : undefined,
     others: converted.names,
   };
   const name = nameOf(card, names, localizations);
@@ -95,31 +96,48 @@ function entriesOf(
       .lists('nicknames', card.nicknames)
       .flatMap(({ texts, companion }) => texts.map((text) => entry('nicknames', { name: text }, companion))),
     organizations: company
-      ? [organization(company.name, company.units, companions.of(entryKeys.organization(company)))]
+      ? [
+          organization(
+            company.name,
+            company.units,
+            companions.of(() => entryKeys.organization(company)),
+          ),
+        ]
       : [],
     titles: title
       ? [
           entry(
             'titles',
             { kind: 'title', name: title },
-            companions.preferred('TITLE', companions.of(keyOf('job_title', title))),
+            companions.preferred(
+              'TITLE',
+              companions.of(() => keyOf('job_title', title)),
+            ),
           ),
         ]
       : [],
     emails: card.emails.map((email) =>
-      entry('emails', { address: email.value, ...entryOf(email) }, companions.of(entryKeys.emails(email))),
+      entry(
+        'emails',
+        { address: email.value, ...entryOf(email) },
+        companions.of(() => entryKeys.emails(email)),
+      ),
     ),
     phones: card.phones.map((phone) => {
       const number = phone.extension ? `${phone.value} ext. ${phone.extension}` : phone.value;
-      const source = companions.of(entryKeys.phones(phone));
+      const source = companions.of(() => entryKeys.phones(phone));
       return entry('phones', { number, ...entryOf(phone, FEATURES) }, source);
     }),
     addresses: card.addresses.map((address, n) => {
-      const source = companions.of(entryKeys.addresses(address));
+      const source = companions.of(() => entryKeys.addresses(address));
       return entry('addresses', addressOf(address, source, `adr${n + 1}`, props), source);
     }),
     links: card.urls.map((url) =>
-      entry('links', { uri: url.value, ...entryOf(url) }, companions.of(entryKeys.urls(url))),
+      entry(
+        'links',
+        { uri: url.value, ...entryOf(url) },
+        companions.of(() => entryKeys.urls(url)),
+      ),
     ),
     onlineServices: card.profiles.map((profile) =>
       entry(
@@ -131,11 +149,11 @@ function entriesOf(
           ...(isMessenger(profile.uri) && { vCardName: 'impp' }),
           ...entryOf(profile),
         },
-        companions.of(entryKeys.profiles(profile)),
+        companions.of(() => entryKeys.profiles(profile)),
       ),
     ),
     anniversaries: anniversaries(card.dates, props).map((date) => {
-      const source = companions.of(entryKeys.dates(date));
+      const source = companions.of(() => entryKeys.dates(date));
       return entry('anniversaries', anniversaryOf(date, source), source, ['CALSCALE']);
     }),
     notes: companions
@@ -146,7 +164,10 @@ function entriesOf(
           entry(
             'preferredLanguages',
             { language: spoken },
-            companions.preferred('LANG', companions.of(keyOf('language', spoken))),
+            companions.preferred(
+              'LANG',
+              companions.of(() => keyOf('language', spoken)),
+            ),
           ),
         ]
       : [],
@@ -159,7 +180,7 @@ function entriesOf(
         : [...(own[property] ?? []), ...entries];
   const zoneName = zone && timeZoneOf(zone);
   if (zone && zoneName) {
-    const source = companions.of(keyOf('time_zone', zone));
+    const source = companions.of(() => keyOf('time_zone', zone));
     own['addresses'] = placed(own['addresses'] ?? [], [entry('addresses', { timeZone: zoneName }, source)]);
   } else if (zone) props.push(['tz', {}, 'text', zone]);
   addPlaces(own['anniversaries'] ?? [], converted, props);

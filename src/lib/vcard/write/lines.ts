@@ -32,11 +32,12 @@ export class CardWriter {
   /** A line with an escaped value; parameters without a value are left out. */
   add(name: string, value: string, params: ParamList = {}, group?: string | null): void {
     const altId = this.altIds.get(name);
-    const formatted = Object.entries(altId ? { ...params, ALTID: altId } : params).flatMap(([key, param]) => {
-      const values = (typeof param === 'string' ? [param] : (param ?? [])).map(encodeParameter);
-      return values.length > 0 ? [`;${key}=${values.join(',')}`] : [];
-    });
-    this.lines.push(foldLine(`${group ? `${group}.` : ''}${name}${formatted.join('')}:${value}`));
+    let line = group ? `${group}.${name}` : name;
+    for (const [key, param] of Object.entries(altId ? { ...params, ALTID: altId } : params)) {
+      const values = typeof param === 'string' ? [param] : (param ?? []);
+      if (values.length > 0) line += `;${key}=${values.map(encodeParameter).join(',')}`;
+    }
+    this.lines.push(foldLine(`${line}:${value}`));
   }
 
   /** The line of a field, with the group and the parameters of the companion. */
@@ -127,7 +128,7 @@ type Content = Omit<CardFields, 'uid'>;
 export function secondValues(card: Content, other: Content): CardProperty[] {
   const companions = new Companions(other);
   const second = (name: string, own: string | null, theirs: string | null, value: string): CardProperty[] =>
-    own === null || theirs === null || own === theirs || companions.of(theirs)
+    own === null || theirs === null || own === theirs || companions.of(() => theirs)
       ? []
       : [{ group: null, name, params: {}, value }];
   const text = (

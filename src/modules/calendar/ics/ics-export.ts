@@ -5,7 +5,7 @@ import {
   component,
   escapeText,
   formatComponent,
-  linesOf,
+  openComponent,
   property,
   vtimezoneText,
 } from '../../../lib/icalendar/index.js';
@@ -194,5 +194,5 @@ function heading({ name, time_zone: zone, color }: CalendarContext): string {
     ...colorProperties(color),
     property('REFRESH-INTERVAL', 'PT1H', { VALUE: 'DURATION' }),
   ]);
-  return [...linesOf(calendar)].slice(0, -1).join('');
+  return openComponent(calendar);
 }

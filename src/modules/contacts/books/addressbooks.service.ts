@@ -32,6 +32,8 @@ import { AddressbooksRepository, type BookRow, type ListedBook } from './address
 /** Books of a page of all books that a user sees. */
 const ALL_BOOKS = 1_000;
 
+type BookPage = Pick<PageQuery, 'cursor' | 'limit'>;
+
 type BookValues = Partial<
   Pick<Addressbook, 'name' | 'description' | 'color' | 'default_country' | 'is_default' | 'locked_fields'>
 >;
@@ -62,23 +64,43 @@ export class AddressbooksService {
     ctx: RequestContext,
     { cursor }: ListAllAddressbooks,
   ): Promise<ReplyOf<typeof ADDRESSBOOKS, 'list'>> {
+    const query = { cursor, limit: ALL_BOOKS };
+    const page = await this.rows(ctx, query, true);
+    const hasUsual =
+      page.rows.some((book) => book.role === 'owner' && book.is_default) &&
+      page.rows.some(({ kind }) => kind === 'global');
+    if (hasUsual) return this.present(ctx, page);
     await this.defaults.idOf(ctx);
     await this.global.create(ctx);
-    return this.page(ctx, { cursor, limit: ALL_BOOKS }, true);
+    return this.page(ctx, query, true);
   }
 
   private async page(
     ctx: RequestContext,
-    query: Pick<PageQuery, 'cursor' | 'limit'>,
+    query: BookPage,
     withGlobal: boolean,
   ): Promise<ReplyOf<typeof ADDRESSBOOKS, 'list'>> {
-    const { rows, next } = await this.cursors.page(query, {
+    return this.present(ctx, await this.rows(ctx, query, withGlobal));
+  }
+
+  private async present(
+    ctx: RequestContext,
+    { rows, next }: { rows: ListedBook[]; next: string | null },
+  ): Promise<ReplyOf<typeof ADDRESSBOOKS, 'list'>> {
+    return ADDRESSBOOKS.page(await this.presentBooks(ctx, rows), next);
+  }
+
+  private rows(
+    ctx: RequestContext,
+    query: BookPage,
+    withGlobal: boolean,
+  ): Promise<{ rows: ListedBook[]; next: string | null }> {
+    return this.cursors.page(query, {
       scope: `${withGlobal ? 'all ' : ''}addressbooks ${ctx.tenantId} ${ctx.userId}`,
       key: (book: ListedBook): [string] => [book.id],
       fits: (book) => book.fits,
       rows: (after, limit) => this.books.list(ctx, after, limit, withGlobal),
     });
-    return ADDRESSBOOKS.page(await this.presentBooks(ctx, rows), next);
   }
 
   /** @throws ApiError 404 */

@@ -77,6 +77,18 @@ const REPORTS = reports([
   carddav('addressbook-query'),
 ]);
 
+const PRIVILEGES = dav('current-user-privilege-set');
+const [OF_WRITERS, OF_READERS] = [privileges(true), privileges(false)];
+
+/** The properties that are the same of all address books. */
+const FIXED: [XmlName, PropertyValue][] = [
+  [dav('resourcetype'), '<D:collection/><A:addressbook/>'],
+  [dav('supported-report-set'), REPORTS],
+  [carddav('supported-address-data'), DATA],
+  [carddav('supported-collation-set'), COLLATION_SET],
+  [carddav('max-resource-size'), String(MAX_RESOURCE)],
+];
+
 /** Address books as collections of contacts. */
 @Injectable()
 export class AddressbookCollections implements Collections {
@@ -247,14 +259,10 @@ export class AddressbookCollections implements Collections {
         { name: book.name, ownerId: book.owner?.id ?? null, userId: ctx.userId },
         token,
       ),
-      [dav('resourcetype'), '<D:collection/><A:addressbook/>'],
-      [dav('current-user-privilege-set'), privileges(isWritable)],
-      [dav('supported-report-set'), REPORTS],
+      ...FIXED,
+      [PRIVILEGES, isWritable ? OF_WRITERS : OF_READERS],
       [DESCRIPTION, xmlText(book.description)],
       ...(book.color === null ? [] : ([[COLOR, book.color]] as [XmlName, string][])),
-      [carddav('supported-address-data'), DATA],
-      [carddav('supported-collation-set'), COLLATION_SET],
-      [carddav('max-resource-size'), String(MAX_RESOURCE)],
     ];
     const rest = { properties: new Map(properties), isWritable, isDefault: book.is_default };
     return { ...collectionOf(ctx, book.id, segment), ...rest };

@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { v5 as uuidv5 } from 'uuid';
-import { vtimezoneText } from '../../../lib/icalendar/index.js';
+import {
+  CalendarZones,
+  ICalendarError,
+  parseCalendars,
+  propertyOf,
+  vtimezoneText,
+} from '../../../lib/icalendar/index.js';
 import { type XmlElement, xmlText } from '../../../lib/xml/index.js';
 import { ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
@@ -40,6 +46,7 @@ const COLOR = apple('calendar-color');
 const ORDER = apple('calendar-order');
 const NAME = dav('displayname');
 const ZONE = caldav('calendar-timezone-id');
+const ZONE_TEXT = caldav('calendar-timezone');
 
 export const EVENT_TYPE = 'text/calendar; charset=utf-8; component=VEVENT';
 
@@ -54,6 +61,24 @@ const REPORTS = reports([
   caldav('free-busy-query'),
 ]);
 
+/** Characters of a VTIMEZONE that is read. */
+const MAX_ZONE = 64 * 1024;
+
+/** The zone of the IANA database that a VTIMEZONE means, or is most like; null for another text. */
+function zoneIn(text: string): string | null {
+  if (text.length > MAX_ZONE) return null;
+  try {
+    const [calendar] = parseCalendars(text);
+    const zone = calendar?.components.find(({ name }) => name === 'VTIMEZONE');
+    const name = zone && propertyOf(zone, 'TZID')?.value;
+    const found = calendar && name ? new CalendarZones(calendar).resolve(name, Date.now() / 1000) : null;
+    return found && (found.kind === 'iana' ? found.name : found.nearest);
+  } catch (error) {
+    if (error instanceof ICalendarError) return null;
+    throw error;
+  }
+}
+
 /** The fields of the API that properties set. */
 export function fieldsOf(properties: PropertyChanges): {
   values: Record<string, unknown>;
@@ -66,6 +91,7 @@ export function fieldsOf(properties: PropertyChanges): {
     if (name === NAME && text) values['name'] = text;
     else if (name === DESCRIPTION) values['description'] = text;
     else if (name === ZONE && text) values['time_zone'] = text;
+    else if (name === ZONE_TEXT && zoneIn(text) !== null) values['time_zone'] = zoneIn(text);
     // Programs of Apple write #rrggbbaa.
     else if (name === COLOR && /^#[0-9a-f]{6}/i.test(text)) values['color'] = text.slice(0, 7);
     else if (name === ORDER && (text === '' || Number.isFinite(Number(text))))
@@ -75,6 +101,22 @@ export function fieldsOf(properties: PropertyChanges): {
   }
   return { values, names };
 }
+
+const PRIVILEGES = dav('current-user-privilege-set');
+const TRANSPARENCY = caldav('schedule-calendar-transp');
+const [OF_WRITERS, OF_READERS] = [true, false].map((isWritable) =>
+  privileges(isWritable, [caldav('read-free-busy')]),
+) as [string, string];
+
+/** The properties that are the same of all calendars. */
+const FIXED: [XmlName, PropertyValue][] = [
+  [dav('resourcetype'), '<D:collection/><C:calendar/>'],
+  [dav('supported-report-set'), REPORTS],
+  [caldav('supported-calendar-component-set'), COMPONENTS],
+  [caldav('supported-calendar-data'), DATA],
+  [caldav('supported-collation-set'), COLLATION_SET],
+  [caldav('max-resource-size'), String(MAX_RESOURCE)],
+];
 
 /** A calendar as a collection. @param segment of its path in this request */
 export function presentCalendar(
@@ -89,19 +131,14 @@ export function presentCalendar(
       { name: calendar.name, ownerId: owner.id, userId: ctx.userId },
       () => calendar.sync_token,
     ),
-    [dav('resourcetype'), '<D:collection/><C:calendar/>'],
-    [dav('current-user-privilege-set'), privileges(isWritable, [caldav('read-free-busy')])],
-    [dav('supported-report-set'), REPORTS],
+    ...FIXED,
+    [PRIVILEGES, isWritable ? OF_WRITERS : OF_READERS],
     [DESCRIPTION, xmlText(calendar.description)],
     [COLOR, calendar.color],
     ...(calendar.order === null ? [] : ([[ORDER, String(calendar.order)]] as [XmlName, string][])),
     [ZONE, xmlText(calendar.time_zone)],
-    [caldav('calendar-timezone'), () => xmlText(timeZone(calendar.time_zone))],
-    [caldav('supported-calendar-component-set'), COMPONENTS],
-    [caldav('supported-calendar-data'), DATA],
-    [caldav('supported-collation-set'), COLLATION_SET],
-    [caldav('max-resource-size'), String(MAX_RESOURCE)],
-    [caldav('schedule-calendar-transp'), calendar.affects_free_busy ? '<C:opaque/>' : '<C:transparent/>'],
+    [ZONE_TEXT, () => xmlText(timeZone(calendar.time_zone))],
+    [TRANSPARENCY, calendar.affects_free_busy ? '<C:opaque/>' : '<C:transparent/>'],
   ];
   return {
     id,

@@ -71,27 +71,35 @@ export function taskFieldsOf(properties: PropertyChanges): {
   return { values, order, names };
 }
 
+const PRIVILEGES = dav('current-user-privilege-set');
+const [OF_WRITERS, OF_READERS] = [privileges(true), privileges(false)];
+
+/** The properties that are the same of all lists. */
+const FIXED: [XmlName, PropertyValue][] = [
+  [dav('resourcetype'), '<D:collection/><C:calendar/>'],
+  [dav('supported-report-set'), REPORTS],
+  [caldav('supported-calendar-component-set'), COMPONENTS],
+  [caldav('supported-calendar-data'), DATA],
+  [caldav('supported-collation-set'), COLLATION_SET],
+  [caldav('max-resource-size'), String(MAX_TASK)],
+  [caldav('schedule-calendar-transp'), '<C:transparent/>'],
+];
+
 /** A task folder as a collection. @param segment of its path in this request @param place among the calendars of the caller @param token of its present state */
 export function shownTasks(
   ctx: RequestContext,
   folder: TaskFolderResponse,
   segment: string,
   place: number | undefined,
-  token: () => Promise<string>,
+  token: () => string,
 ): Collection {
   const isWritable = folder.role !== 'viewer';
   const properties: [XmlName, PropertyValue][] = [
     ...collectionProperties({ name: folder.name, ownerId: folder.owner.id, userId: ctx.userId }, token),
-    [dav('resourcetype'), '<D:collection/><C:calendar/>'],
-    [dav('current-user-privilege-set'), privileges(isWritable)],
-    [dav('supported-report-set'), REPORTS],
+    ...FIXED,
+    [PRIVILEGES, isWritable ? OF_WRITERS : OF_READERS],
     ...(folder.color === null ? [] : ([[COLOR, folder.color]] as [XmlName, string][])),
     ...(place === undefined ? [] : ([[ORDER, String(place)]] as [XmlName, string][])),
-    [caldav('supported-calendar-component-set'), COMPONENTS],
-    [caldav('supported-calendar-data'), DATA],
-    [caldav('supported-collation-set'), COLLATION_SET],
-    [caldav('max-resource-size'), String(MAX_TASK)],
-    [caldav('schedule-calendar-transp'), '<C:transparent/>'],
   ];
   return {
     id: folder.id,
@@ -269,13 +277,9 @@ export class TaskCollections implements Collections {
     ctx: RequestContext,
     lists: readonly { folder: TaskFolderResponse; segment: string }[],
   ): Promise<Collection[]> {
-    const orders = await this.tasks.orders(ctx);
-    // One query for the tokens of all lists, where they are asked for.
-    let head: Promise<number> | undefined;
-    const token = async (id: string): Promise<string> =>
-      this.tasks.token(ctx, id, await (head ??= this.tasks.head(ctx)));
+    const { head, orders } = await this.tasks.places(ctx);
     return lists.map(({ folder, segment }) =>
-      shownTasks(ctx, folder, segment, orders.get(folder.id), () => token(folder.id)),
+      shownTasks(ctx, folder, segment, orders.get(folder.id), () => this.tasks.token(ctx, folder.id, head)),
     );
   }
 

@@ -21,25 +21,26 @@ const BATCH = 50;
 
 export type Depth = '0' | '1';
 
+const ETAG = dav('getetag');
+const CONTENT_TYPE = dav('getcontenttype');
+const RESOURCE_TYPE = dav('resourcetype');
+const CONTENT_LENGTH = dav('getcontentlength');
+
 /** The properties of a member. */
 export function memberProperties(
   collections: Collections,
   { contentType }: Collection,
   { etag, text }: Member,
 ): Properties {
-  const content: [XmlName, PropertyValue][] =
-    text === undefined
-      ? []
-      : [
-          [dav('getcontentlength'), String(Buffer.byteLength(text))],
-          [collections.contentProperty, xmlText(text)],
-        ];
-  return new Map<XmlName, PropertyValue>([
-    [dav('getetag'), xmlText(etag)],
-    [dav('getcontenttype'), contentType],
-    [dav('resourcetype'), ''],
-    ...content,
+  const properties = new Map<XmlName, PropertyValue>([
+    [ETAG, xmlText(etag)],
+    [CONTENT_TYPE, contentType],
+    [RESOURCE_TYPE, ''],
   ]);
+  if (text === undefined) return properties;
+  return properties
+    .set(CONTENT_LENGTH, () => String(Buffer.byteLength(text)))
+    .set(collections.contentProperty, () => xmlText(text));
 }
 
 /** PROPFIND (RFC 4918, 9.1). */
@@ -84,13 +85,16 @@ export class Propfind {
       case 'home': {
         const list = depth === '1' ? await collectionsOf(target.space).list(ctx) : [];
         const path = paths.home(target.space, ctx.userId);
-        yield await responseOf(path, this.principals.home(target.space, ctx), wanted);
-        for (let at = 0; at < list.length; at += BATCH)
-          yield await this.collections(ctx, list.slice(at, at + BATCH), wanted);
+        let text = await responseOf(path, this.principals.home(target.space, ctx), wanted);
         if (depth === '1' && target.space === 'calendars') {
-          yield await responseOf(`${path}inbox/`, this.principals.inbox(ctx, null), wanted);
-          yield await responseOf(`${path}outbox/`, this.principals.outbox(ctx), wanted);
+          text += await responseOf(`${path}inbox/`, this.principals.inbox(ctx, null), wanted);
+          text += await responseOf(`${path}outbox/`, this.principals.outbox(ctx), wanted);
         }
+        for (let at = 0; at < list.length; at += BATCH) {
+          yield text + (await this.collections(ctx, list.slice(at, at + BATCH), wanted));
+          text = '';
+        }
+        yield text;
         return;
       }
       case 'inbox':

@@ -123,13 +123,20 @@ async function* multiget({
   for (const href of elsewhere) yield statusResponse(href, 404);
 }
 
+/** Names whose paths need no escapes. */
+const PLAIN_NAME = /^[\w@][\w@.-]*$/;
+
 /** The name of a member in a href; null for a resource elsewhere. */
 function nameIn(
   collections: Collections,
-  { segment }: Collection,
+  { segment, path: collectionPath }: Collection,
   { userId }: RequestContext,
   href: string,
 ): string | null {
+  if (href.startsWith(collectionPath)) {
+    const name = href.slice(collectionPath.length);
+    if (PLAIN_NAME.test(name)) return name;
+  }
   const path = pathOfHref(href);
   const target = path === null ? null : parsePath(path);
   const isInside =

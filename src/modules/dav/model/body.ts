@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { LRUCache } from 'lru-cache';
 import { readXml, type XmlElement, XmlError } from '../../../lib/xml/index.js';
 import { ClientDisconnectedError } from '../../../platform/http/abort-signal.js';
 import { ApiError, Errors } from '../../../platform/http/errors.js';
@@ -69,24 +70,38 @@ export async function readBody(request: Request, limit: number): Promise<Buffer>
   });
 }
 
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
 /** Text of UTF-8. @throws DavError 400 */
 export function utf8Of(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     throw new DavError(400, null, 'The body is not UTF-8.');
   }
 }
 
+/** Programs repeat their requests: short bodies by their text, together of at most so many characters. */
+const known = new LRUCache<string, XmlElement>({
+  maxSize: 128 * 1024,
+  maxEntrySize: 2_000,
+  sizeCalculation: (_root, text) => text.length,
+});
+
 /**
- * The root element of an XML body; null without a body.
+ * The root element of an XML body, which several requests may share; null without a body.
  * @throws DavError 400, 422 for too many elements; ApiError 413, 415
  */
 export async function readXmlBody(request: Request): Promise<XmlElement | null> {
   const bytes = await readBody(request, MAX_XML);
   if (bytes.length === 0) return null;
+  const text = utf8Of(bytes);
+  const same = known.get(text);
+  if (same) return same;
   try {
-    return await readXml(utf8Of(bytes), LIMITS);
+    const root = await readXml(text, LIMITS);
+    known.set(text, root);
+    return root;
   } catch (error) {
     throw error instanceof XmlError ? xmlError(error) : error;
   }

@@ -5,9 +5,12 @@ import { withoutProperties } from './rules/task-merge.js';
 import type { TaskRow } from './rules/task-row.js';
 import { nextOccurrence, type Occurrence } from './task-recurrence.js';
 import { clockOf } from './todo-reader.js';
-import { datesFrom, exceptionsOf, isPassed, lengthOf, shiftedTodo } from './todo-series.js';
+import { datesFrom, datesOf, InstanceMap, isPassed, lengthOf, type SeriesClock } from './todo-instances.js';
+import { shiftedTodo } from './todo-series.js';
 import { dueOf, type KeptTodo, type Moment, readable, reminderOf, type TodoClock } from './todo-values.js';
-import { reminderKey } from './todo-writer.js';
+import { reminderKey, timeProperty } from './todo-writer.js';
+
+type Time = Pick<Occurrence, 'date' | 'dueAt'>;
 
 /** Properties of the completed occurrence. The rule is written with the number of occurrences that are left. */
 const OF_OCCURRENCE = ['CREATED', 'COMPLETED', 'PERCENT-COMPLETE', 'STATUS', 'RRULE'];
@@ -20,22 +23,20 @@ export function followingOccurrence(task: TaskRow, now: Date): Occurrence | null
   const { recurrence, date, due_at: dueAt, time_zone: timeZone, icalendar: kept } = task;
   if (recurrence === null || date === null) return null;
   const repeating = { ...recurrence, timeZone, date, dueAt };
-  const { scheduled, start } = recurrence;
+  const { scheduled, start, hour } = recurrence;
   if (kept === null) return nextOccurrence(repeating, now);
   const todo = storedTodo(kept);
-  const clock = clockOf(kept.others, timeZone);
-  const zone = zoneOf(task);
-  const { excluded, closed, open, added } = exceptionsOf(todo, kept.others, clock, zone);
-  const length = readable(() => lengthOf(todo, clock, zone)) ?? 0;
+  const { clock, length } = seriesClockOf(task, todo, kept);
+  const { excluded, closed, open, added } = datesOf(todo, kept.others, clock);
   const dueIn = (override: Component): Moment | null => readable(() => dueOf(override, clock));
   // A program that moved this occurrence moved no other one.
-  const isMoved = [...open.values()].some((override) => isAt(dueIn(override), task, clock));
+  const isMoved = open.values.some((override) => isAt(dueIn(override), task, clock));
   const current =
     isMoved && scheduled !== undefined
-      ? { ...repeating, ...scheduledAt(scheduled, dueAt && start.slice(10), timeZone) }
+      ? { ...repeating, ...scheduledAt(scheduled, dueAt && (hour ?? start.slice(10)), timeZone) }
       : repeating;
-  const next = nextOccurrence(current, now, { length, passed: [...excluded, ...closed.keys()], added });
-  const override = next?.nominal && open.get(next.nominal.startDay);
+  const next = nextOccurrence(current, now, { length, passed: InstanceMap.union(excluded, closed), added });
+  const override = next?.nominal && open.get(next.nominal.instance);
   const moved = override && dueIn(override);
   return next && moved ? { ...next, ...dateOf(moved, clock) } : next;
 }
@@ -56,12 +57,13 @@ export function nextTodo(
   const stored = storedTodo(kept);
   const due = readable(() => dueOf(stored, clock));
   const from = due ? dateOf(due, clock) : { date: task.date, dueAt: task.due_at };
-  const at = (to: Pick<Occurrence, 'date' | 'dueAt'>): Component => movedBetween(stored, from, to);
+  const at = (to: Time): Component => movedBetween(stored, from, to);
+  const { anchor = next } = next.nominal ?? {};
+  const ofSeries = due || isSameTime(anchor, next) ? [] : timesOf(anchor, task.time_zone);
   const icalendar = withoutPassed(
-    { ...kept, properties: byName(at(next.nominal?.anchor ?? next).properties) },
+    { ...kept, properties: byName([...at(anchor).properties, ...ofSeries]) },
     next,
-    clock,
-    zoneOf(task),
+    seriesClockOf(task, stored, kept).clock,
   );
   const [before, after] = [at({ date: task.date, dueAt: task.due_at }), at(next)];
   const wanted = new Set(task.reminders.map(reminderKey));
@@ -84,53 +86,62 @@ const storedTodo = ({ properties }: KeptTodo): Component =>
 const byName = (properties: readonly Property[]): Record<string, Property[]> =>
   Object.fromEntries(Map.groupBy(properties, ({ name }) => name));
 
-/** Null means that occurrences are days. */
-const zoneOf = ({ due_at, time_zone }: TaskRow): string | null => (due_at === null ? null : time_zone);
+/** The clock of the series of a task, and seconds on it from the start of an instance to its due time. */
+function seriesClockOf(
+  { due_at, time_zone, recurrence }: TaskRow,
+  todo: Component,
+  { others }: KeptTodo,
+): { clock: SeriesClock; length: number } {
+  const clock = { ...clockOf(others, time_zone), series: due_at === null ? null : time_zone, hour: 0 };
+  const length = readable(() => lengthOf(todo, clock)) ?? 0;
+  const start = (parseWallTime(recurrence?.start ?? '') ?? 0) - length;
+  return { clock: { ...clock, hour: start - Math.floor(start / DAY) * DAY }, length };
+}
 
-function dateOf(due: Moment, { zone }: TodoClock): Pick<Occurrence, 'date' | 'dueAt'> {
+function dateOf(due: Moment, { zone }: TodoClock): Time {
   const wall = due.isDate ? due.wall : Zone.of(zone).toWall(due.instant);
   return { date: formatDay(Math.floor(wall / DAY)), dueAt: due.isDate ? null : new Date(due.instant * 1000) };
 }
 
+const isSameTime = (one: Time, other: Time): boolean =>
+  one.date === other.date && one.dueAt?.getTime() === other.dueAt?.getTime();
+
+/** The times of a series whose next instance is at another one: it was added or moved. */
+const timesOf = ({ date, dueAt }: Time, zone: string): Property[] =>
+  ['DTSTART', 'DUE'].flatMap((name) =>
+    timeProperty(name, { date, dueAt: dueAt && dueAt.toISOString(), zone }),
+  );
+
 const isAt = (due: Moment | null, { date, due_at }: TaskRow, clock: TodoClock): boolean => {
   const found = due && dateOf(due, clock);
-  return found !== null && found.date === date && found.dueAt?.getTime() === due_at?.getTime();
+  return found !== null && isSameTime(found, { date: date ?? '', dueAt: due_at });
 };
 
 /** @param hour of the series, as `T09:00`; null: occurrences are days */
-function scheduledAt(day: string, hour: string | null, timeZone: string): Pick<Occurrence, 'date' | 'dueAt'> {
+function scheduledAt(day: string, hour: string | null, timeZone: string): Time {
   const wall = hour ? parseWallTime(day + hour) : null;
   return { date: day, dueAt: wall === null ? null : new Date(Zone.of(timeZone).toInstant(wall) * 1000) };
 }
 
 /** Times in UTC move with the due moment, others with the day. */
-function movedBetween(
-  todo: Component,
-  from: Pick<Occurrence, 'date' | 'dueAt'>,
-  to: Pick<Occurrence, 'date' | 'dueAt'>,
-): Component {
+function movedBetween(todo: Component, from: Time, to: Time): Component {
   const wall = (parseWallTime(to.date) ?? 0) - (parseWallTime(from.date) ?? 0);
   const exact =
     from.dueAt !== null && to.dueAt !== null ? (to.dueAt.getTime() - from.dueAt.getTime()) / 1000 : wall;
   return shiftedTodo(todo, wall, exact);
 }
 
-function withoutPassed(
-  kept: KeptTodo,
-  { nominal }: Occurrence,
-  clock: TodoClock,
-  zone: string | null,
-): KeptTodo {
+function withoutPassed(kept: KeptTodo, { nominal }: Occurrence, clock: SeriesClock): KeptTodo {
   if (!nominal) return kept;
-  const { startDay } = nominal;
+  const { key } = nominal.instance;
   const properties = Object.entries(kept.properties).flatMap(([name, given]): [string, Property[]][] => {
     if (name !== 'EXDATE' && name !== 'RDATE') return [[name, given]];
-    const left = given.flatMap((each) => datesFrom(each, startDay, clock, zone) ?? []);
+    const left = given.flatMap((each) => datesFrom(each, key, clock) ?? []);
     return left.length === 0 ? [] : [[name, left]];
   });
   return {
     ...kept,
     properties: Object.fromEntries(properties),
-    others: kept.others.filter((other) => !isPassed(other, startDay, clock, zone)),
+    others: kept.others.filter((other) => !isPassed(other, key, clock)),
   };
 }

@@ -1,9 +1,9 @@
 import {
   DAY,
   formatDay,
+  formatWallTime,
   type Instance,
   instancesOf,
-  lastInstance,
   nextInstance,
   parseRule,
   parseWallTime,
@@ -82,6 +82,8 @@ export interface Repeating {
   start: string;
   /** The day of this occurrence by the rule. The task may have been moved to another date since. */
   scheduled?: string;
+  /** The time of that day, where it is not that of `start`. */
+  hour?: string;
   /** The place of this occurrence in the series, from 1, if it was stored. */
   number?: number;
   timeZone: string;
@@ -100,10 +102,9 @@ export interface Occurrence {
 }
 
 /** An occurrence by the rule and by what programs stored of the series. */
-interface NominalOccurrence {
-  scheduled: string;
-  /** The day on which it starts, from 1970-01-01. */
-  startDay: number;
+interface NominalOccurrence extends Pick<SeriesPlace, 'scheduled' | 'hour'> {
+  /** The instance of the series that starts it. */
+  instance: Instance;
   /** The first occurrence of the rule from there on: an added one may be before it. */
   anchor: { date: string; dueAt: Date | null };
 }
@@ -112,8 +113,8 @@ interface NominalOccurrence {
 export interface SeriesDates {
   /** Seconds on the wall clock from the start to the due time. */
   length: number;
-  /** Days on which no open instance starts, from 1970-01-01. */
-  passed: readonly number[];
+  /** Instances that are excluded or closed. */
+  passed: NonNullable<Series['excluded']>;
   /** Wall times at which further instances start. */
   added: readonly number[];
 }
@@ -123,6 +124,8 @@ export interface SeriesPlace {
   /** `2026-12-01` or `2026-12-01T09:00:00`. */
   start: string;
   scheduled: string;
+  /** The time of an instance that is added at another one than that of `start`: `T07:00:00`. */
+  hour?: string;
 }
 
 /**
@@ -145,20 +148,22 @@ export function nextOccurrence(task: Repeating, now: Date, dates?: SeriesDates):
   if (task.from === 'completion' && !isFixed(rule)) {
     // A completion late in the evening of its zone counts as that day, with the hour of the series.
     const completed = midnight(zone.toWall(seconds(now))) + (first - midnight(first));
-    const number = task.number ?? placeOf(first, clock, rule, wallOf((task.scheduled ?? task.date) + hour));
+    const number = task.number ?? placeOf(first, clock, rule, scheduledWall(task, task.date, hour));
     if (rule.count !== null && number >= rule.count) return null;
     const found = nextIn(completed, clock, { ...rule, count: null }, [current, instantOf(completed, clock)]);
     return found && { ...found, number: number + 1 };
   }
   const after = [current];
   if (task.from === 'completion') after.push(isTimed ? seconds(now) : midnight(zone.toWall(seconds(now))));
-  if (task.scheduled) after.push(instantOf(wallOf(task.scheduled + hour), clock));
+  if (task.scheduled) after.push(instantOf(scheduledWall(task, task.scheduled, hour), clock));
   return dates ? nextWith(dates, first, clock, rule, Math.max(...after)) : nextIn(first, clock, rule, after);
 }
 
 /** The rule of a series that starts with the given occurrence: its COUNT does not count earlier ones (RFC 5545, 3.3.10). */
 export function remainingRule(
-  task: Pick<Repeating, 'rrule' | 'start' | 'scheduled' | 'number' | 'timeZone'> & { isTimed: boolean },
+  task: Pick<Repeating, 'rrule' | 'start' | 'scheduled' | 'hour' | 'number' | 'timeZone'> & {
+    isTimed: boolean;
+  },
 ): string {
   const isTimed = task.isTimed && task.start.includes('T');
   const zone = Zone.of(task.timeZone);
@@ -166,10 +171,17 @@ export function remainingRule(
   if (rule.count === null) return task.rrule;
   const hour = isTimed ? task.start.slice(10) : '';
   const day = task.start.slice(0, 10);
-  const scheduled = wallOf((task.scheduled ?? day) + hour);
+  const scheduled = scheduledWall(task, day, hour);
   const number = task.number ?? placeOf(wallOf(day + hour), { isTimed, zone, hour }, rule, scheduled);
   return task.rrule.replace(/COUNT=\d+/, `COUNT=${Math.max(1, rule.count - number + 1)}`);
 }
+
+/** The time of an occurrence by the rule. @param day where no day by the rule is stored @param hour of the series; empty for days */
+const scheduledWall = (
+  { scheduled, hour: own }: Pick<Repeating, 'scheduled' | 'hour'>,
+  day: string,
+  hour: string,
+): number => wallOf((scheduled ?? day) + (hour && (own ?? hour)));
 
 /** How the occurrences of a task lie on the clock: days, or times of a zone. */
 interface Clock {
@@ -217,28 +229,23 @@ function nextWith(
 ): Occurrence | null {
   const { isTimed, zone } = clock;
   const byRule = seriesFrom(start - length, clock, rule);
-  const series = { ...byRule, added: addedWithin(byRule, added), excluded: { days: passed } };
+  const series = { ...byRule, added, excluded: passed };
   const found = nextInstance(series, isTimed ? zone.toInstant(zone.toWall(after) - length) : after - length);
   const due = ({ key }: Instance): number => instantOf(key + length, clock);
   const occurrence = found && boundedAt(due(found), clock);
   if (!occurrence) return null;
   const anchor = nextInstance(byRule, found.start - 1) ?? found;
+  const hour = isTimed ? formatWallTime(found.key + length).slice(10) : '';
   return {
     ...occurrence,
     ...(rule.count !== null && { number: placeIn(byRule, anchor.start, rule.count) }),
     nominal: {
       scheduled: occurrence.date,
-      startDay: Math.floor(found.key / DAY),
+      ...(hour !== clock.hour && { hour }),
+      instance: found,
       anchor: occurrenceAt(due(anchor), clock),
     },
   };
-}
-
-/** RDATEs up to the end of the rule: a task repeats by its rule. */
-export function addedWithin(byRule: Series, added: readonly number[]): number[] {
-  if (added.length === 0) return [];
-  const last = lastInstance(byRule);
-  return added.filter((wall) => last === 'endless' || (last !== null && wall <= last.key));
 }
 
 /** The place of the instance at an instant among those of a rule, from 1. */

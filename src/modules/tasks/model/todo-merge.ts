@@ -5,7 +5,6 @@ import {
   escapeText,
   formatComponent,
   ICalendarError,
-  parseCalendars,
   propertiesOf,
   type Property,
   property,
@@ -14,18 +13,18 @@ import {
   vtimezoneText,
   zonesIn,
 } from '../../../lib/icalendar/index.js';
-import { canonicalZone, DAY, parseWallTime } from '../../../lib/recurrence/index.js';
-import { type ApiError, fieldError } from '../../../platform/http/errors.js';
-import { isStorable } from '../../../platform/http/storable-text.js';
+import { canonicalZone, DAY, parseWallTime, Zone } from '../../../lib/recurrence/index.js';
 import type { StoredReference } from '../tasks.schema.js';
 import type { TaskPatch } from './rules/task-merge.js';
 import { clockOf, htmlOf, readTodo } from './todo-reader.js';
-import { currentOf, datesFrom, SERIES_NAMES } from './todo-series.js';
+import { datesFrom, instanceOf, lengthOf, type SeriesClock, wallIn } from './todo-instances.js';
+import { currentOf, SERIES_NAMES, shiftedTodo } from './todo-series.js';
 import {
   dueOf,
   type KeptTodo,
   OWN_NAMES,
   PARTS,
+  readable,
   reminderOf,
   startOf,
   type TaskResourceRow,
@@ -46,8 +45,44 @@ export const NOTHING_KEPT: KeptTodo = { properties: {}, alarms: [], others: [] }
  * The text of a task: what a program stored, as far as it still means what the task says, and otherwise the properties of the task.
  */
 export function todoOf(row: TaskResourceRow): TodoText {
-  const kept = row.icalendar ?? NOTHING_KEPT;
   const values = valuesOf(row);
+  const kept = row.icalendar ?? NOTHING_KEPT;
+  const { properties, alarms, others } = hasFields(kept)
+    ? mergedWith(row, values, kept)
+    : {
+        properties: [...propertiesFor(values), ...Object.values(kept.properties).flat()],
+        alarms: alarmsFor(row, new Set()),
+        others: kept.others,
+      };
+  const uid = [property('UID', escapeText(row.uid ?? row.id))];
+  const todo = component(
+    'VTODO',
+    [
+      ...uid,
+      property('DTSTAMP', utcTime(row.updated_at)),
+      property('LAST-MODIFIED', utcTime(row.updated_at)),
+      ...properties,
+    ],
+    alarms,
+  );
+  return { todo, others: others.map((other) => (isNoInstance(other) ? other : withUid(other, uid))) };
+}
+
+/** The properties that state fields of a task. */
+const FIELD_NAMES: ReadonlySet<string> = new Set(PARTS.flatMap(({ names }) => names));
+
+/** Whether a program stored something that a field of the task states too, so that both have to be compared. */
+const hasFields = ({ properties, alarms, others }: KeptTodo): boolean =>
+  alarms.length > 0 ||
+  Object.keys(properties).some((name) => FIELD_NAMES.has(name)) ||
+  !others.every(isNoInstance);
+
+/** What a program stored, where it means what the task says, and the properties of the task. */
+function mergedWith(
+  row: TaskResourceRow,
+  values: TodoValues,
+  kept: KeptTodo,
+): { properties: Property[]; alarms: Component[]; others: readonly Component[] } {
   const own = Map.groupBy(propertiesFor(values), ({ name }) => name);
   const stored = new Map(Object.entries(kept.properties));
   const merged = new Map([...own, ...stored]);
@@ -61,47 +96,89 @@ export function todoOf(row: TaskResourceRow): TodoText {
   let read = readMerged(kept.others);
   const isReopened = read?.isOver === true && !isSame('status', read, values);
   const isSeries = read !== null && isSame('rrule', read, values) && !isReopened && !row.is_repeated;
-  let others = isSeries ? kept.others : kept.others.filter(isNoInstance);
+  let others: readonly Component[] = isSeries ? kept.others : kept.others.filter(isNoInstance);
   if (!isSeries) {
     for (const name of [...SERIES_NAMES, 'X-WORKSPACE-REPEAT-FROM']) replace(merged, name, own.get(name));
     read = readMerged(others);
   }
   for (const part of PARTS) {
     if (read && part.values.every((name) => isSame(name, read, values))) continue;
-    for (const name of part.names) replace(merged, name, own.get(name));
-    if (!part.names.includes('DUE') || values.rrule === null) continue;
-    startAnew(merged, own, row, clock);
-    others = others.filter(isNoInstance);
+    const isMoved = part.names.includes('DUE') && values.rrule !== null;
+    const times = isMoved ? movedTimes(merged, row, clock) : own;
+    if (isMoved) others = laterInstances(others, merged, row, clock);
+    for (const name of part.names) replace(merged, name, (times ?? own).get(name));
+    if (isMoved) startAnew(merged, own, row, clock);
   }
   if (read?.isOver) for (const name of OF_MASTER) if (!stored.has(name)) merged.delete(name);
   dropContradictions(merged, values, clock);
   startRule(merged);
-  const todo = component('VTODO', [
-    property('UID', escapeText(row.uid ?? row.id)),
-    property('DTSTAMP', utcTime(row.updated_at)),
-    property('LAST-MODIFIED', utcTime(row.updated_at)),
-    ...[...merged.values()].flat(),
-  ]);
+  const properties = [...merged.values()].flat();
+  const todo = component('VTODO', properties);
   const current = row.recurrence === null ? todo : currentOf(todo, others, clock).todo;
-  todo.components = alarmsOf(kept.alarms, current, row, clock);
-  const uid = [property('UID', escapeText(row.uid ?? row.id))];
-  return { todo, others: others.map((other) => (isNoInstance(other) ? other : withUid(other, uid))) };
+  return { properties, alarms: alarmsOf(kept.alarms, current, row, clock), others };
+}
+
+/** The clock of the series of a task, without the time of its instances. */
+const seriesClock = ({ due_at, time_zone }: TaskResourceRow, clock: TodoClock): SeriesClock => ({
+  ...clock,
+  series: due_at === null ? null : time_zone,
+  hour: 0,
+});
+
+const dayOf = (date: string | null): number => (parseWallTime(date ?? '') ?? 0) / DAY;
+
+/** The start and the due date of a series whose date was changed, as far apart as they were; null: a day has become a time, or a time a day. */
+function movedTimes(
+  merged: ReadonlyMap<string, Property[]>,
+  { date, due_at }: TaskResourceRow,
+  clock: TodoClock,
+): ReadonlyMap<string, Property[]> | null {
+  const todo = component('VTODO', [...merged.values()].flat());
+  const due = readable(() => dueOf(todo, clock));
+  if (!due || due.isDate !== (due_at === null)) return null;
+  const zone = Zone.of(due.zone ?? clock.zone);
+  const instant = due_at === null ? due.instant : Math.floor(Date.parse(due_at) / 1000);
+  const wall =
+    due_at === null ? dayOf(date) * DAY - due.wall : zone.toWall(instant) - zone.toWall(due.instant);
+  return Map.groupBy(shiftedTodo(todo, wall, instant - due.instant).properties, ({ name }) => name);
 }
 
 /** A series whose date was changed has the rule and the dates from the new date on. */
 function startAnew(
   merged: Map<string, Property[]>,
   own: ReadonlyMap<string, Property[]>,
-  { date, due_at, time_zone }: TaskResourceRow,
+  row: TaskResourceRow,
   clock: TodoClock,
 ): void {
   replace(merged, 'RRULE', own.get('RRULE'));
-  const day = (parseWallTime(date ?? '') ?? 0) / DAY;
+  const from = (dayOf(row.date) + 1) * DAY;
   for (const name of ['EXDATE', 'RDATE']) {
-    const zone = due_at === null ? null : time_zone;
-    const left = (merged.get(name) ?? []).flatMap((given) => datesFrom(given, day + 1, clock, zone) ?? []);
+    const left = (merged.get(name) ?? []).flatMap(
+      (given) => datesFrom(given, from, seriesClock(row, clock)) ?? [],
+    );
     replace(merged, name, left.length === 0 ? undefined : left);
   }
+}
+
+/**
+ * The instances of a series whose date was changed: one that was completed ahead stays completed. The instance that the task stands for has
+ * the new date.
+ */
+function laterInstances(
+  others: readonly Component[],
+  merged: ReadonlyMap<string, Property[]>,
+  row: TaskResourceRow,
+  clock: TodoClock,
+): readonly Component[] {
+  const onClock = seriesClock(row, clock);
+  const todo = component('VTODO', [...merged.values()].flat());
+  const length = readable(() => lengthOf(todo, onClock)) ?? 0;
+  const current = dayOf(row.recurrence?.scheduled ?? row.date);
+  return others.filter((other) => {
+    const moment = instanceOf(other, onClock);
+    const due = moment && Math.floor((wallIn(moment, onClock) + length) / DAY);
+    return isNoInstance(other) || (due !== null && due > dayOf(row.date) && due !== current);
+  });
 }
 
 /** Properties that a series has only where a program stored them: its end is that of its instances. */
@@ -177,10 +254,10 @@ const asStart = (due: Property): Property => ({ ...due, name: 'DTSTART' });
 function alarmsOf(
   stored: readonly Component[],
   todo: Component,
-  { reminders }: TaskResourceRow,
+  row: TaskResourceRow,
   clock: TodoClock,
 ): Component[] {
-  const wanted = new Map(reminders.map((reminder) => [reminderKey(reminder), reminder]));
+  const wanted = new Set(row.reminders.map(reminderKey));
   const covered = new Set<string>();
   const shown = stored.filter((alarm) => {
     const reminder = alarm.name === 'VALARM' ? reminderOf(alarm, todo, clock) : null;
@@ -189,8 +266,13 @@ function alarmsOf(
     if (wanted.has(key)) covered.add(key);
     return wanted.has(key);
   });
-  const rest = [...wanted].filter(([key]) => !covered.has(key)).map(([, reminder]) => alarmFor(reminder));
-  return [...shown, ...rest];
+  return [...shown, ...alarmsFor(row, covered)];
+}
+
+/** An alarm for each reminder that has none. */
+function alarmsFor({ reminders }: TaskResourceRow, covered: ReadonlySet<string>): Component[] {
+  const byKey = new Map(reminders.map((reminder) => [reminderKey(reminder), reminder]));
+  return [...byKey].filter(([key]) => !covered.has(key)).map(([, reminder]) => alarmFor(reminder));
 }
 
 /**
@@ -344,75 +426,3 @@ function yearOf(todo: Component): number {
   const { value = '' } = propertyOf(todo, 'DTSTART') ?? propertyOf(todo, 'DUE') ?? {};
   return Number(/^\d{4}/.exec(value)?.[0] ?? new Date().getUTCFullYear());
 }
-
-/** Codes in `details` of an error about a text that is valid iCalendar, but not one task (RFC 4791, 4.1). */
-export const TODO_PROBLEMS = {
-  notOneTask: 'not_one_task',
-  severalKinds: 'several_kinds',
-  unsupportedComponent: 'unsupported_component',
-  method: 'method',
-} as const;
-
-/** Characters of a UID: it is part of an index. */
-const MAX_UID = 500;
-
-/** The only task of a text, with the changed instances of its series. */
-export interface SingleTodo extends TodoText {
-  uid: string;
-}
-
-/** @throws ApiError 422 with a code of `TODO_PROBLEMS` or of the library */
-export function singleTodo(text: Uint8Array): SingleTodo {
-  const { notOneTask, severalKinds, unsupportedComponent, method } = TODO_PROBLEMS;
-  const calendars = checkedTodo(() => parseCalendars(text));
-  const [calendar] = calendars;
-  if (!calendar || calendars.length > 1)
-    throw fieldError('', notOneTask, 'The text must have exactly one VCALENDAR.');
-  if (!isStorableIn(calendar)) throw fieldError('', 'invalid_value', 'The text must not contain U+0000.');
-  if (propertyOf(calendar, 'METHOD')) throw fieldError('', method, 'The text must not have a METHOD.');
-  const items = calendar.components.filter(({ name }) => name !== 'VTIMEZONE');
-  const kinds = new Set(items.map(({ name }) => name));
-  if (kinds.size > 1)
-    throw fieldError('', severalKinds, 'The text must not have components of several kinds.');
-  if (kinds.size === 1 && !kinds.has('VTODO'))
-    throw fieldError('', unsupportedComponent, 'A list of tasks contains tasks only.');
-  const [todo, ...more] = items.filter((each) => !propertyOf(each, 'RECURRENCE-ID'));
-  const uid = todo && uidOf(todo);
-  if (!todo || !uid || more.length > 0 || items.some((each) => uidOf(each) !== uid))
-    throw fieldError(
-      '',
-      notOneTask,
-      `The text must have exactly one task, with a UID of at most ${MAX_UID} characters.`,
-    );
-  return { uid, todo, others: calendar.components.filter((each) => each !== todo) };
-}
-
-/** Encoded values are checked too. */
-const isStorableIn = ({ properties, components }: Component): boolean =>
-  properties.every(
-    ({ value, parameters }) =>
-      isStorable(value) && parameters.every(({ values }) => values.every((each) => isStorable(each))),
-  ) && components.every(isStorableIn);
-
-function uidOf(todo: Component): string | null {
-  const uid = textOf(todo, 'UID')?.trim() ?? '';
-  return uid !== '' && uid.length <= MAX_UID ? uid : null;
-}
-
-/** @throws ApiError 422 for a task that is due before its start (RFC 5545, 3.8.2.3) */
-export function assertOrder(todo: Component, clock: TodoClock): void {
-  const [start, due] = [startOf(todo, clock), dueOf(todo, clock)];
-  if (start && due && due.instant < start.instant)
-    throw fieldError('', 'invalid_value', 'DUE must not be before DTSTART.');
-}
-
-/** @throws ApiError 422 for errors of the library */
-export function checkedTodo<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw error instanceof ICalendarError ? asApiError(error) : error;
-  }
-}
-
-const asApiError = ({ code, message }: ICalendarError): ApiError => fieldError('', code, message);

@@ -4,15 +4,15 @@ import {
   formatComponent,
   formatTime,
   ICalendarError,
-  propertiesOf,
   property,
   type Property,
   propertyOf,
 } from '../../../lib/icalendar/index.js';
-import { DAY, instancesOf, parseRule, RecurrenceError, Zone } from '../../../lib/recurrence/index.js';
+import { DAY, instancesOf, RecurrenceError, Zone } from '../../../lib/recurrence/index.js';
 import { countFitting } from '../../../platform/bounded-pages/page-bytes.js';
+import { InstanceMap, instanceOf, seriesOf } from './todo-instances.js';
 import type { TodoText } from './todo-merge.js';
-import { dueOf, type Moment, momentOf, momentsOf, startOf, type TodoClock } from './todo-values.js';
+import { dueOf, type Moment, momentOf, startOf, type TodoClock } from './todo-values.js';
 
 /** Instants in seconds; null: unbounded. */
 export interface TodoWindow {
@@ -29,11 +29,6 @@ interface Bounds {
 const MAX_COMPARED = 10;
 /** Instances of one task that an expansion writes. */
 const MAX_EXPANDED = 2_000;
-
-/** RDATEs, EXDATEs and changed instances of a series that are read. */
-const MAX_DATES = 1_000;
-/** Maximum number of rules, as of an event. */
-const MAX_RULES = 4;
 
 /** An instance of a series. */
 interface TodoInstance {
@@ -143,17 +138,9 @@ function isClosedIn(todo: Component, clock: TodoClock, { from, to }: Bounds): bo
  * @param limit of instances that the rules and dates of the series state
  * @throws ICalendarError; RecurrenceError
  */
-function instancesIn(
-  { todo, others }: TodoText,
-  clock: TodoClock,
-  window: Bounds,
-  limit: number,
-): TodoInstance[] {
-  const changed = others
-    .filter(({ name }) => name === 'VTODO')
-    .flatMap((each) => changedInstance(each, clock));
-  const unchanged = unchangedInstances(todo, clock, changed, window, limit);
-  return [...unchanged, ...changed]
+function instancesIn(text: TodoText, clock: TodoClock, window: Bounds, limit: number): TodoInstance[] {
+  const changed = text.others.flatMap((each) => changedInstance(each, clock));
+  return [...unchangedInstances(text, clock, window, limit), ...changed]
     .filter(({ id, start, due }) => isInside(start || due ? { start, due } : { start: id, due }, window))
     .toSorted((one, other) => instantOf(one) - instantOf(other));
 }
@@ -161,76 +148,37 @@ function instancesIn(
 const instantOf = ({ id, start, due }: TodoInstance): number => (start ?? due ?? id).instant;
 
 function changedInstance(todo: Component, clock: TodoClock): TodoInstance[] {
-  const stated = propertyOf(todo, 'RECURRENCE-ID');
-  const id = stated ? momentOf(stated, clock) : null;
+  const id = instanceOf(todo, clock);
   return id ? [{ id, start: startOf(todo, clock), due: dueOf(todo, clock), todo }] : [];
 }
 
 function unchangedInstances(
-  todo: Component,
+  { todo, others }: TodoText,
   clock: TodoClock,
-  changed: readonly TodoInstance[],
   { from, to }: Bounds,
   limit: number,
 ): TodoInstance[] {
+  const read = seriesOf(todo, others, clock);
+  if (!read) return [];
+  const { first: anchor, byRules, dates } = read;
+  const { excluded, closed, open, added } = dates;
   const [start, due] = [startOf(todo, clock), dueOf(todo, clock)];
-  const anchor = start ?? due;
-  if (!anchor) return [];
-  const { isDate } = anchor;
-  const zone = zoneOf(anchor);
-  const rules = propertiesOf(todo, 'RRULE');
-  if (rules.length > MAX_RULES) throw tooLarge('RRULE', MAX_RULES);
-  const toInstant = (wall: number): number => Zone.of(zone ?? clock.zone).toInstant(wall);
-  const added = datesOf(todo, 'RDATE', clock).map((date) => wallIn(date, anchor, zone ?? clock.zone));
-  const removed = [...datesOf(todo, 'EXDATE', clock), ...changed.map(({ id }) => id)];
-  const series = {
-    start: anchor.wall,
-    zone,
-    isDate,
-    rules: rules.map(({ value }) => parseRule(value)),
-    added,
-    excluded: {
-      instants: isDate ? [] : removed.flatMap((each) => (each.isDate ? [] : each.instant)),
-      days: removed.flatMap((each) => (isDate || each.isDate ? Math.floor(each.wall / DAY) : [])),
-    },
-  };
   // A clock change makes a span of days an hour longer or shorter.
-  const length = (due?.instant ?? anchor.instant) - anchor.instant + (isDate ? DAY : 0);
-  const first = added.reduce((least, wall) => Math.min(least, toInstant(wall)), anchor.instant);
+  const length = (due?.instant ?? anchor.instant) - anchor.instant + (anchor.isDate ? DAY : 0);
+  const zone = Zone.of(byRules.zone ?? clock.zone);
+  const first = added.reduce((least, wall) => Math.min(least, zone.toInstant(wall)), anchor.instant);
   const span = {
     from: Math.max(from - length, first),
     to: to === Number.POSITIVE_INFINITY ? to : to + 1,
     limit,
     readerZone: clock.zone,
   };
-  return instancesOf(series, span).map((each) => {
-    const by = { wall: each.key - anchor.wall, instant: each.start - anchor.instant };
+  const unchanged = { ...byRules, added, excluded: InstanceMap.union(excluded, closed, open) };
+  return instancesOf(unchanged, span).map((each) => {
+    const by = { wall: each.key - byRules.start, instant: each.start - anchor.instant };
     const moved = (moment: Moment): Moment => shifted(moment, by, clock);
     return { id: moved(anchor), start: start && moved(start), due: due && moved(due), todo };
   });
-}
-
-/** @throws ICalendarError */
-function datesOf(todo: Component, name: 'RDATE' | 'EXDATE', clock: TodoClock): Moment[] {
-  const stated = propertiesOf(todo, name).filter(({ value }) => value.trim() !== '');
-  const count = stated.reduce((sum, { value }) => sum + value.split(',').length, 0);
-  if (count > MAX_DATES) throw tooLarge(name, MAX_DATES);
-  return stated.flatMap((each) => momentsOf(each, clock));
-}
-
-const tooLarge = (name: string, most: number): ICalendarError =>
-  new ICalendarError('too_large', `At most ${most} are read`, name);
-
-/** The zone of a series; null: its times, or days, are read in the zone of the task. */
-function zoneOf({ isDate, wall, instant, zone }: Moment): string | null {
-  const isUtc = !isDate && zone === null && wall === instant;
-  return isUtc ? 'UTC' : zone;
-}
-
-/** A time on the clock of a series. @param zone of this clock */
-function wallIn({ isDate, wall, instant }: Moment, anchor: Moment, zone: string): number {
-  if (anchor.isDate) return Math.floor(wall / DAY) * DAY;
-  return isDate ? wall + (anchor.wall % DAY) : Zone.of(zone).toWall(instant);
 }
 
 /** Days are nominal, the length of an instance with times is exact (RFC 5545, 3.8.5.3). @param by in seconds */

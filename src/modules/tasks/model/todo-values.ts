@@ -116,6 +116,8 @@ export interface TodoClock {
 /** A day or a time. `wall` and `instant` are in seconds; the instant of a day is its midnight. */
 export interface Moment {
   isDate: boolean;
+  /** The text states it in UTC. */
+  isUtc: boolean;
   wall: number;
   instant: number;
   /** The zone that the text names, of the IANA database. */
@@ -130,11 +132,13 @@ export const momentOf = (property: Property, clock: TodoClock): Moment | null =>
 export function momentsOf(property: Property, { zones, zone }: TodoClock): Moment[] {
   const tzid = parameterOf(property, 'TZID');
   return timesOf(property).map(({ kind, wall }) => {
-    if (kind === 'utc') return { isDate: false, wall, instant: wall, zone: null };
-    if (kind === 'date') return { isDate: true, wall, instant: Zone.of(zone).toInstant(wall), zone: null };
+    if (kind === 'utc') return { isDate: false, isUtc: true, wall, instant: wall, zone: null };
+    if (kind === 'date')
+      return { isDate: true, isUtc: false, wall, instant: Zone.of(zone).toInstant(wall), zone: null };
     const found = tzid === undefined ? null : zones.resolve(tzid, wall);
     const named = found && (found.kind === 'iana' ? found.name : found.nearest);
-    return { isDate: false, wall, instant: Zone.of(named ?? zone).toInstant(wall), zone: named };
+    const instant = Zone.of(named ?? zone).toInstant(wall);
+    return { isDate: false, isUtc: false, wall, instant, zone: named };
   });
 }
 

@@ -76,7 +76,7 @@ export const utcTime = (text: string): string => formatTime({ kind: 'utc', wall:
 export function propertiesFor(values: TodoValues): Property[] {
   const { title, description, status, priority, labels, rrule, url, createdAt, completedAt } = values;
   const number = NUMBERS[priority];
-  const due = dueProperty('DUE', values);
+  const due = timeProperty('DUE', values);
   return [
     ...(createdAt === null ? [] : [property('CREATED', utcTime(createdAt))]),
     property('SUMMARY', escapeText(title)),
@@ -87,7 +87,7 @@ export function propertiesFor(values: TodoValues): Property[] {
     ...(labels.length === 0 ? [] : [property('CATEGORIES', labels.map(escapeText).join(','))]),
     ...due,
     // A rule needs a start (RFC 5545, 3.8.5.3).
-    ...(rrule === null ? [] : [...dueProperty('DTSTART', values), property('RRULE', rrule)]),
+    ...(rrule === null ? [] : [...timeProperty('DTSTART', values), property('RRULE', rrule)]),
     ...(rrule !== null && values.from === 'completion'
       ? [property('X-WORKSPACE-REPEAT-FROM', 'COMPLETION')]
       : []),
@@ -95,7 +95,11 @@ export function propertiesFor(values: TodoValues): Property[] {
   ];
 }
 
-function dueProperty(name: string, { date, dueAt, zone }: TodoValues): Property[] {
+/** DUE or DTSTART; empty without a date. */
+export function timeProperty(
+  name: string,
+  { date, dueAt, zone }: Pick<TodoValues, 'date' | 'dueAt' | 'zone'>,
+): Property[] {
   if (dueAt === null) {
     const wall = date === null ? null : parseWallTime(date);
     if (wall === null) return [];

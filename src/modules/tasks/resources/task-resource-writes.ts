@@ -11,17 +11,14 @@ import { TaskUids } from '../changes/task-writes.repository.js';
 import { type TaskCommand, TaskWrites } from '../changes/task-writes.js';
 import type { TaskPatch } from '../model/rules/task-merge.js';
 import { mayWrite } from '../model/rules/task-row.js';
+import { assertOrder, checkedTodo, type SingleTodo, singleTodo } from '../model/single-todo.js';
 import {
-  assertOrder,
   changedInput,
-  checkedTodo,
   createdInput,
   keptOf,
   NOTHING_KEPT,
   placedRecurrence,
   shownValues,
-  type SingleTodo,
-  singleTodo,
   textOfTodo,
   todoOf,
 } from '../model/todo-merge.js';

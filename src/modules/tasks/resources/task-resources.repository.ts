@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { TaskRole, TaskFolderMember, Task } from '../tasks.schema.js';
+import type { TaskRole, Task } from '../tasks.schema.js';
 import type { TaskResourceRow } from '../model/todo-values.js';
 
 /** A task of a list without its content. */
@@ -37,6 +37,18 @@ export interface OpenedFolder {
   head: number;
 }
 
+interface PlaceRow {
+  head: number;
+  folder_id: string | null;
+  calendar_order: number | null;
+}
+
+/** The places of lists among the calendars of a caller, by folder, and the counter of the caller. */
+export interface ListPlaces {
+  head: number;
+  orders: Map<string, number>;
+}
+
 /** The id of a folder, or of a deleted one; `is_visible`: the caller sees the folder. */
 export interface UsedFolderId {
   id: string;
@@ -59,9 +71,11 @@ const usedIds = workspace.statement<UsedFolderId>(
     WHERE folder.tenant_id = $1 AND folder.id = ANY ($3::uuid[])`,
 );
 
-const orders = workspace.statement<Pick<TaskFolderMember, 'folder_id'> & { calendar_order: number }>(
-  'task_resources.orders',
-  `SELECT folder_id, calendar_order FROM task_folder_members WHERE tenant_id = $1 AND user_id = $2 AND calendar_order IS NOT NULL`,
+const places = workspace.statement<PlaceRow>(
+  'task_resources.places',
+  `SELECT coalesce(counter.head, 0)::float8 AS head, member.folder_id, member.calendar_order FROM (SELECT) AS always
+     LEFT JOIN sync_heads counter ON counter.tenant_id = $1 AND counter.user_id = $2
+     LEFT JOIN task_folder_members member ON member.tenant_id = $1 AND member.user_id = $2 AND member.calendar_order IS NOT NULL`,
   { pipelined: true },
 );
 
@@ -136,10 +150,12 @@ export class TaskResourcesRepository {
     return this.db.query(usedIds, [tenantId, userId, ids]);
   }
 
-  /** The places of lists among the calendars of the caller, by folder. */
-  async orders({ tenantId, userId }: RequestContext): Promise<Map<string, number>> {
-    const rows = await this.db.query(orders, [tenantId, userId]);
-    return new Map(rows.map(({ folder_id, calendar_order }) => [folder_id, calendar_order]));
+  async places({ tenantId, userId }: RequestContext): Promise<ListPlaces> {
+    const rows = await this.db.query(places, [tenantId, userId]);
+    const orders = rows.flatMap(({ folder_id: id, calendar_order: order }): [string, number][] =>
+      id === null || order === null ? [] : [[id, order]],
+    );
+    return { head: rows[0]?.head ?? 0, orders: new Map(orders) };
   }
 
   async setOrder(

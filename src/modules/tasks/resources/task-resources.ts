@@ -5,7 +5,6 @@ import { revisionTag } from '../../../platform/concurrency/expected-revision.js'
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { type ChangesPosition, SyncCursors } from '../../../platform/sync/sync-cursors.js';
-import { headOf } from '../../../platform/sync/sync-heads.js';
 import { CURSOR_EXPIRED } from '../../../platform/sync/feed.dto.js';
 import { piecesOfTodos, textOfTodo, todoOf } from '../model/todo-merge.js';
 import { expandedTodo, occursIn, type TodoWindow } from '../model/todo-range.js';
@@ -13,7 +12,7 @@ import { clockOf } from '../model/todo-reader.js';
 import type { TaskRole } from '../tasks.schema.js';
 import { TaskErrors } from '../tasks.dto.js';
 import { TaskFolderRoles } from '../changes/task-writes.repository.js';
-import { type OpenedFolder, TaskResourcesRepository } from './task-resources.repository.js';
+import { type ListPlaces, type OpenedFolder, TaskResourcesRepository } from './task-resources.repository.js';
 
 /** A task of a folder as a resource of its own. */
 export interface NamedTask {
@@ -42,8 +41,6 @@ export interface TaskTextChange {
 const NAMES = 1_000;
 /** Tasks of one query. */
 const BATCH = 50;
-/** The feed of tasks, whose counter and floor the tokens use. */
-const FEED = 'tasks';
 
 export const taskTag = ({ id, revision }: { id: string; revision: number }): string =>
   revisionTag('task', id, revision);
@@ -80,9 +77,9 @@ export class TaskResources {
     return role;
   }
 
-  /** The places of lists among the calendars of the caller, by folder. */
-  async orders(ctx: RequestContext): Promise<Map<string, number>> {
-    return this.tasks.orders(ctx);
+  /** The places of lists among the calendars of the caller, by folder, and the number of the last change of a task that the caller sees. */
+  async places(ctx: RequestContext): Promise<ListPlaces> {
+    return this.tasks.places(ctx);
   }
 
   /** @param order null: none */
@@ -160,11 +157,6 @@ export class TaskResources {
       token: this.cursors.write(ctx, collectionOf(folderId), { mode: 'changes', seq, since }),
       hasMore: seq < head,
     };
-  }
-
-  /** The number of the last change of a task that the caller sees. */
-  async head(ctx: RequestContext): Promise<number> {
-    return (await headOf(this.db, ctx, FEED))?.head ?? 0;
   }
 
   /** The token of the state after this change. */

@@ -53,7 +53,7 @@ SELECT member.tenant_id, member.user_id, member.task_id, member.role, task.revis
       'date', task.date,
       'due_at', rfc3339(task.due_at),
       'time_zone', task.time_zone,
-      'recurrence', task.recurrence - '{start,scheduled,number}'::text[],
+      'recurrence', task.recurrence - '{start,scheduled,hour,number}'::text[],
       'next_task_id', task.next_task_id,
       'reminders', task.reminders,
       'priority', task_priority(task.priority),

@@ -37,8 +37,8 @@ const ANSWERS: ReadonlySet<string> = new Set(['accepted', 'declined', 'tentative
 
 /**
  * Writes of a user who is not the organizer (RFC 6638, 3.2.2): the own response, the own alarms, and the dates that the user removes by
- * EXDATE or takes back. What else programs add for themselves is not stored. An invitation that the user has removed is shown again (3.2.2.2): the event is that of its organizer, and the response stays
- * declined unless the text states another one.
+ * EXDATE or takes back. What else programs add for themselves is not stored. An invitation that the user has removed is shown again
+ * (3.2.2.2): the event is that of its organizer, and the response stays declined unless the text states another one.
  */
 @Injectable()
 export class AttendeeWrites {
@@ -48,12 +48,13 @@ export class AttendeeWrites {
   async write({ tx, ctx, calendar, locked, own, read, now }: Job): Promise<void> {
     const { record, entries } = locked;
     const before = entryIn(entries, calendar.id);
-    // A date is declined in the name of the attendee, so other writers of the calendar cannot remove it, as by DELETE.
+    // A date is declined in the name of the attendee, so other writers of the calendar cannot remove it, as by DELETE; nor do they
+    // take the removal of an invitation back.
     const isOwner = ctx.userId === calendar.owner_id;
     const dates =
       before.hidden || !read || !isOwner ? NO_DATES : datesOf(record, own, calendar.owner_id, read);
-    if (!before.hidden && (!read || differsBeyond(dates, record, calendar, own, read)))
-      throw CalendarErrors.notOrganizer.with();
+    const isForeign = before.hidden ? !isOwner : !read || differsBeyond(dates, record, calendar, own, read);
+    if (isForeign) throw CalendarErrors.notOrganizer.with();
     const reminders = read?.reminders ?? [];
     const alarms = storableComponents(read?.alarms ?? [], ALARM_BYTES);
     const isReminded =

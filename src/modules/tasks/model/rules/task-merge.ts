@@ -130,9 +130,9 @@ function mergeRecurrence(
 ): StoredRecurrence | null {
   const wanted = patch.recurrence === undefined ? old : patch.recurrence;
   if (wanted === null) return null;
-  const { rrule, from, start, scheduled } = wanted;
+  const { rrule, from, start, scheduled, hour: own } = wanted;
   if (patch.recurrence && start !== undefined && scheduled !== undefined)
-    return { rrule, from, start, scheduled };
+    return { rrule, from, start, scheduled, ...(own !== undefined && { hour: own }) };
   const hour = due_at === null ? '' : formatWallTime(Math.floor(wallIn(time_zone, due_at))).slice(10);
   if (old === null || old.rrule !== rrule || old.from !== from) {
     // The rules of tasks reject a series without a date.

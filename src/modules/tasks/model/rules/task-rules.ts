@@ -1,6 +1,6 @@
 import { type ApiError, Errors } from '../../../../platform/http/errors.js';
 import { inactiveUsers, noDate, TaskErrors, unknownFolder } from '../../tasks.dto.js';
-import type { TaskRole } from '../../tasks.schema.js';
+import type { StoredRecurrence, TaskRole } from '../../tasks.schema.js';
 import { followingOccurrence, nextTodo } from '../next-todo.js';
 import type { Occurrence } from '../task-recurrence.js';
 import { changesOf, mergeTask, stillKept, type TaskPatch } from './task-merge.js';
@@ -13,18 +13,14 @@ export function repeatTask(
   occurrence: Occurrence,
   { id, userId, now }: { id: string; userId: string; now: Date },
 ): TaskChange {
-  const { date, dueAt, number, nominal } = occurrence;
+  const { date, dueAt } = occurrence;
   const next: TaskRow = {
     ...task,
     ...nextTodo(task, occurrence),
     id,
     date,
     due_at: dueAt,
-    recurrence: task.recurrence && {
-      ...task.recurrence,
-      scheduled: nominal?.scheduled ?? date,
-      ...(number !== undefined && { number }),
-    },
+    recurrence: task.recurrence && placed(task.recurrence, occurrence),
     status: 0,
     completed_at: null,
     next_task_id: null,
@@ -45,6 +41,20 @@ export function repeatTask(
     links: null,
     next: null,
     isLastView: false,
+  };
+}
+
+/** The recurrence of an occurrence of the same series. */
+function placed(
+  { hour: _hour, ...series }: StoredRecurrence,
+  { date, number, nominal }: Occurrence,
+): StoredRecurrence {
+  const { scheduled = date, hour } = nominal ?? {};
+  return {
+    ...series,
+    scheduled,
+    ...(hour !== undefined && { hour }),
+    ...(number !== undefined && { number }),
   };
 }
 
@@ -163,11 +173,12 @@ export function updateTask(facts: TaskFacts, command: UpdateCommand): Decision {
   if (task.status !== DONE) task.completed_at = null;
   const withdrawn = task.status === DONE ? null : facts.untouchedNext;
   if (withdrawn) task.next_task_id = null;
+  // Before the next occurrence, which has what is kept.
+  if (patch.icalendar === undefined) task.icalendar = stillKept(task, changes, old.recurrence);
   const next = isCompleted && old.next_task_id === null ? followUp(task, command, now) : null;
   if (next) task.next_task_id = next.task.id;
   if (['status', 'date', 'due_at', 'time_zone', 'reminders'].some((field) => field in changes))
     Object.assign(task, momentsOf(task, now));
-  if (patch.icalendar === undefined) task.icalendar = stillKept(task, changes, old.recurrence);
   task.revision = old.revision + 1;
   task.updated_at = now > old.updated_at ? now : old.updated_at;
   task.updated_by = userId;

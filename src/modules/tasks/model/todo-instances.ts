@@ -1,0 +1,181 @@
+import {
+  type Component,
+  ICalendarError,
+  propertiesOf,
+  type Property,
+  propertyOf,
+  textOf,
+} from '../../../lib/icalendar/index.js';
+import { DAY, type Instance, parseRule, type Series, Zone } from '../../../lib/recurrence/index.js';
+import { canonicalRule, withLocalEnd } from './task-recurrence.js';
+import { dueOf, type Moment, momentsOf, readable, startOf, type TodoClock, wallOf } from './todo-values.js';
+
+/**
+ * How the series of a VTODO is read (RFC 5545, 3.8.5): the only reading, of the date of the task, of what follows it, and of queries of
+ * programs. Programs write days for instances that have a time, and times for instances that are days. Properties that cannot be read
+ * concern no instance.
+ */
+
+/** Rules that are read, as of an event. */
+const MAX_RULES = 4;
+/** EXDATEs, RDATEs and changed instances together: reading more of them takes too long. */
+const MAX_DATES = 2_000;
+
+/** The clock of a series. */
+export interface SeriesClock extends TodoClock {
+  /** The zone of its instances; null: they are days. */
+  series: string | null;
+  /** Seconds after midnight at which its instances start, which is also the time of an added day. */
+  hour: number;
+}
+
+export interface TodoSeries {
+  /** DTSTART, or the due time without one. */
+  first: Moment;
+  clock: SeriesClock;
+  /** By the rules alone. */
+  byRules: Series;
+  dates: SeriesDates;
+}
+
+/** The dates in which a series differs from its rules. */
+export interface SeriesDates {
+  /** EXDATE. */
+  excluded: InstanceMap<true>;
+  /** Completed and cancelled instances; true: completed. */
+  closed: InstanceMap<boolean>;
+  /** Open changed instances. */
+  open: InstanceMap<Component>;
+  /** RDATE, as wall times at which instances start. */
+  added: number[];
+}
+
+/** Values of instances, by the time of an instance or by a day, which names every instance of the day. */
+export class InstanceMap<Value> {
+  private readonly byInstant = new Map<number, Value>();
+  private readonly byDay = new Map<number, Value>();
+
+  set(moment: Moment, clock: SeriesClock, value: Value): void {
+    if (namesDay(moment, clock)) this.byDay.set(Math.floor(wallIn(moment, clock) / DAY), value);
+    else this.byInstant.set(moment.instant, value);
+  }
+
+  get({ key, start }: Instance): Value | undefined {
+    return this.byInstant.get(start) ?? this.byDay.get(Math.floor(key / DAY));
+  }
+
+  get values(): Value[] {
+    return [...this.byInstant.values(), ...this.byDay.values()];
+  }
+
+  /** The instances of these maps, as a series leaves them out. */
+  static union(...maps: readonly InstanceMap<unknown>[]): NonNullable<Series['excluded']> {
+    return {
+      instants: maps.flatMap(({ byInstant }) => [...byInstant.keys()]),
+      days: maps.flatMap(({ byDay }) => [...byDay.keys()]),
+    };
+  }
+}
+
+const namesDay = ({ isDate }: Moment, { series }: SeriesClock): boolean => isDate || series === null;
+
+/** A time on the clock of a series; of a series of days, midnight. */
+export function wallIn(moment: Moment, clock: SeriesClock): number {
+  if (clock.series === null) return Math.floor(wallOf(moment, clock) / DAY) * DAY;
+  return moment.isDate ? moment.wall + clock.hour : Zone.of(clock.series).toWall(moment.instant);
+}
+
+/** Whether the dates of a series are too many to be read. */
+export function hasTooManyDates(todo: Component, others: readonly Component[]): boolean {
+  const dates = ['EXDATE', 'RDATE'].flatMap((name) => propertiesOf(todo, name));
+  return dates.reduce((sum, { value }) => sum + value.split(',').length, others.length) > MAX_DATES;
+}
+
+/**
+ * The series of a task; null without start and due date.
+ * @param others changed instances are among them
+ * @throws ICalendarError, also for a series with too many rules or dates; RecurrenceError
+ */
+export function seriesOf(todo: Component, others: readonly Component[], clock: TodoClock): TodoSeries | null {
+  const first = startOf(todo, clock) ?? dueOf(todo, clock);
+  if (!first) return null;
+  const rules = propertiesOf(todo, 'RRULE');
+  if (rules.length > MAX_RULES)
+    throw new ICalendarError('too_large', `At most ${MAX_RULES} are read`, 'RRULE');
+  if (hasTooManyDates(todo, others))
+    throw new ICalendarError('too_large', `At most ${MAX_DATES} dates are read`, 'RDATE');
+  // A time in UTC has no other zone; one without a zone is read in that of the task.
+  const zone = first.isDate ? null : (first.zone ?? (first.isUtc ? 'UTC' : clock.zone));
+  const onClock = { ...clock, series: zone, hour: first.wall - Math.floor(first.wall / DAY) * DAY };
+  return {
+    first,
+    clock: onClock,
+    byRules: {
+      start: wallIn(first, onClock),
+      zone,
+      isDate: zone === null,
+      rules: rules.map(({ value }) =>
+        withLocalEnd(parseRule(canonicalRule(value) ?? value), zone !== null, Zone.of(clock.zone)),
+      ),
+    },
+    dates: datesOf(todo, others, onClock),
+  };
+}
+
+export function datesOf(todo: Component, others: readonly Component[], clock: SeriesClock): SeriesDates {
+  const dates: SeriesDates = {
+    excluded: new InstanceMap(),
+    closed: new InstanceMap(),
+    open: new InstanceMap(),
+    added: momentsIn(todo, 'RDATE', clock).map((moment) => wallIn(moment, clock)),
+  };
+  for (const moment of momentsIn(todo, 'EXDATE', clock)) dates.excluded.set(moment, clock, true);
+  for (const other of others) {
+    const moment = instanceOf(other, clock);
+    if (!moment) continue;
+    const status = (textOf(other, 'STATUS') ?? '').trim().toUpperCase();
+    const isDone = status === 'COMPLETED' || (status === '' && propertyOf(other, 'COMPLETED') !== undefined);
+    if (isDone || status === 'CANCELLED') dates.closed.set(moment, clock, isDone);
+    else dates.open.set(moment, clock, other);
+  }
+  return dates;
+}
+
+/** The time of the instance that a component changes; null for another component. */
+export const instanceOf = (other: Component, clock: TodoClock): Moment | null =>
+  other.name === 'VTODO' ? (momentsIn(other, 'RECURRENCE-ID', clock)[0] ?? null) : null;
+
+/** The times of all properties of a name. */
+const momentsIn = (todo: Component, name: string, clock: TodoClock): Moment[] =>
+  propertiesOf(todo, name).flatMap((given) => readableMoments(given, clock));
+
+/** Empty for a property that cannot be read. */
+const readableMoments = (given: Property, clock: TodoClock): Moment[] =>
+  given.value.trim() === '' ? [] : (readable(() => momentsOf(given, clock)) ?? []);
+
+/** Seconds on the wall clock from the start to the due time; 0 without a start. @throws ICalendarError */
+export function lengthOf(todo: Component, clock: SeriesClock): number {
+  const [start, due] = [startOf(todo, clock), dueOf(todo, clock)];
+  return start && due && start.isDate === due.isDate ? wallIn(due, clock) - wallIn(start, clock) : 0;
+}
+
+/** EXDATE or RDATE without the dates before a wall time; null where none is left. */
+export function datesFrom(given: Property, wall: number, clock: SeriesClock): Property | null {
+  const moments = readableMoments(given, clock);
+  const left = given.value.split(',').filter((_, n) => {
+    const moment = moments[n];
+    return moment !== undefined && !isBefore(moment, wall, clock);
+  });
+  return left.length === 0 ? null : { ...given, value: left.join(',') };
+}
+
+/** Whether a component changes an instance before a wall time. */
+export function isPassed(other: Component, wall: number, clock: SeriesClock): boolean {
+  const moment = instanceOf(other, clock);
+  return moment !== null && isBefore(moment, wall, clock);
+}
+
+function isBefore(moment: Moment, wall: number, clock: SeriesClock): boolean {
+  const own = wallIn(moment, clock);
+  return namesDay(moment, clock) ? Math.floor(own / DAY) < Math.floor(wall / DAY) : own < wall;
+}
