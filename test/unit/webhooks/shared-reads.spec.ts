@@ -6,12 +6,12 @@ describe('what runs share', () => {
     const asked: unknown[] = [];
     const queues: any = {
       rolesOf: async () => new Map([['owner', 'member']]),
-      due: async (_: string, sizes: Map<string, number>) => {
+      readDue: async (_: string, sizes: Map<string, number>) => {
         asked.push([...sizes]);
         return new Map([['hook', [{ id: '1' }, { id: '2' }, { id: '3' }]]]);
       },
     };
-    const webhooks: any = { active: async () => new Map([['hook', { owner_id: 'owner' }]]) };
+    const webhooks: any = { readActive: async () => new Map([['hook', { owner_id: 'owner' }]]) };
     const statements = new QueueStatements(queues, webhooks);
     const found = await Promise.all([2, 3, 1].map((size) => statements.next('tenant', 'hook', size)));
     expect(asked).toEqual([[['hook', 3]]]);
