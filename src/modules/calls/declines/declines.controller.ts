@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { Bus } from '../../../platform/bus/bus.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { NOW, rowsOf } from '../../../platform/database/rows.js';
+import { workspace } from '../../../platform/database/statement.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { Connection } from '../../../platform/realtime/connection.js';
@@ -13,7 +13,6 @@ import { UserConnections } from '../../../platform/realtime/user-connections.js'
 import { CallAccess } from '../call-access.js';
 import { CallErrors } from '../calls.dto.js';
 import { CallsRepository } from '../calls.repository.js';
-import { CallDecline } from '../calls.schema.js';
 import { DeclinedCallResponse, SocketDeclineCall } from './declines.dto.js';
 
 const DECLINE = defineClientEvent(
@@ -30,6 +29,12 @@ const DECLINED = defineServerEvent(
 
 /** Topic of the bus: messages are `{ tenant, call, user }`. */
 const CALL_DECLINED = 'calls.declined';
+
+const decline = workspace.statement<never>(
+  'call_declines.insert',
+  `INSERT INTO call_declines (tenant_id, call_id, user_id) VALUES ($1, $2, $3)
+   ON CONFLICT (tenant_id, call_id, user_id) DO UPDATE SET declined_at = now()`,
+);
 
 /** Users who decline a live call. They get no notification of a missed call, and may still join. */
 @Injectable()
@@ -62,8 +67,7 @@ export class CallDeclines implements OnModuleInit {
     if (state !== 'live') throw CallErrors.callNotLive.with();
     const { tenantId: tenant, userId: user } = ctx;
     await this.db.single(async (tx) => {
-      const row = { tenant_id: tenant, call_id: callId, user_id: user, declined_at: NOW };
-      await rowsOf(tx, CallDecline).store(['tenant_id', 'call_id', 'user_id'], row);
+      await tx.query(decline, [tenant, callId, user]);
       tx.afterCommit(() => this.bus.publish(CALL_DECLINED, { tenant, call: callId, user }));
     });
     return { call_id: callId, user_id: user };
