@@ -16,7 +16,7 @@ import { checkedWall, instantOf, parseDuration as durationOf, wallText } from '.
 
 /** Maximum number of dates of RDATE and EXDATE in one event. */
 export const MAX_DATES = 1_000;
-/** Maximum number of values that the file lists for them, among which are repeated and malformed ones. */
+/** Maximum number of values that the file lists for them, each once in a property, among which may be malformed ones. */
 const MAX_LISTED = 2 * MAX_DATES;
 
 /** DTSTART with the zone that the event is stored in. */
@@ -63,15 +63,15 @@ export const invalid = (property: string, message: string): ICalendarError =>
   new ICalendarError('invalid_value', `${property} ${message}`, property);
 
 /**
- * Lists the properties of this name, one for each value of a list. Programs that separate values by semicolons, or end a list with a separator,
+ * Lists the properties of this name, one for each value of a list, each once. Programs that separate values by semicolons, or end a list with a separator,
  * mean the same.
  * @throws ICalendarError for more values than `MAX_LISTED`
  */
 export function listValues(event: Component, name: 'RDATE' | 'EXDATE'): Property[] {
   const found: Property[] = [];
   for (const property of propertiesOf(event, name)) {
-    const values = property.value.split(/[,;]/, MAX_LISTED + 1);
-    if (found.length + values.length > MAX_LISTED) throw invalid(name, `has at most ${MAX_DATES} dates`);
+    const values = new Set(property.value.replaceAll(';', ',').split(','));
+    if (found.length + values.size > MAX_LISTED) throw invalid(name, `has at most ${MAX_DATES} dates`);
     for (const value of values) if (value.trim() !== '') found.push({ ...property, value });
   }
   return found;
