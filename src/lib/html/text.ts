@@ -178,7 +178,10 @@ export function documentText(html: string, gap: '\n' | '\n\n' = '\n\n'): string 
     .replace(/ ?\n ?/g, '\n')
     .replace(/\n+/g, '\n')
     .replaceAll(BREAK, '')
-    .replace(/[\n ]*\ue000[\n\ue000 ]*/g, gap)
+    .split(PARAGRAPH)
+    .map((paragraph) => paragraph.trim())
+    .filter((paragraph) => paragraph !== '')
+    .join(gap)
     .replace(/\n{3,}/g, '\n\n')
     .trim();
 }
@@ -191,16 +194,20 @@ function positionOf(html: string, wanted: RegExp, from: number): number {
 
 const HIDDEN = ['script', 'style', 'title'];
 const [HIDDEN_STARTS, HIDDEN_ENDS] = [
-  new RegExp(`<(${HIDDEN.join('|')})\\b`, 'gi'),
+  new RegExp(`<(?:!--|(?:${HIDDEN.join('|')})\\b)`, 'gi'),
   new Map(HIDDEN.map((name) => [name, new RegExp(`</${name}`, 'gi')])),
 ] as const;
 
-/** The HTML without scripts, styles and the title, in one pass. */
+/** The HTML without scripts, styles, the title and comments, in one pass. */
 export function withoutScripts(html: string): string {
   let kept = '';
   let at = 0;
   for (let open = positionOf(html, HIDDEN_STARTS, 0); open >= 0; open = positionOf(html, HIDDEN_STARTS, at)) {
     kept += html.slice(at, open);
+    if (html.startsWith('<!--', open)) {
+      at = after(html, '-->', open);
+      continue;
+    }
     const name = html.slice(open + 1, open + 7).toLowerCase();
     const end = HIDDEN.find((each) => name.startsWith(each)) as string;
     const close = positionOf(html, HIDDEN_ENDS.get(end) as RegExp, open);
@@ -226,7 +233,7 @@ function joinedLines(html: string): string {
   return text + joined(at);
 }
 
-const [LINK_START, LINK_END] = [/<a\s/gi, /<\/a/gi] as const;
+const [LINK_START, LINK_END] = [/<a\s/gi, /<\/a(?![^\s/>])/gi] as const;
 const HREF = /\shref\s*=\s*(?:"(https?:[^"]*)"|'(https?:[^']*)'|(https?:[^\s"'>]+))/i;
 
 /** The HTML with the address of each link after its text, unless the text names it. A link without text is a picture. */
@@ -241,7 +248,7 @@ function withAddresses(html: string): string {
     const href = (quoted ?? single ?? bare ?? '').trim();
     const label = plainText(html.slice(start + 1, close));
     const isNamed = label === '' || label.includes(plainText(href).replace(/\/$/, ''));
-    text += html.slice(at, close) + (isNamed ? '' : ` [${href}]`);
+    text += html.slice(at, close) + (isNamed ? '' : ` [${href.replaceAll('<', '&lt;')}]`);
     at = close;
   }
   return text + html.slice(at);

@@ -52,25 +52,45 @@ export function parseProperty(line: string): Property | null {
   const name = line.slice(0, at).trim();
   if (at === line.length || !NAME.test(name)) return null;
   const parameters: Parameter[] = [];
+  let address: number | undefined;
   while (line[at] === ';') {
     const read = readParameter(line, at + 1);
     if (!read) return null;
-    if (read.parameter.name) parameters.push(read.parameter);
-    at = read.end;
+    const { parameter, end } = read;
+    at = end;
+    if (parameter.name === 'CN' && line[at] === ':') {
+      address ??= line.search(ADDRESS);
+      at = nameEnd(line, at, address);
+      parameter.values.push((parameter.values.pop() ?? '') + decodeParameter(line.slice(end, at)));
+    }
+    if (parameter.name) parameters.push(parameter);
   }
   return line[at] === ':' ? { name: name.toUpperCase(), parameters, value: line.slice(at + 1) } : null;
 }
 
+/** The address at the end of an attendee or organizer, with the colon before it. */
+const ADDRESS = /:\s*mailto:[^:]*$/i;
+
+/** The end of a name with colons and without quotes, such as `Team: North;ROLE=CHAIR:mailto:x`. @param address position; -1 without one */
+function nameEnd(line: string, from: number, address: number): number {
+  if (address <= from) return from;
+  const next = line.indexOf(';', from);
+  return next < 0 ? address : Math.min(next, address);
+}
+
+type ReadParameter = Parameter & { values: string[] };
+
 /** Reads `NAME=value,"value"`. @returns the position of the `;` or `:` after it */
-function readParameter(line: string, from: number): { parameter: Parameter; end: number } | null {
+function readParameter(line: string, from: number): { parameter: ReadParameter; end: number } | null {
   let at = from;
   while (at < line.length && line[at] !== '=' && line[at] !== ';' && line[at] !== ':') at += 1;
   const text = line.slice(from, at).trim().toUpperCase();
   const name = NAME.test(text) ? text : '';
   if (line[at] !== '=') return at < line.length ? { parameter: { name, values: [''] }, end: at } : null;
   const values: string[] = [];
+  const range = name === 'CN' ? nameRange(line, at + 1) : null;
   do {
-    const value = readValue(line, at + 1, name);
+    const value = readValue(line, at + 1, name, range);
     if (!value) return null;
     values.push(value.text);
     at = value.end;
@@ -78,13 +98,46 @@ function readParameter(line: string, from: number): { parameter: Parameter; end:
   return { parameter: { name, values }, end: at };
 }
 
-/** The quote at the end of a value. Names such as `"Pat "Red" Doe"` have others before it. */
-const CLOSING = /"(?=\s*[,;:])/g;
+/** The quote at the end of a value, or the beginning of a parameter. */
+const CLOSE_OR_NEXT = /"(?=\s*[,;:])|;\s*[\w-]+\s*=/g;
 
-function readValue(line: string, from: number, name: string): { text: string; end: number } | null {
-  CLOSING.lastIndex = from + 1;
-  const close = line[from] === '"' ? CLOSING.exec(line)?.index : undefined;
-  if (close !== undefined) {
+/** The part of a line that may be a CN. */
+interface NameRange {
+  /** The position of its last quote that may end a value; -1 without one. */
+  lastClose: number;
+  /** The position of the next parameter. */
+  end: number;
+}
+
+/** The range of a CN. It is found once: a search for each of its values would read the rest of the line each time. */
+function nameRange(line: string, from: number): NameRange {
+  let lastClose = -1;
+  CLOSE_OR_NEXT.lastIndex = from;
+  let found = CLOSE_OR_NEXT.exec(line);
+  for (; found?.[0] === '"'; found = CLOSE_OR_NEXT.exec(line)) lastClose = found.index;
+  return { lastClose, end: found?.index ?? line.length };
+}
+
+/**
+ * The position of the quote that ends a value; -1 without one. Names such as `"Pat "Red" Doe"` have others before it.
+ * @param range of a CN, whose quotes may be unclosed
+ */
+function closeOf(line: string, from: number, range: NameRange | null): number {
+  const first = line.indexOf('"', from);
+  if (first < 0 || range === null || (first >= range.lastClose && first < range.end)) return first;
+  CLOSE_OR_NEXT.lastIndex = first;
+  const close = CLOSE_OR_NEXT.exec(line);
+  return close?.[0] === '"' && (close.index === first || first < range.end) ? close.index : -1;
+}
+
+function readValue(
+  line: string,
+  from: number,
+  name: string,
+  range: NameRange | null,
+): { text: string; end: number } | null {
+  const close = line[from] === '"' ? closeOf(line, from + 1, range) : -1;
+  if (close >= 0) {
     let end = close + 1;
     while (end < line.length && line[end] !== ',' && line[end] !== ';' && line[end] !== ':') end += 1;
     return end < line.length ? { text: decodeParameter(line.slice(from + 1, close)), end } : null;

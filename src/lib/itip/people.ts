@@ -25,13 +25,9 @@ export interface Attendee extends Organizer {
   delegatedFrom: string | null;
 }
 
-/** The position of the colon before the address in a value such as ` North:mailto:x`: see `nameOf`. -1 for other values. */
-const endOfName = (value: string): number => value.search(/:\s*mailto:[^:]*$/i);
-
 /** The address of `mailto:` or of a bare address, lower case; null for another URI. */
 export function addressOfUri(uri: string | undefined): string | null {
-  const text = uri ?? '';
-  const address = mailAddress(text.slice(endOfName(text) + 1)).toLowerCase();
+  const address = mailAddress(uri ?? '').toLowerCase();
   const isAddress = /^[^\s@<>"\p{Cc}]+@[^\s@<>"\p{Cc}]+$/u.test(address) && address.length <= MAX_ADDRESS;
   return isAddress && address.isWellFormed() ? address : null;
 }
@@ -77,18 +73,21 @@ function personOf(property: Property): Organizer | null {
   };
 }
 
+/** A name in apostrophes, which may have others between letters. */
+const IN_APOSTROPHES = /^'((?:[^']|(?<=\p{L})'(?=\p{L}))*)'$/u;
+
 /**
- * The name of CN, which has one value. Programs write commas and colons in it without quotes, so that the value begins with the end of the
- * name in `CN=Team: North:mailto:x`, or commas with a backslash; Outlook writes names in apostrophes.
+ * The name of CN, which has one value. Programs write commas in it without quotes, or with a backslash; Outlook writes names in
+ * apostrophes.
  */
-function nameOf({ parameters, value }: Property): string {
+function nameOf({ parameters }: Property): string {
   const values = parameters.find(({ name }) => name === 'CN')?.values ?? [];
-  const [further = ''] = value.slice(0, Math.max(0, endOfName(value))).split(';');
-  const name = (values.length === 0 || further === '' ? values.join(',') : `${values.join(',')}:${further}`)
+  const name = values
+    .join(',')
     .replaceAll(/\\([,;\\])/g, '$1')
     .replaceAll(/\p{Cc}+/gu, ' ')
     .trim();
-  return /^'(.*)'$/.exec(name)?.[1] ?? name;
+  return IN_APOSTROPHES.exec(name)?.[1] ?? name;
 }
 
 /** Whether two addresses are one mailbox: letter case and a `+tag` do not count. */

@@ -82,7 +82,7 @@ export class PatchedValues {
     this.changeEach((each, key) => {
       if (!matching.has(key)) return each;
       const after = this.changed(each, op, sub, value);
-      if (after['primary'] === true && each['primary'] !== true) primary ??= keyOf(after);
+      if (isPrimary(after) && !isPrimary(each)) primary ??= keyOf(after);
       return after;
     });
     if (primary !== undefined) this.changeEach((each, key) => (key === primary ? each : notPrimary(each)));
@@ -125,7 +125,7 @@ export class PatchedValues {
 
   /** A new primary value takes the place of the current one (RFC 7644, section 3.5.2). */
   private add(values: readonly Json[]): void {
-    if (values.some((each) => each['primary'] === true)) this.changeEach(notPrimary);
+    if (values.some(isPrimary)) this.changeEach(notPrimary);
     for (const each of values) this.put(each);
   }
 
@@ -197,6 +197,9 @@ function fromFilter(filter: Filter): Json {
     'No value matches the path, and its filter does not describe a new one.',
   );
 }
+
+/** An entry without a value, which a later operation may give, is not stored: it takes `primary` from no other entry. */
+const isPrimary = (each: Json): boolean => each['primary'] === true && !isUnassigned(each);
 
 const notPrimary = (each: Json): Json => (each['primary'] === true ? { ...each, primary: false } : each);
 

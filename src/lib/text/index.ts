@@ -103,7 +103,13 @@ export function percentDecoded(text: string): string {
   }
 }
 
-/** A tel URI (RFC 3966). A number in a context such as `+1` begins with it. Undefined for other texts. */
+/** A country code (ITU-T E.164). Longer contexts only say where a number is valid, and are no part of it (RFC 3966, 5.1.5). */
+const COUNTRY_CODE = /^\+\d{1,3}$/;
+
+/**
+ * A tel URI (RFC 3966). A number in the context of a country begins with its code. One with the national prefix 0 stays as it is: some
+ * countries keep this digit after the code. Undefined for other texts.
+ */
 export function telLink(text: string): { number: string; extension: string | null } | undefined {
   const found = /^\s*tel:([^;]+)(;.*)?$/is.exec(text);
   if (!found) return undefined;
@@ -112,7 +118,7 @@ export function telLink(text: string): { number: string; extension: string | nul
     new RegExp(`;${name}=([^;]+)`, 'i').exec(parameters)?.[1]?.trim();
   const context = of('phone-context');
   const number = percentDecoded(subscriber).trim();
-  const isLocal = context?.startsWith('+') && !number.startsWith('+');
+  const isNational = COUNTRY_CODE.test(context ?? '') && /^\(?[1-9]/.test(number);
   if (number === '') return undefined;
-  return { number: isLocal ? `${context}${number}` : number, extension: of('ext')?.slice(0, 50) ?? null };
+  return { number: isNational ? `${context}${number}` : number, extension: of('ext')?.slice(0, 50) ?? null };
 }

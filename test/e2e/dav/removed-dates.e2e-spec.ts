@@ -289,4 +289,21 @@ describe('an attendee who removes dates of a series by CalDAV', () => {
     expect(await responses('r11', 'carol')).toEqual(['all NEEDS-ACTION']);
     expect(await put(own, text, bobs)).toBe(201);
   });
+
+  test('a malformed date is rejected: the program would not see that the stored dates are gone', async () => {
+    const path = `${anncal}malformed.ics`;
+    const excluded = 'EXDATE:20270303T090000Z';
+    const own = (...lines: string[]) => series('malformed', ann.email, [bob.email], ...lines);
+    const override = moved('malformed', '04', [bob.email]);
+    expect(await put(path, calendarOf(own(excluded), override), anns)).toBe(201);
+    const stored = await read(path, anns);
+    for (const text of [
+      calendarOf(own(`${excluded},soon`), override),
+      calendarOf(own(excluded), override.replace('DTSTART:20270304T110000Z', 'DTSTART:soon')),
+      calendarOf(own(excluded), override.replace('RECURRENCE-ID:20270304T090000Z', 'RECURRENCE-ID:soon')),
+      calendarOf(override.replace('DTSTART:20270304T110000Z', 'DTSTART:soon')),
+    ])
+      expect(await put(path, text, anns)).toBe(403);
+    expect(await read(path, anns)).toBe(stored);
+  });
 });

@@ -1,6 +1,6 @@
 import { CalendarZones, parseCalendars, propertiesOf } from '../../../src/lib/icalendar/index.js';
 import { alarmVcomponent } from '../../../src/modules/calendar/model/ics/alarms.js';
-import { readEvent, type ReadEvent } from '../../../src/modules/calendar/model/vevent-reader.js';
+import { readEvent, type ReadEvent, readOrphans } from '../../../src/modules/calendar/model/vevent-reader.js';
 import { EventClock } from '../../../src/modules/calendar/model/vevent-times.js';
 
 const START = 'DTSTART:20260330T100000Z';
@@ -10,6 +10,8 @@ function read(...lines: string[]): ReadEvent {
   const calendar = parseCalendars(text.join('\r\n'))[0]!;
   return readEvent(calendar.components[0]!, [], new EventClock(new CalendarZones(calendar), null));
 }
+const repeated = (count: number, make: (n: number) => string): string[] =>
+  Array.from({ length: count }, (_, n) => make(n));
 const codes = ({ warnings }: ReadEvent): string[] => warnings.map(({ code }) => code);
 
 describe('a time that is written otherwise', () => {
@@ -92,7 +94,7 @@ describe('a malformed date', () => {
   test('of an instance leaves the series and the other instances', () => {
     const text = [
       ['BEGIN:VEVENT', 'UID:a', ...DAILY, 'END:VEVENT'],
-      ['BEGIN:VEVENT', 'UID:a', 'RECURRENCE-ID:20260331T100000Z', 'SUMMARY:no start', 'END:VEVENT'],
+      ['BEGIN:VEVENT', 'UID:a', 'RECURRENCE-ID:20260331T100000Z', 'DTSTART:soon', 'END:VEVENT'],
       ['BEGIN:VEVENT', 'UID:a', 'RECURRENCE-ID:soon', 'DTSTART:20260401T120000Z', 'END:VEVENT'],
       ['BEGIN:VEVENT', 'UID:a', 'RECURRENCE-ID:20260402T100000Z', 'DTSTART:20260402T120000Z', 'END:VEVENT'],
     ].flat();
@@ -100,6 +102,57 @@ describe('a malformed date', () => {
     const [master, ...instances] = calendar!.components;
     const event = readEvent(master!, instances, new EventClock(new CalendarZones(calendar!), null));
     expect(event.overrides.map(({ recurrence_key }) => recurrence_key)).toEqual(['2026-04-02T10:00:00']);
+    expect(codes(event)).toEqual(['invalid_date']);
+  });
+
+  const withInstances = (...instances: string[][]): ReadEvent => {
+    const text = [DAILY, ...instances].flatMap((each) => ['BEGIN:VEVENT', 'UID:a', ...each, 'END:VEVENT']);
+    const [calendar] = parseCalendars(['BEGIN:VCALENDAR', ...text, 'END:VCALENDAR', ''].join('\r\n'));
+    const [master, ...others] = calendar!.components;
+    return readEvent(master!, others, new EventClock(new CalendarZones(calendar!), null));
+  };
+
+  test('is not the one that an instance lacks: it has the times of its key', () => {
+    const { overrides, warnings } = withInstances(
+      ['RECURRENCE-ID:20260331T100000Z', 'STATUS:CANCELLED'],
+      ['RECURRENCE-ID:20260401T100000Z', 'SUMMARY:New'],
+    );
+    expect(overrides).toMatchObject([
+      { recurrence_key: '2026-03-31T10:00:00', patch: { status: 'cancelled' } },
+      { recurrence_key: '2026-04-01T10:00:00', patch: { title: 'New' } },
+    ]);
+    expect(overrides.flatMap(({ patch }) => patch.starts ?? [])).toEqual([]);
+    expect(warnings).toEqual([]);
+  });
+
+  test.each([
+    ['DTSTART:12000101T100000Z', [], 'DTSTART must lie between 1900 and 9989'],
+    ['DTSTART:20260331T100000Z', ['DTEND:20460331T100000Z'], 'DTEND must be at most 10 years after DTSTART'],
+  ])('of an instance, %s, is named by its warning', (start, others, reason) => {
+    const { overrides, warnings } = withInstances(['RECURRENCE-ID:20260331T100000Z', start, ...others]);
+    const message = `The instance of 2026-03-31T10:00:00 is as its series: ${reason}.`;
+    expect([overrides, warnings]).toEqual([[], [{ code: 'invalid_date', message }]]);
+  });
+
+  test.each(['EXDATE', 'RDATE'])('of %s is read in a list with a limit', (name) => {
+    expect(() => read(...DAILY, `${name}:${repeated(2_001, (n) => `x${n}`).join()}`)).toThrow(
+      'has at most 1000 dates',
+    );
+    expect(() => read(...DAILY, ...repeated(2_001, () => `${name}:x`))).toThrow('at most');
+    expect(codes(read(...DAILY, `${name}:${'x,'.repeat(1_000_000)}`))).toEqual(['invalid_date']);
+  });
+
+  test('of RECURRENCE-ID leaves the other instances of an unknown series', () => {
+    const text = ['20260331T100000Z', 'soon', '20260402T100000Z'].flatMap((id) => [
+      'BEGIN:VEVENT',
+      'UID:a',
+      `RECURRENCE-ID:${id}`,
+      'DTSTART:20260331T120000Z',
+      'END:VEVENT',
+    ]);
+    const [calendar] = parseCalendars(['BEGIN:VCALENDAR', ...text, 'END:VCALENDAR', ''].join('\r\n'));
+    const event = readOrphans(calendar!.components, new EventClock(new CalendarZones(calendar!), null));
+    expect(event.recurrence.added).toEqual(['2026-03-31T10:00:00', '2026-04-02T10:00:00']);
     expect(codes(event)).toEqual(['invalid_date']);
   });
 });
@@ -141,8 +194,6 @@ describe('EXRULE', () => {
 
 describe('a value beyond a limit', () => {
   const long = 'x'.repeat(100_000);
-  const repeated = (count: number, make: (n: number) => string): string[] =>
-    Array.from({ length: count }, (_, n) => make(n));
 
   test.each([
     ['X-ALT-DESC', [`X-ALT-DESC;FMTTYPE=text/html:${long}`]],

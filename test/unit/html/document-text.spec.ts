@@ -14,6 +14,8 @@ describe('the text of a document', () => {
     ['<div>a</div>\n<div>b</div>\n<div><br></div><div>c</div>', 'a\nb\n\nc'],
     ['x<ul>\n<li>a</li>\n<li>b</li>\n</ul>y', 'x\n\na\nb\n\ny'],
     ['a<br>\nb<br><br>c', 'a\nb\n\nc'],
+    ['<p>a</p><!-- <style> --><p>b</p>', 'a\n\nb'],
+    ['<p>a</p><!--[if mso]><style>p { color: red }<![endif]--><p>b</p><style>x</style>', 'a\n\nb'],
   ])('%j', (html, text) => {
     expect(documentText(html)).toBe(text);
   });
@@ -26,6 +28,8 @@ describe('the text of a document', () => {
     ['<a href="https://e.example/x"><img src="p.png"></a>', ''],
     ['<a href="mailto:ina@e.example">Ina</a> <a name="x">y</a>', 'Ina y'],
     ['<a href="https://e.example/">open', 'open'],
+    ['<a href="https://e.example/"><abbr>RFC</abbr> 1</a> x', 'RFC 1 [https://e.example/] x'],
+    ['<a href="https://e.example/?q=a<p b">x</a> y', 'x [https://e.example/?q=a<p b] y'],
   ])('has the addresses of links: %j', (html, text) => {
     expect(documentText(html)).toBe(text);
   });
@@ -33,5 +37,7 @@ describe('the text of a document', () => {
   test('takes linear time', () => {
     for (const piece of ['<a ', '<a href="https://e.example">', '<pre>', '<script>', '\n', '</a'])
       expect(documentText(piece.repeat(100_000)).length).toBeLessThan(1_000_000);
+    expect(documentText(`<p>x${'<br>'.repeat(250_000)}y`)).toBe('x\n\ny');
+    expect(documentText(`<p>x<pre>${'\n'.repeat(1_000_000)}y`)).toBe('x\n\ny');
   });
 });

@@ -52,6 +52,38 @@ describe('a text', () => {
     },
   );
 
+  test('may have names of any length whose quotes are not closed', () => {
+    const attendee = (parameters: string) =>
+      propertyOf(readEvent(event(`ATTENDEE${parameters}:a`)), 'ATTENDEE');
+    const count = 200_000;
+    expect(attendee(`;CN=${'"a,'.repeat(count)}`)?.parameters).toHaveLength(1);
+    expect(attendee(';CN="a'.repeat(count))?.parameters).toHaveLength(count);
+    expect(attendee('; CN="a'.repeat(count))?.parameters).toHaveLength(count);
+    expect(attendee(`;CN=${'"a",'.repeat(count)}`)?.parameters[0]?.values).toHaveLength(count + 1);
+    expect(attendee(`${';CN=a:b'.repeat(count)}:x`)?.parameters[0]?.values).toEqual(['a']);
+    const { parameters } = attendee(`${';CN=a:b'.repeat(count)}:mailto`) ?? { parameters: [] };
+    expect([parameters.length, parameters.at(-1)?.values]).toEqual([count, ['a:b']]);
+  });
+
+  test.each([
+    ['DTSTART;TZID="Europe/Berlin"x:20260302T090000', { TZID: 'Europe/Berlin' }, '20260302T090000'],
+    [
+      'ATTENDEE;CN="Pat" Doe;PARTSTAT=ACCEPTED;SENT-BY="mailto:b@x":mailto:a@x',
+      { CN: 'Pat', PARTSTAT: 'ACCEPTED', 'SENT-BY': 'mailto:b@x' },
+      'mailto:a@x',
+    ],
+    [
+      'ATTENDEE;CN="Pat;PARTSTAT=ACCEPTED;SENT-BY="mailto:b@x":mailto:a@x',
+      { CN: 'Pat', PARTSTAT: 'ACCEPTED', 'SENT-BY': 'mailto:b@x' },
+      'mailto:a@x',
+    ],
+    ['ATTENDEE;CN=Team: North;ROLE=CHAIR:mailto:a@x', { CN: 'Team: North', ROLE: 'CHAIR' }, 'mailto:a@x'],
+  ])('has the quotes of each parameter only: %s', (line, stated, value) => {
+    const [read] = readEvent(event(line)).properties;
+    expect(Object.fromEntries(read!.parameters.map(({ name, values }) => [name, values[0]]))).toEqual(stated);
+    expect(read!.value).toBe(value);
+  });
+
   test('may be folded inside a UTF-8 sequence, and begin with a byte order mark', () => {
     const bytes = Buffer.from(event('SUMMARY:Bücher – 日本 🎉'));
     const folded = [...bytes].flatMap((byte) => (byte >= 0x80 ? [13, 10, 32, byte] : [byte]));

@@ -123,18 +123,23 @@ test.each([
   ['CN="Pat', 'Pat'],
   [`CN="'Pat Doe'"`, 'Pat Doe'],
   ["CN=O'Neil", "O'Neil"],
+  [`CN="'Pat O'Neil'"`, "Pat O'Neil"],
+  [`CN="'Pat' and 'Sam'"`, "'Pat' and 'Sam'"],
+  ['CN="Pat" Doe', 'Pat'],
+  ['CN="Doe; Pat=1"', 'Doe; Pat=1'],
 ])('a name that is written as %s', (parameter, name) => {
   const { parts } = parseItip(
     calendar('REQUEST', [
       'UID:a',
       'SUMMARY:Meeting',
       `ORGANIZER;${parameter}:mailto:pat@far.example`,
-      `ATTENDEE;RSVP=TRUE;${parameter};ROLE=CHAIR:mailto:pat@far.example`,
+      `ATTENDEE;RSVP=TRUE;${parameter};ROLE=CHAIR;PARTSTAT=ACCEPTED;SENT-BY="mailto:sam@far.example":mailto:pat@far.example`,
     ]),
   );
   const { event } = parts[0]!;
   expect(organizerOf(event)).toMatchObject({ email: 'pat@far.example', name });
-  expect(attendeesOf(event)).toMatchObject([{ email: 'pat@far.example', name, rsvp: true }]);
+  const stated = { rsvp: true, role: 'CHAIR', response: 'ACCEPTED', sentBy: 'sam@far.example' };
+  expect(attendeesOf(event)).toMatchObject([{ email: 'pat@far.example', name, ...stated }]);
 });
 
 test('the URI of an address is read as this address', () => {
@@ -149,6 +154,7 @@ test('the URI of an address is read as this address', () => {
     }),
   );
   expect(uriOfAddress('ann+x@example.com')).toBe('mailto:ann+x@example.com');
+  expect(addressOfUri('urn:x:mailto:ann@example.com')).not.toBe('ann@example.com');
 });
 
 test('an address and its tags are one mailbox', () => {

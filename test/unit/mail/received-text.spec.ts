@@ -208,6 +208,13 @@ describe('the date of a message', () => {
     ['Fri, 21 Nov 1997 09:55:06', '1997-11-21T09:55:06.000Z'],
     ['Fri, 21 Nov 1997 09:55:06 GMT+01:00', '1997-11-21T08:55:06.000Z'],
     ['Fri, 21 Nov 1997 09:55:06 +100', '1997-11-21T08:55:06.000Z'],
+    ['Fri, 21 Nov 1997 09:55:06 +01', '1997-11-21T08:55:06.000Z'],
+    ['Fri, 21 Nov 1997 09:55:06 -0800 PST', '1997-11-21T17:55:06.000Z'],
+    ['Fri, 21 Nov 1997 09:55:06 +0000 UTC', '1997-11-21T09:55:06.000Z'],
+    ['Fri, 21 Nov 1997 09:55:06 +0200 CEST', '1997-11-21T07:55:06.000Z'],
+    ['Fri, 21 Nov 1997 09:55:06 GMT +0100', '1997-11-21T08:55:06.000Z'],
+    ['Fri, 21 Nov 1997 09:55:06.123 +0100', '1997-11-21T08:55:06.000Z'],
+    ['1997-11-21 09:55:06 -0800', '1997-11-21T17:55:06.000Z'],
     ['Fri, 21 Nov 1997 09:55:60 "GMT"', '1997-11-21T09:56:00.000Z'],
     ['Fr, 21 Nov. 1997 09.55.06 +0100', '1997-11-21T08:55:06.000Z'],
     ['Fri,21-Nov-97 9:55:06 +0100', '1997-11-21T08:55:06.000Z'],
@@ -218,7 +225,25 @@ describe('the date of a message', () => {
     ['1997-11-21T09:55:06+01:00', '1997-11-21T08:55:06.000Z'],
   ])('%s', async (value, expected) => expect(await dateOf(value)).toBe(expected));
 
+  test.each([
+    ['1997-11-21T09:55:06', '1997-11-21T09:55:06.000Z'],
+    ['1997-11-21 09:55:06', '1997-11-21T09:55:06.000Z'],
+    ['11/21/1997 09:55:06 PM', '1997-11-21T21:55:06.000Z'],
+    ['Fri Nov 21 1997 09:55:06', '1997-11-21T09:55:06.000Z'],
+    ['Fri Nov 21 1997 09:55:06 GMT+0100', '1997-11-21T08:55:06.000Z'],
+  ])('has not the zone of the server: %s', async (value, expected) => {
+    const zone = process.env['TZ'];
+    try {
+      process.env['TZ'] = 'Asia/Tokyo';
+      expect(await dateOf(value)).toBe(expected);
+    } finally {
+      if (zone === undefined) delete process.env['TZ'];
+      else process.env['TZ'] = zone;
+    }
+  });
+
   test('is absent where the header has none', async () => {
+    expect(await dateOf('Fri, 21 Nov 0026 09:55:06 +0000')).toBeNull();
     expect(await dateOf('soon')).toBeNull();
     expect(await dateOf('Fri, 41 Nov 1997 09:55:06 +0000')).toBeNull();
     expect(await dateOf('Fri, 21 Nov 1997 29:55:06 +0000')).toBeNull();

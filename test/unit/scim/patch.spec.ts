@@ -119,6 +119,19 @@ describe('PATCH', () => {
     ]);
   });
 
+  test('an entry takes `primary` from another one when it has a value', () => {
+    const emails = (...operations: object[]) => readResource(USERS, patch(BASE, ...operations))['emails'];
+    const primary = { op: 'replace', path: 'emails[type eq "home"].primary', value: 'True' };
+    const value = { op: 'replace', path: 'emails[type eq "home"].value', value: 'b@x' };
+    expect(emails(primary)).toEqual(BASE.emails);
+    const both = [
+      { ...BASE.emails[0], primary: false },
+      { value: 'b@x', type: 'home', primary: true },
+    ];
+    expect(emails(primary, value)).toEqual(both);
+    expect(emails(value, primary)).toEqual(both);
+  });
+
   // The form of Microsoft Entra.
   test.each([
     [[{ value: '+4755501235' }], [0, 2]],

@@ -56,7 +56,9 @@ describe('properties of single programs', () => {
   );
 
   test.each([
-    ['tel:030-123456;phone-context=+49', '+49030-123456', null],
+    ['tel:030-123456;phone-context=+49', '030-123456', null],
+    ['tel:30-123456;phone-context=+49', '+4930-123456', null],
+    ['tel:863-1234;phone-context=+1-914-555', '863-1234', null],
     ['tel:%2B4930123456;ext=12', '+4930123456', '12'],
     ['tel:112;phone-context=home.example', '112', null],
   ])('the number of %s is read with its context', (uri, value, extension) => {

@@ -33,7 +33,7 @@ const OFFSETS: ReadonlyMap<string, number> = new Map([
   ['NZDT', 780],
 ]);
 
-const CLOCK = String.raw`(?<hour>\d{1,2})[:.](?<minute>\d{2})(?:[:.](?<second>\d{2}))?`;
+const CLOCK = String.raw`(?<hour>\d{1,2})[:.](?<minute>\d{2})(?:[:.](?<second>\d{2})(?:\.\d+)?)?`;
 /** `Sat, 28 Nov 2026 08:00:00 +0100`: the name of the day may be in any language or missing. */
 const INTERNET = new RegExp(
   String.raw`^(?:\p{L}+\.?,? ?)?(?<day>\d{1,2})[ -](?<month>[a-z]{3})[a-z]*\.?[ -](?<year>\d{2,4}),? ${CLOCK} ?(?<zone>.*)$`,
@@ -44,10 +44,14 @@ const ASCTIME = new RegExp(
   String.raw`^[a-z]{3},? (?<month>[a-z]{3}) (?<day>\d{1,2}) ${CLOCK} (?:(?<zone>[a-z+\d-]+) )?(?<year>\d{4})$`,
   'i',
 );
-const OFFSET = /^(?:GMT|UTC)?([+-])(\d{1,2}):?(\d{2})$/i;
+/** `+0100`, `GMT+1` or `+01:00 CET`: the name after an offset says nothing more. */
+const OFFSET = /^(?:GMT|UTC?)? ?([+-])(\d{1,2})(?::?(\d{2}))?(?!\S)/i;
+/** The zones that `Date` reads. */
+const ZONE = /\b(?:GMT|UTC?|[ECMP][SD]T)\b|\dZ\b| Z\b|:\d{2}(?:\.\d+)? ?[+-]\d/i;
 
 /**
- * The time of a Date header (RFC 5322, 3.3 and 4.3). A zone that is missing or unknown is +0000, a year of two digits is 1950 to 2049.
+ * The time of a Date header (RFC 5322, 3.3 and 4.3). A zone that is missing or unknown is +0000, a year of two digits is 1950 to 2049. One
+ * of four digits is as it is written: below 100 it is a fault.
  * @param text without comments @returns an invalid Date for another text
  */
 export function parseDate(text: string): Date {
@@ -56,7 +60,7 @@ export function parseDate(text: string): Date {
   const month = MONTHS.indexOf(found?.['month']?.toLowerCase() ?? '');
   const zone = found?.['zone'] ?? '';
   // Hours of half a day are no form of mail.
-  if (!found || month < 0 || /^[ap]m\b/i.test(zone)) return new Date(line);
+  if (!found || month < 0 || /^[ap]m\b/i.test(zone)) return otherDate(line);
   const part = (name: string): number => Number(found[name] ?? 0);
   const [day, hour, minute, second] = [part('day'), part('hour'), part('minute'), part('second')];
   if (day < 1 || day > 31 || hour > 24 || minute > 59 || second > 60) return new Date(Number.NaN);
@@ -64,9 +68,13 @@ export function parseDate(text: string): Date {
   return new Date(local - offsetOf(zone) * 60_000);
 }
 
+/** A date in another form. Without a zone, `Date` would read it in that of the server. */
+const otherDate = (line: string): Date =>
+  new Date(ZONE.test(line) ? line : `${line.replace(/(\d)T(?=\d)/i, '$1 ')} Z`);
+
 function yearOf(digits: string): number {
   const year = Number(digits);
-  if (digits.length > 3) return year;
+  if (digits.length > 3) return year < 100 ? Number.NaN : year;
   return year + (digits.length === 2 && year < 50 ? 2_000 : 1_900);
 }
 
@@ -74,7 +82,7 @@ function yearOf(digits: string): number {
 function offsetOf(zone: string): number {
   const plain = zone.replaceAll(/["']/g, '').trim();
   const [, sign, hours, minutes] = OFFSET.exec(plain) ?? [];
-  const size = Number(hours) * 60 + Number(minutes);
+  const size = Number(hours) * 60 + Number(minutes ?? 0);
   if (sign !== undefined) return sign === '-' ? -size : size;
   return OFFSETS.get(plain.toUpperCase()) ?? 0;
 }

@@ -106,7 +106,7 @@ export function readOrphans(given: readonly Component[], clock: EventClock): Rea
   const own = clock.times(first, start);
   const found = instances
     .slice(0, MAX_OVERRIDES)
-    .flatMap((each) => clock.keyOf(idOf(each), start, own) ?? []);
+    .flatMap((each) => unlessInvalid(() => clock.keyOf(idOf(each), start, own)) ?? []);
   const added = [...new Set(found)].toSorted();
   const [starts] = added;
   if (starts === undefined)
@@ -128,6 +128,7 @@ export function readOrphans(given: readonly Component[], clock: EventClock): Rea
     recurrence,
     overrides,
     reminders: withInstanceAlarms(read.reminders, alarmed),
+    warnings: [...clock.warnings, ...lossesOf(instances)],
     participants: withInstanceRows(read.participants, participants, read.organizer?.email),
   };
 }
@@ -181,11 +182,11 @@ export function readInstances(
   const participants: ParticipantRow[] = [];
   const alarmed: AlarmedInstance[] = [];
   for (const { instance, key, keys } of namedInstances(series, start, instances, clock)) {
-    const times = unlessInvalid(() => clock.times(instance));
-    if (!times) {
-      clock.warn('invalid_date', `The instance of ${key} has no valid DTSTART; it is as its series.`);
-      continue;
-    }
+    const times = unlessInvalid(
+      () => timesOfInstance(series, key, instance, clock),
+      (message) => clock.warn('invalid_date', `The instance of ${key} is as its series: ${message}.`),
+    );
+    if (!times) continue;
     const content = contentOfVevent(instance);
     const shift = wallOf(times.starts) - wallOf(key);
     for (const each of keys) {
@@ -202,6 +203,16 @@ export function readInstances(
     if (keys.length === 1) alarmed.push({ key, event: instance, times });
   }
   return { overrides: [...overrides.values()].toSorted(inOrder), participants, alarmed };
+}
+
+/**
+ * The times of an instance. One without DTSTART, such as some programs write for a cancelled instance, has the times of its key.
+ * @throws ICalendarError
+ */
+function timesOfInstance(series: EventRow, key: string, instance: Component, clock: EventClock): EventTimes {
+  if (propertyOf(instance, 'DTSTART')) return clock.times(instance);
+  const { time_zone, end_time_zone, exact_duration } = series;
+  return { time_zone, end_time_zone, exact_duration, ...timesAt(series, wallOf(key)) };
 }
 
 interface NamedInstance {

@@ -16,6 +16,8 @@ import { checkedWall, instantOf, parseDuration as durationOf, wallText } from '.
 
 /** Maximum number of dates of RDATE and EXDATE in one event. */
 export const MAX_DATES = 1_000;
+/** Maximum number of values that the file lists for them, each once in a property, among which may be malformed ones. */
+const MAX_LISTED = 2 * MAX_DATES;
 
 /** DTSTART with the zone that the event is stored in. */
 export interface Start {
@@ -61,13 +63,19 @@ export const invalid = (property: string, message: string): ICalendarError =>
   new ICalendarError('invalid_value', `${property} ${message}`, property);
 
 /**
- * The properties of this name, one for each value of a list. Programs that separate values by semicolons, or end a list with a separator,
+ * Lists the properties of this name, one for each value of a list, each once. Programs that separate values by semicolons, or end a list with a separator,
  * mean the same.
+ * @throws ICalendarError for more values than `MAX_LISTED`
  */
-export const listed = (event: Component, name: 'RDATE' | 'EXDATE'): Property[] =>
-  propertiesOf(event, name).flatMap((property) =>
-    property.value.split(/[,;]/).flatMap((value) => (value.trim() === '' ? [] : { ...property, value })),
-  );
+export function listValues(event: Component, name: 'RDATE' | 'EXDATE'): Property[] {
+  const found: Property[] = [];
+  for (const property of propertiesOf(event, name)) {
+    const values = new Set(property.value.replaceAll(';', ',').split(','));
+    if (found.length + values.size > MAX_LISTED) throw invalid(name, `has at most ${MAX_DATES} dates`);
+    for (const value of values) if (value.trim() !== '') found.push({ ...property, value });
+  }
+  return found;
+}
 
 /**
  * The dates of the properties of this name, each once. A malformed one is ignored: the others are those of the event.
@@ -75,7 +83,7 @@ export const listed = (event: Component, name: 'RDATE' | 'EXDATE'): Property[] =
  */
 export function datesOf(event: Component, name: 'RDATE' | 'EXDATE', warn: Warn): Dated[] {
   const found = new Map<string, Dated>();
-  for (const property of listed(event, name)) {
+  for (const property of listValues(event, name)) {
     const tzid = parameterOf(property, 'TZID') ?? null;
     const [time] = unlessInvalid(() => valuesOf(property)) ?? [];
     if (time) found.set(`${time.kind} ${time.wall} ${tzid}`, { ...time, tzid });
@@ -98,13 +106,17 @@ export function checked(text: string): string {
   return text;
 }
 
-/** @returns null for a malformed value @throws ICalendarError for other errors, such as an unknown zone */
-export function unlessInvalid<T>(read: () => T): T | null {
+/**
+ * @param refuse gets the message of the error
+ * @returns null for a malformed value @throws ICalendarError for other errors, such as an unknown zone
+ */
+export function unlessInvalid<T>(read: () => T, refuse?: (message: string) => void): T | null {
   try {
     return read();
   } catch (error) {
-    if (error instanceof ICalendarError && error.code === 'invalid_value') return null;
-    throw error;
+    if (!(error instanceof ICalendarError) || error.code !== 'invalid_value') throw error;
+    refuse?.(error.message);
+    return null;
   }
 }
 

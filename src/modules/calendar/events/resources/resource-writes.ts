@@ -41,7 +41,7 @@ import {
   withoutForeignResponses,
 } from './resource-changes.js';
 import { EventResourcesRepository } from './event-resources.repository.js';
-import { checked, singleEvent } from './single-event.js';
+import { checked, checkedDates, singleEvent } from './single-event.js';
 
 /**
  * Decides about a write under the lock of the event.
@@ -158,7 +158,7 @@ export class ResourceWrites {
 
   /** @param deletedId the event with this UID that the organizer has deleted; null without one */
   private async create({ tx, ctx, calendar, event, now }: Job, deletedId: string | null): Promise<void> {
-    const read = checked(() => fileEvent(event, null)) as ReadEvent;
+    const read = checkedDates(event, () => fileEvent(event, null)) as ReadEvent;
     const emails = [...read.participants.map(({ email }) => email), read.organizer?.email ?? ''];
     const rows = await this.events.members(tx, ctx.tenantId, [], [...new Set(emails.filter(Boolean))]);
     const members = new Map(rows.map(({ email, user_id }) => [email, user_id]));
@@ -187,11 +187,13 @@ export class ResourceWrites {
     if (!permissions.see_details) throw Errors.forbidden.with();
     if (!permissions.edit || before.hidden) {
       const own = resourceIn(record, calendar);
-      const read = checked(() => fileEvent(job.event, own));
+      const read = checkedDates(job.event, () => fileEvent(job.event, own));
       return this.attendee.write({ ...job, locked, own, read });
     }
-    const read = checked(() => fileEvent(job.event, record));
-    const next = checked(() => (read ? replaceValues(record, read) : withInstances(record, job.event)));
+    const read = checkedDates(job.event, () => fileEvent(job.event, record));
+    const next = checkedDates(job.event, () =>
+      read ? replaceValues(record, read) : withInstances(record, job.event),
+    );
     if (read) next.participants = await this.participants(job, record, read);
     const fields = compareEvents(record, next);
     if (next.participants !== record.participants) fields.push('attendees');

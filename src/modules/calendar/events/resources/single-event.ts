@@ -94,6 +94,18 @@ export function checked<T>(work: () => T): T {
   }
 }
 
+/**
+ * Imports ignore malformed dates, with a warning. A program would not see it, and its event would lose the instances they name.
+ * @param read reads the event @throws ApiError 422 `invalid_ics` for such a date, and for errors of the libraries
+ */
+export const checkedDates = <T>({ clock }: FileEvent, read: () => T): T =>
+  checked(() => {
+    const event = read();
+    if (clock.warnings.some(({ code }) => code === 'invalid_date'))
+      throw new ICalendarError('invalid_value', 'A date of RDATE or EXDATE, or of an instance, is not valid');
+    return event;
+  });
+
 function asApiError(error: unknown): unknown {
   if (error instanceof RecurrenceError) return RuleErrors[error.code].with({ message: error.message });
   if (!(error instanceof ICalendarError)) return error;
