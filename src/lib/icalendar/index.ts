@@ -21,6 +21,7 @@ export {
   parseTime,
   type Period,
   periodsOf,
+  singlesOf,
   textList,
   textOf,
   timesOf,

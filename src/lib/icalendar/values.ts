@@ -56,6 +56,12 @@ export function parseTime(value: string, property = 'DTSTART'): TimeValue {
   return { kind: text.includes('T') ? (isUtc ? 'utc' : 'local') : 'date', wall: seconds };
 }
 
+/**
+ * A property for each value of a list. Programs that separate values by semicolons, or end a list with a separator, mean the same.
+ */
+export const singlesOf = (property: Property): Property[] =>
+  property.value.split(/[,;]/).flatMap((value) => (value.trim() === '' ? [] : { ...property, value }));
+
 /** The times of a property: one for DTSTART, several for EXDATE and RDATE; the start of a period. */
 export function timesOf(property: Property): TimeValue[] {
   const isDate = parameterOf(property, 'VALUE')?.toUpperCase() === 'DATE';

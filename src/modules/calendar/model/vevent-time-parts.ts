@@ -4,6 +4,7 @@ import {
   parameterOf,
   parseDuration,
   propertiesOf,
+  singlesOf,
   type Property,
   propertyOf,
   type TimeValue,
@@ -60,14 +61,9 @@ export type Dated = TimeValue & { tzid: string | null };
 export const invalid = (property: string, message: string): ICalendarError =>
   new ICalendarError('invalid_value', `${property} ${message}`, property);
 
-/**
- * The properties of this name, one for each value of a list. Programs that separate values by semicolons, or end a list with a separator,
- * mean the same.
- */
-export const listed = (event: Component, name: 'RDATE' | 'EXDATE'): Property[] =>
-  propertiesOf(event, name).flatMap((property) =>
-    property.value.split(/[,;]/).flatMap((value) => (value.trim() === '' ? [] : { ...property, value })),
-  );
+/** The properties of this name, one for each value of a list. */
+export const listDates = (event: Component, name: 'RDATE' | 'EXDATE'): Property[] =>
+  propertiesOf(event, name).flatMap(singlesOf);
 
 /**
  * The dates of the properties of this name, each once. A malformed one is ignored: the others are those of the event.
@@ -75,7 +71,7 @@ export const listed = (event: Component, name: 'RDATE' | 'EXDATE'): Property[] =
  */
 export function datesOf(event: Component, name: 'RDATE' | 'EXDATE', warn: Warn): Dated[] {
   const found = new Map<string, Dated>();
-  for (const property of listed(event, name)) {
+  for (const property of listDates(event, name)) {
     const tzid = parameterOf(property, 'TZID') ?? null;
     const [time] = unlessInvalid(() => valuesOf(property)) ?? [];
     if (time) found.set(`${time.kind} ${time.wall} ${tzid}`, { ...time, tzid });

@@ -22,7 +22,7 @@ import {
   invalid,
   isWholeDays,
   lasting,
-  listed,
+  listDates,
   MAX_DATES,
   type ReadWarning,
   type Start,
@@ -134,7 +134,7 @@ export class EventClock {
   periods(event: Component, start: Start, times: EventTimes): Map<string, EventTimes> {
     const found = new Map<string, EventTimes>();
     if (start.isDate) return found;
-    for (const property of listed(event, 'RDATE')) {
+    for (const property of listDates(event, 'RDATE')) {
       if (!property.value.includes('/')) continue;
       const tzid = parameterOf(property, 'TZID') ?? null;
       for (const { kind, wall, length } of unlessInvalid(() => periodsOf(property)) ?? []) {
