@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { until } from '../browser/support/until.mjs';
 
@@ -99,6 +100,9 @@ const KINDS = {
   },
 };
 
+/** The time of one command, also on a busy machine. */
+const LIMIT_MS = 120_000;
+
 /** Evolution's data server on a message bus of its own, with one source of each kind. */
 class Evolution {
   static async start(directory, api) {
@@ -145,7 +149,13 @@ class Evolution {
     evolution.child = spawn('dbus-run-session', ['--', '/usr/bin/python3', SCRIPT], {
       env,
       stdio: ['pipe', 'pipe', 'pipe'],
+      // A group of its own, which can be killed as a whole.
+      detached: true,
     });
+    evolution.failed = new Promise((_resolve, reject) => evolution.child.once('error', reject));
+    // Each command reports it.
+    evolution.failed.catch(() => undefined);
+    evolution.child.stdin.on('error', () => undefined);
     evolution.errors = '';
     evolution.child.stderr.on('data', (chunk) => (evolution.errors += chunk));
     evolution.responses = createInterface({ input: evolution.child.stdout })[Symbol.asyncIterator]();
@@ -155,7 +165,7 @@ class Evolution {
   /** Executes a command. @returns its result */
   async run(kind, action, ...args) {
     this.child.stdin.write(`${JSON.stringify({ kind, action, args })}\n`);
-    const { value, done } = await this.responses.next();
+    const { value, done } = await this.within(`${kind} ${action}`, this.responses.next());
     if (done) throw new Error(`Evolution's data server ended:\n${this.errors}`);
     const { error, result } = JSON.parse(value);
     if (error !== undefined) throw new Error(`${kind} ${action}: ${error}\n${this.errors}`);
@@ -163,9 +173,25 @@ class Evolution {
   }
 
   async stop() {
+    if (this.child.pid === undefined || this.child.exitCode !== null || this.child.signalCode !== null)
+      return;
     const ended = once(this.child, 'close');
     this.child.stdin.end();
-    await ended;
+    await this.within('stop', ended);
+  }
+
+  /** The result of a promise. A program that does not start, or not respond in time, is an error; the latter is killed. */
+  async within(task, promise) {
+    const waiting = new AbortController();
+    const limit = setTimeout(LIMIT_MS, undefined, { signal: waiting.signal }).then(() => {
+      process.kill(-this.child.pid, 'SIGKILL');
+      throw new Error(`Evolution's data server did not respond to ${task} in time:\n${this.errors}`);
+    });
+    try {
+      return await Promise.race([promise, this.failed, limit]);
+    } finally {
+      waiting.abort();
+    }
   }
 }
 

@@ -21,6 +21,8 @@ export {
   parseTime,
   type Period,
   periodsOf,
+  listedTexts,
+  singlesOf,
   textList,
   textOf,
   timesOf,

@@ -56,6 +56,14 @@ export function parseTime(value: string, property = 'DTSTART'): TimeValue {
   return { kind: text.includes('T') ? (isUtc ? 'utc' : 'local') : 'date', wall: seconds };
 }
 
+/** The values of a list, each once. Programs that separate values by semicolons, or end a list with a separator, mean the same. */
+export const listedTexts = ({ value }: Property): string[] =>
+  [...new Set(value.split(/[,;]/))].filter((text) => text.trim() !== '');
+
+/** A property for each value of a list. */
+export const singlesOf = (property: Property): Property[] =>
+  listedTexts(property).map((value) => ({ ...property, value }));
+
 /** The times of a property: one for DTSTART, several for EXDATE and RDATE; the start of a period. */
 export function timesOf(property: Property): TimeValue[] {
   const isDate = parameterOf(property, 'VALUE')?.toUpperCase() === 'DATE';

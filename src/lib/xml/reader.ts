@@ -1,21 +1,33 @@
 import { type SaxesAttributeNS, SaxesParser } from 'saxes';
 import { Turns } from '../turns/index.js';
 
-/** An element with the expanded names of XML namespaces. */
+/** An element with the expanded names of XML namespaces. It is frozen: requests may share it. */
 export interface XmlElement {
   /** The namespace; empty without one. */
-  space: string;
+  readonly space: string;
   /** The local name. */
-  name: string;
+  readonly name: string;
   /** Values of attributes without a namespace, by name. */
-  attributes: Readonly<Record<string, string>>;
+  readonly attributes: Readonly<Record<string, string>>;
   /** Attributes with a namespace. */
-  qualified: readonly XmlAttribute[];
-  children: XmlElement[];
+  readonly qualified: readonly XmlAttribute[];
+  readonly children: readonly XmlElement[];
   /** The character data of the element itself, without that of its children. */
-  text: string;
+  readonly text: string;
   /** Character data and children in the order of the document. */
+  readonly content: readonly (string | XmlElement)[];
+}
+
+/** An element whose end tag was not read yet. */
+interface OpenElement extends Omit<XmlElement, 'children' | 'text' | 'content'> {
+  children: XmlElement[];
+  text: string;
   content: (string | XmlElement)[];
+}
+
+function freeze(element: OpenElement): void {
+  for (const part of [element.attributes, element.qualified, element.children, element.content, element])
+    Object.freeze(part);
 }
 
 export interface XmlAttribute {
@@ -70,7 +82,7 @@ const PIECE = 16 * 1024;
  */
 export async function readXml(text: string, { depth, nodes }: XmlLimits): Promise<XmlElement> {
   const parser = new SaxesParser({ xmlns: true });
-  const open: XmlElement[] = [];
+  const open: OpenElement[] = [];
   let root: XmlElement | undefined;
   let count = 0;
   parser.on('doctype', () => {
@@ -83,7 +95,7 @@ export async function readXml(text: string, { depth, nodes }: XmlLimits): Promis
       throw new XmlError('too_many_nodes', `The document has more than ${nodes} elements and attributes.`);
     if (open.length >= depth) throw new XmlError('too_deep', `The document has more than ${depth} levels.`);
     const { attributes: plain, qualified } = own.length === 0 ? WITHOUT_ATTRIBUTES : attributesOf(own);
-    const element: XmlElement = {
+    const element: OpenElement = {
       space: uri,
       name: local,
       attributes: plain,
@@ -107,7 +119,10 @@ export async function readXml(text: string, { depth, nodes }: XmlLimits): Promis
   };
   parser.on('text', append);
   parser.on('cdata', append);
-  parser.on('closetag', () => void open.pop());
+  parser.on('closetag', () => {
+    const closed = open.pop();
+    if (closed) freeze(closed);
+  });
   try {
     const turns = new Turns();
     for (let at = 0; at < text.length; at += PIECE) {

@@ -258,6 +258,23 @@ describe('CalDAV', () => {
     expect(goneOf(full.text)).toEqual([`${path}none.ics`]);
   });
 
+  test('a query reads days in the zone that it names; the home names no other service of zones', async () => {
+    await put(`${path}day.ics`, calendarOf(vevent('day', 'DTSTART;VALUE=DATE:20260710', 'DURATION:P1D')));
+    const query = (zone: string) =>
+      client.send(
+        'REPORT',
+        path,
+        `<C:calendar-query xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:prop><D:getetag/></D:prop><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:time-range start="20260709T120000Z" end="20260709T130000Z"/></C:comp-filter></C:comp-filter></C:filter><C:timezone-id>${zone}</C:timezone-id></C:calendar-query>`,
+      );
+    const found = async (zone: string) => (await query(zone)).text.includes('day.ics');
+    expect([await found('Pacific/Kiritimati'), await found('Pacific/Honolulu')]).toEqual([true, false]);
+    const unknown = await query('Nowhere/None');
+    expect([unknown.status, unknown.text]).toEqual([403, expect.stringContaining('<C:valid-timezone/>')]);
+    const home = await client.propfind(client.home('calendars'), '<C:timezone-service-set/>');
+    expect(home.text).toContain('<C:timezone-service-set/></D:prop><D:status>HTTP/1.1 200 OK');
+    await client.send('DELETE', `${path}day.ics`);
+  });
+
   test('a calendar that is shared appears in the home of the member with the rights of the role', async () => {
     const shared = await calendar('Shared', { shares: [{ user_id: bob.id, role: 'reader' }] });
     await put(`${shared.path}open.ics`, simple('open'));

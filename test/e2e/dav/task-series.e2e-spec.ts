@@ -404,4 +404,82 @@ describe('task series of CalDAV programs', () => {
       '2027-03-07T09:00:00.000Z',
     ]);
   });
+
+  test('each property of a task occurs once, also after a second round trip', async () => {
+    const lines = ['CREATED:20270101T000000Z', 'SUMMARY:Count', 'STATUS:NEEDS-ACTION'];
+    expect(await put('once', textOf('-//Test//EN', ...todo('once', ...lines)))).toBe(201);
+    for (let n = 0; n < 2; n += 1) {
+      const text = await read('once');
+      const [, own = ''] = text.split('BEGIN:VTODO\r\n');
+      const names = own.split('\r\n').map((line) => line.split(/[:;]/)[0]);
+      expect(names.filter((name, at) => name && !/END/.test(name) && names.indexOf(name) !== at)).toEqual([]);
+      expect(text).toContain('CREATED:20270101T000000Z\r\n');
+      expect(await put('once', text)).toBe(204);
+    }
+  });
+
+  test('a new hour of the API moves the excluded and the completed dates', async () => {
+    const lines = ['SUMMARY:Swim', 'DUE:20270303T080000Z', 'RRULE:FREQ=DAILY', 'EXDATE:20270305T080000Z'];
+    const done = ['SUMMARY:Swim', 'RECURRENCE-ID:20270306T080000Z', 'STATUS:COMPLETED'];
+    const text = textOf('-//Test//EN', ...todo('swim', ...lines), ...todo('swim', ...done));
+    expect(await put('swim', text)).toBe(201);
+    const { id: taskId } = await only('Swim');
+    await ann.api.patch(`/tasks/${taskId}`, { due_at: '2027-03-03T10:00:00Z' });
+    const shown = await putBack('swim');
+    for (const line of ['DUE:20270303T100000Z', 'EXDATE:20270305T100000Z', 'RECURRENCE-ID:20270306T100000Z'])
+      expect(shown).toContain(`${line}\r\n`);
+    expect((await completions(taskId)).slice(0, 3)).toEqual([
+      '2027-03-03T10:00:00.000Z',
+      '2027-03-04T10:00:00.000Z',
+      '2027-03-07T10:00:00.000Z',
+    ]);
+  });
+
+  test('an excluded date of a series in UTC stays excluded when the clocks of the task change', async () => {
+    const lines = [
+      'SUMMARY:Knit',
+      'DUE:20270326T090000Z',
+      'RRULE:FREQ=DAILY',
+      'EXDATE:20270329T090000Z,never,20270331T090000Z',
+    ];
+    const local = ['SUMMARY:Knit', 'DUE;TZID=Europe/Berlin:20270326T100000'];
+    expect(await put('knit', textOf('-//Test//EN', ...VTIMEZONE, ...todo('knit', ...local)))).toBe(201);
+    expect(await put('knit', textOf('-//Test//EN', ...todo('knit', ...lines)))).toBe(204);
+    const { id: taskId } = await only('Knit');
+    expect((await ann.api.get(`/tasks/${taskId}`)).body.task.time_zone).toBe('Europe/Berlin');
+    expect((await completions(taskId)).slice(0, 5)).toEqual([
+      '2027-03-26T09:00:00.000Z',
+      '2027-03-27T09:00:00.000Z',
+      '2027-03-28T08:00:00.000Z',
+      '2027-03-30T08:00:00.000Z',
+      '2027-04-01T08:00:00.000Z',
+    ]);
+  });
+
+  test('after a move to another weekday, programs read no changed instances of the former one', async () => {
+    const lines = ['SUMMARY:Paint', 'DUE:20270301T080000Z', 'RRULE:FREQ=WEEKLY'];
+    const changed = ['SUMMARY:Paint blue', 'RECURRENCE-ID:20270308T080000Z'];
+    const text = textOf('-//Test//EN', ...todo('paint', ...lines), ...todo('paint', ...changed));
+    expect(await put('paint', text)).toBe(201);
+    const { id: taskId } = await only('Paint');
+    await ann.api.patch(`/tasks/${taskId}`, { date: '2027-03-03' });
+    const shown = await read('paint');
+    expect(shown).toContain('DUE:20270303T080000Z\r\n');
+    expect(shown).not.toContain('RECURRENCE-ID');
+  });
+
+  test('after a move, another changed instance of the same day stays', async () => {
+    const lines = ['SUMMARY:Sing', 'DUE:20270301T080000Z', 'RRULE:FREQ=DAILY', 'RDATE:20270302T150000Z'];
+    const of = (time: string) => todo('sing', 'SUMMARY:Sing', `RECURRENCE-ID:${time}`, 'STATUS:COMPLETED');
+    const text = textOf(
+      '-//Test//EN',
+      ...todo('sing', ...lines, 'EXDATE:20270301T080000Z'),
+      ...of('20270302T150000Z'),
+    );
+    expect(await put('sing', text)).toBe(201);
+    const { id: taskId } = await only('Sing');
+    expect(await dateOf(taskId)).toBe('2027-03-02');
+    await ann.api.patch(`/tasks/${taskId}`, { date: '2027-03-01' });
+    expect(await read('sing')).toContain('RECURRENCE-ID:20270302T150000Z\r\n');
+  });
 });

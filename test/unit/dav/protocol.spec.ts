@@ -1,5 +1,12 @@
 import fc from 'fast-check';
-import { formatXml, NOT_XML, readXml, XmlError, xmlText } from '../../../src/lib/xml/index.js';
+import {
+  formatXml,
+  NOT_XML,
+  readXml,
+  type XmlElement,
+  XmlError,
+  xmlText,
+} from '../../../src/lib/xml/index.js';
 import { calendarFilterOf, matchesCard, matchesComponents } from '../../../src/modules/dav/model/filters.js';
 import { cardName, externalIdOf } from '../../../src/modules/dav/collections/addressbooks.js';
 import {
@@ -60,6 +67,14 @@ describe('XML', () => {
       }),
       { numRuns: runs(600) },
     );
+  });
+
+  test('is read as frozen elements: several requests may share them', async () => {
+    const root = await readXml('<a b="c"><d>e</d></a>', LIMITS);
+    const isFrozen = (element: XmlElement): boolean =>
+      [element, element.attributes, element.children, element.content].every(Object.isFrozen) &&
+      element.children.every(isFrozen);
+    expect([root.children.length, isFrozen(root)]).toEqual([1, true]);
   });
 });
 

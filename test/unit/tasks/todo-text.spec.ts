@@ -273,6 +273,30 @@ describe('VTODO of a task', () => {
     });
   });
 
+  test('a stored start that cannot be read is that of the task', () => {
+    const stored = [
+      { name: 'DTSTART', parameters: [], value: 'never' },
+      { name: 'DUE', parameters: [], value: '20261201T090000Z' },
+    ];
+    const row = {
+      ...ROW,
+      date: '2026-12-02',
+      due_at: '2026-12-02T09:00:00.000Z',
+      recurrence: { rrule: 'FREQ=DAILY', from: 'schedule' as const, start: '2026-12-01T10:00:00' },
+      icalendar: {
+        properties: Object.fromEntries(stored.map((each) => [each.name, [each]])),
+        alarms: [],
+        others: [],
+      },
+    };
+    expect(linesOf(row)).toEqual(
+      expect.arrayContaining([
+        'DTSTART;TZID=Europe/Berlin:20261202T100000',
+        'DUE;TZID=Europe/Berlin:20261202T100000',
+      ]),
+    );
+  });
+
   test('values of programs', () => {
     expect(readOf('SUMMARY: ')).toMatchObject({ title: 'Untitled', status: 'open', priority: 'normal' });
     expect(readOf('COMPLETED:20261201T090000Z').status).toBe('done');

@@ -4,6 +4,7 @@ import {
   parameterOf,
   parseDuration,
   propertiesOf,
+  listedTexts,
   type Property,
   propertyOf,
   type TimeValue,
@@ -63,16 +64,15 @@ export const invalid = (property: string, message: string): ICalendarError =>
   new ICalendarError('invalid_value', `${property} ${message}`, property);
 
 /**
- * Lists the properties of this name, one for each value of a list, each once. Programs that separate values by semicolons, or end a list with a separator,
- * mean the same.
+ * Lists the properties of this name, one for each value of a list.
  * @throws ICalendarError for more values than `MAX_LISTED`
  */
 export function listValues(event: Component, name: 'RDATE' | 'EXDATE'): Property[] {
   const found: Property[] = [];
   for (const property of propertiesOf(event, name)) {
-    const values = new Set(property.value.replaceAll(';', ',').split(','));
-    if (found.length + values.size > MAX_LISTED) throw invalid(name, `has at most ${MAX_DATES} dates`);
-    for (const value of values) if (value.trim() !== '') found.push({ ...property, value });
+    const texts = listedTexts(property);
+    if (found.length + texts.length > MAX_LISTED) throw invalid(name, `has at most ${MAX_DATES} dates`);
+    for (const value of texts) found.push({ ...property, value });
   }
   return found;
 }

@@ -1,12 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { v5 as uuidv5 } from 'uuid';
-import {
-  CalendarZones,
-  ICalendarError,
-  parseCalendars,
-  propertyOf,
-  vtimezoneText,
-} from '../../../lib/icalendar/index.js';
+import { vtimezoneText } from '../../../lib/icalendar/index.js';
 import { type XmlElement, xmlText } from '../../../lib/xml/index.js';
 import { ExpectedRevision } from '../../../platform/concurrency/expected-revision.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
@@ -39,6 +33,7 @@ import {
 import { calendarFilterOf, COLLATIONS, matchesComponents } from '../model/filters.js';
 import { childOf, type PropertyValue } from '../model/multistatus.js';
 import { paths } from '../model/paths.js';
+import { zoneIn } from '../model/time-zones.js';
 import { apple, caldav, dav, element, href, type XmlName } from '../model/xml-names.js';
 
 const DESCRIPTION = caldav('calendar-description');
@@ -61,24 +56,6 @@ const REPORTS = reports([
   caldav('free-busy-query'),
 ]);
 
-/** Characters of a VTIMEZONE that is read. */
-const MAX_ZONE = 64 * 1024;
-
-/** The zone of the IANA database that a VTIMEZONE means, or is most like; null for another text. */
-function zoneIn(text: string): string | null {
-  if (text.length > MAX_ZONE) return null;
-  try {
-    const [calendar] = parseCalendars(text);
-    const zone = calendar?.components.find(({ name }) => name === 'VTIMEZONE');
-    const name = zone && propertyOf(zone, 'TZID')?.value;
-    const found = calendar && name ? new CalendarZones(calendar).resolve(name, Date.now() / 1000) : null;
-    return found && (found.kind === 'iana' ? found.name : found.nearest);
-  } catch (error) {
-    if (error instanceof ICalendarError) return null;
-    throw error;
-  }
-}
-
 /** The fields of the API that properties set. */
 export function fieldsOf(properties: PropertyChanges): {
   values: Record<string, unknown>;
@@ -91,7 +68,12 @@ export function fieldsOf(properties: PropertyChanges): {
     if (name === NAME && text) values['name'] = text;
     else if (name === DESCRIPTION) values['description'] = text;
     else if (name === ZONE && text) values['time_zone'] = text;
-    else if (name === ZONE_TEXT && zoneIn(text) !== null) values['time_zone'] = zoneIn(text);
+    else if (name === ZONE_TEXT) {
+      const zone = zoneIn(text);
+      if (zone === null) continue;
+      // The id wins, in any order.
+      values['time_zone'] ??= zone;
+    }
     // Programs of Apple write #rrggbbaa.
     else if (name === COLOR && /^#[0-9a-f]{6}/i.test(text)) values['color'] = text.slice(0, 7);
     else if (name === ORDER && (text === '' || Number.isFinite(Number(text))))

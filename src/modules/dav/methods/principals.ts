@@ -35,6 +35,9 @@ const REPORTS = reports([dav('principal-property-search'), dav('principal-search
 
 const COLLECTION = '<D:collection/>';
 
+/** The services of time zones (RFC 7809). None is named: the zones are those of the IANA database. */
+const TIME_ZONES: [string, PropertyValue] = [caldav('timezone-service-set'), ''];
+
 /** The resources that contain no events and contacts: root, principals, homes, and the collections of scheduling. */
 @Injectable()
 export class Principals {
@@ -75,6 +78,7 @@ export class Principals {
       [dav('owner'), href(paths.principal(userId))],
       [dav('current-user-privilege-set'), privileges(true)],
       [dav('supported-report-set'), ''],
+      ...(space === 'calendars' ? [TIME_ZONES] : []),
     ]);
   }
 

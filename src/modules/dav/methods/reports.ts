@@ -18,6 +18,7 @@ import { rangeOf } from '../model/filters.js';
 import { DavError } from '../model/body.js';
 import { childOf, childrenOf, statusResponse, type Wanted, wantedOf } from '../model/multistatus.js';
 import { parsePath, paths, pathOfHref } from '../model/paths.js';
+import { queryZone } from '../model/time-zones.js';
 import { caldav, carddav, dav, element, nameOf, type XmlName } from '../model/xml-names.js';
 import { memberResponse } from './propfind.js';
 
@@ -87,6 +88,7 @@ function optionsOf(
     isWanted: kind === 'prop' && names.includes(collections.contentProperty),
     zones,
     expand: range as ContentOptions['expand'],
+    readerZone: report.name === 'calendar-query' ? queryZone(report) : undefined,
     version: data?.attributes['version'] === '4.0' ? '4.0' : '3.0',
   };
 }

@@ -81,6 +81,9 @@ export function utf8Of(bytes: Uint8Array): string {
   }
 }
 
+/** Methods of requests that programs repeat. */
+const REPEATED: ReadonlySet<string> = new Set(['PROPFIND', 'REPORT']);
+
 /** Programs repeat their requests: short bodies by their text, together of at most so many characters. */
 const known = new LRUCache<string, XmlElement>({
   maxSize: 128 * 1024,
@@ -96,11 +99,12 @@ export async function readXmlBody(request: Request): Promise<XmlElement | null> 
   const bytes = await readBody(request, MAX_XML);
   if (bytes.length === 0) return null;
   const text = utf8Of(bytes);
-  const same = known.get(text);
+  const isRepeated = REPEATED.has(request.method);
+  const same = isRepeated ? known.get(text) : undefined;
   if (same) return same;
   try {
     const root = await readXml(text, LIMITS);
-    known.set(text, root);
+    if (isRepeated) known.set(text, root);
     return root;
   } catch (error) {
     throw error instanceof XmlError ? xmlError(error) : error;

@@ -51,6 +51,8 @@ export interface ContentOptions {
   /** False: no VTIMEZONE. */
   zones: boolean;
   expand?: { from: number; to: number } | undefined;
+  /** The zone in which a query reads days and times without a zone; missing: that of the calendar or the task. */
+  readerZone?: string | undefined;
   version: '3.0' | '4.0';
 }
 

@@ -35,6 +35,7 @@ const ON_REQUEST: ReadonlySet<XmlName> = new Set([
   '{urn:ietf:params:xml:ns:caldav}calendar-data',
   '{urn:ietf:params:xml:ns:carddav}address-data',
   '{urn:ietf:params:xml:ns:caldav}calendar-timezone',
+  '{urn:ietf:params:xml:ns:caldav}timezone-service-set',
 ]);
 
 /** The response of one resource. */

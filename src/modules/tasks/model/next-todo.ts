@@ -6,8 +6,16 @@ import type { TaskRow } from './rules/task-row.js';
 import { nextOccurrence, type Occurrence } from './task-recurrence.js';
 import { clockOf } from './todo-reader.js';
 import { datesFrom, datesOf, InstanceMap, isPassed, lengthOf, type SeriesClock } from './todo-instances.js';
-import { shiftedTodo } from './todo-series.js';
-import { dueOf, type KeptTodo, type Moment, readable, reminderOf, type TodoClock } from './todo-values.js';
+import { shiftedTodo, withNamesMoved } from './todo-series.js';
+import {
+  dueOf,
+  type KeptTodo,
+  type Moment,
+  readable,
+  reminderOf,
+  startOf,
+  type TodoClock,
+} from './todo-values.js';
 import { reminderKey, timeProperty } from './todo-writer.js';
 
 type Time = Pick<Occurrence, 'date' | 'dueAt'>;
@@ -57,14 +65,17 @@ export function nextTodo(
   const stored = storedTodo(kept);
   const due = readable(() => dueOf(stored, clock));
   const from = due ? dateOf(due, clock) : { date: task.date, dueAt: task.due_at };
-  const at = (to: Time): Component => movedBetween(stored, from, to);
+  const at = (to: Time): Component => movedBetween(stored, distanceOf(from, to));
   const { anchor = next } = next.nominal ?? {};
   const ofSeries = due || isSameTime(anchor, next) ? [] : timesOf(anchor, task.time_zone);
-  const icalendar = withoutPassed(
+  const seriesClock = seriesClockOf(task, stored, kept).clock;
+  const left = withoutPassed(
     { ...kept, properties: byName([...at(anchor).properties, ...ofSeries]) },
     next,
-    seriesClockOf(task, stored, kept).clock,
+    seriesClock,
   );
+  const { wall, exact } = distanceOf(from, anchor);
+  const icalendar = seriesClock.ahead === null ? left : withNamesMoved(left, exact - wall, clock);
   const [before, after] = [at({ date: task.date, dueAt: task.due_at }), at(next)];
   const wanted = new Set(task.reminders.map(reminderKey));
   const found = new Set<string>();
@@ -92,10 +103,14 @@ function seriesClockOf(
   todo: Component,
   { others }: KeptTodo,
 ): { clock: SeriesClock; length: number } {
-  const clock = { ...clockOf(others, time_zone), series: due_at === null ? null : time_zone, hour: 0 };
+  const series = due_at === null ? null : time_zone;
+  const clock = { ...clockOf(others, time_zone), series, hour: 0, ahead: null };
   const length = readable(() => lengthOf(todo, clock)) ?? 0;
   const start = (parseWallTime(recurrence?.start ?? '') ?? 0) - length;
-  return { clock: { ...clock, hour: start - Math.floor(start / DAY) * DAY }, length };
+  const first = readable(() => startOf(todo, clock) ?? dueOf(todo, clock));
+  const ahead =
+    series !== null && first?.isUtc ? Zone.of(series).toWall(first.instant) - first.instant : null;
+  return { clock: { ...clock, hour: start - Math.floor(start / DAY) * DAY, ahead }, length };
 }
 
 function dateOf(due: Moment, { zone }: TodoClock): Time {
@@ -123,13 +138,17 @@ function scheduledAt(day: string, hour: string | null, timeZone: string): Time {
   return { date: day, dueAt: wall === null ? null : new Date(Zone.of(timeZone).toInstant(wall) * 1000) };
 }
 
-/** Times in UTC move with the due moment, others with the day. */
-function movedBetween(todo: Component, from: Time, to: Time): Component {
+/** Seconds between two times: of their days, and of their moments. */
+function distanceOf(from: Time, to: Time): { wall: number; exact: number } {
   const wall = (parseWallTime(to.date) ?? 0) - (parseWallTime(from.date) ?? 0);
   const exact =
     from.dueAt !== null && to.dueAt !== null ? (to.dueAt.getTime() - from.dueAt.getTime()) / 1000 : wall;
-  return shiftedTodo(todo, wall, exact);
+  return { wall, exact };
 }
+
+/** Times in UTC move with the due moment, others with the day. */
+const movedBetween = (todo: Component, { wall, exact }: { wall: number; exact: number }): Component =>
+  shiftedTodo(todo, wall, exact);
 
 function withoutPassed(kept: KeptTodo, { nominal }: Occurrence, clock: SeriesClock): KeptTodo {
   if (!nominal) return kept;

@@ -4,6 +4,7 @@ import {
   propertiesOf,
   type Property,
   propertyOf,
+  singlesOf,
   textOf,
 } from '../../../lib/icalendar/index.js';
 import { DAY, type Instance, parseRule, type Series, Zone } from '../../../lib/recurrence/index.js';
@@ -27,6 +28,11 @@ export interface SeriesClock extends TodoClock {
   series: string | null;
   /** Seconds after midnight at which its instances start, which is also the time of an added day. */
   hour: number;
+  /**
+   * Of a series that a program stored in UTC, while the task keeps its local hour: seconds by which the local time of its start is ahead of
+   * UTC. A time in UTC names the instance that is as far from the start on both clocks. Null for another series.
+   */
+  ahead: number | null;
 }
 
 export interface TodoSeries {
@@ -56,8 +62,11 @@ export class InstanceMap<Value> {
   private readonly byDay = new Map<number, Value>();
 
   set(moment: Moment, clock: SeriesClock, value: Value): void {
-    if (namesDay(moment, clock)) this.byDay.set(Math.floor(wallIn(moment, clock) / DAY), value);
-    else this.byInstant.set(moment.instant, value);
+    const wall = wallIn(moment, clock);
+    if (namesDay(moment, clock)) return void this.byDay.set(Math.floor(wall / DAY), value);
+    if (isOnStart(moment, clock)) this.byInstant.set(Zone.of(clock.series ?? 'UTC').toInstant(wall), value);
+    // An added instance is at its moment.
+    this.byInstant.set(moment.instant, value);
   }
 
   get({ key, start }: Instance): Value | undefined {
@@ -77,10 +86,14 @@ export class InstanceMap<Value> {
   }
 }
 
-const namesDay = ({ isDate }: Moment, { series }: SeriesClock): boolean => isDate || series === null;
+/** Whether a time names each instance of its day. */
+export const namesDay = ({ isDate }: Moment, { series }: SeriesClock): boolean => isDate || series === null;
+
+const isOnStart = ({ isUtc }: Moment, { ahead }: SeriesClock): boolean => isUtc && ahead !== null;
 
 /** A time on the clock of a series; of a series of days, midnight. */
 export function wallIn(moment: Moment, clock: SeriesClock): number {
+  if (isOnStart(moment, clock)) return moment.instant + (clock.ahead ?? 0);
   if (clock.series === null) return Math.floor(wallOf(moment, clock) / DAY) * DAY;
   return moment.isDate ? moment.wall + clock.hour : Zone.of(clock.series).toWall(moment.instant);
 }
@@ -106,7 +119,12 @@ export function seriesOf(todo: Component, others: readonly Component[], clock: T
     throw new ICalendarError('too_large', `At most ${MAX_DATES} dates are read`, 'RDATE');
   // A time in UTC has no other zone; one without a zone is read in that of the task.
   const zone = first.isDate ? null : (first.zone ?? (first.isUtc ? 'UTC' : clock.zone));
-  const onClock = { ...clock, series: zone, hour: first.wall - Math.floor(first.wall / DAY) * DAY };
+  const onClock = {
+    ...clock,
+    series: zone,
+    hour: first.wall - Math.floor(first.wall / DAY) * DAY,
+    ahead: null,
+  };
   return {
     first,
     clock: onClock,
@@ -127,7 +145,7 @@ export function datesOf(todo: Component, others: readonly Component[], clock: Se
     excluded: new InstanceMap(),
     closed: new InstanceMap(),
     open: new InstanceMap(),
-    added: momentsIn(todo, 'RDATE', clock).map((moment) => wallIn(moment, clock)),
+    added: momentsIn(todo, 'RDATE', clock).map((moment) => wallIn(moment, { ...clock, ahead: null })),
   };
   for (const moment of momentsIn(todo, 'EXDATE', clock)) dates.excluded.set(moment, clock, true);
   for (const other of others) {
@@ -149,9 +167,9 @@ export const instanceOf = (other: Component, clock: TodoClock): Moment | null =>
 const momentsIn = (todo: Component, name: string, clock: TodoClock): Moment[] =>
   propertiesOf(todo, name).flatMap((given) => readableMoments(given, clock));
 
-/** Empty for a property that cannot be read. */
-const readableMoments = (given: Property, clock: TodoClock): Moment[] =>
-  given.value.trim() === '' ? [] : (readable(() => momentsOf(given, clock)) ?? []);
+/** The times of a property without those that cannot be read. */
+export const readableMoments = (given: Property, clock: TodoClock): Moment[] =>
+  singlesOf(given).flatMap((each) => readable(() => momentsOf(each, clock)) ?? []);
 
 /** Seconds on the wall clock from the start to the due time; 0 without a start. @throws ICalendarError */
 export function lengthOf(todo: Component, clock: SeriesClock): number {
@@ -161,12 +179,12 @@ export function lengthOf(todo: Component, clock: SeriesClock): number {
 
 /** EXDATE or RDATE without the dates before a wall time; null where none is left. */
 export function datesFrom(given: Property, wall: number, clock: SeriesClock): Property | null {
-  const moments = readableMoments(given, clock);
-  const left = given.value.split(',').filter((_, n) => {
-    const moment = moments[n];
-    return moment !== undefined && !isBefore(moment, wall, clock);
+  const onClock = given.name === 'RDATE' ? { ...clock, ahead: null } : clock;
+  const left = singlesOf(given).filter((each) => {
+    const [moment] = readableMoments(each, clock);
+    return moment !== undefined && !isBefore(moment, wall, onClock);
   });
-  return left.length === 0 ? null : { ...given, value: left.join(',') };
+  return left.length === 0 ? null : { ...given, value: left.map(({ value }) => value).join(',') };
 }
 
 /** Whether a component changes an instance before a wall time. */

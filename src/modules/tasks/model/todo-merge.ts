@@ -13,11 +13,20 @@ import {
   vtimezoneText,
   zonesIn,
 } from '../../../lib/icalendar/index.js';
-import { canonicalZone, DAY, parseWallTime, Zone } from '../../../lib/recurrence/index.js';
+import { canonicalZone, DAY, instancesOf, parseWallTime, Zone } from '../../../lib/recurrence/index.js';
 import type { StoredReference } from '../tasks.schema.js';
 import type { TaskPatch } from './rules/task-merge.js';
 import { clockOf, htmlOf, readTodo } from './todo-reader.js';
-import { datesFrom, instanceOf, lengthOf, type SeriesClock, wallIn } from './todo-instances.js';
+import {
+  datesFrom,
+  InstanceMap,
+  instanceOf,
+  lengthOf,
+  namesDay,
+  type SeriesClock,
+  seriesOf,
+  wallIn,
+} from './todo-instances.js';
 import { currentOf, SERIES_NAMES, shiftedTodo } from './todo-series.js';
 import {
   dueOf,
@@ -47,10 +56,11 @@ export const NOTHING_KEPT: KeptTodo = { properties: {}, alarms: [], others: [] }
 export function todoOf(row: TaskResourceRow): TodoText {
   const values = valuesOf(row);
   const kept = row.icalendar ?? NOTHING_KEPT;
-  const { properties, alarms, others } = hasFields(kept)
-    ? mergedWith(row, values, kept)
+  const own = propertiesFor(values);
+  const { properties, alarms, others } = hasFields(kept, own)
+    ? mergedWith(row, values, kept, own)
     : {
-        properties: [...propertiesFor(values), ...Object.values(kept.properties).flat()],
+        properties: [...own, ...Object.values(kept.properties).flat()],
         alarms: alarmsFor(row, new Set()),
         others: kept.others,
       };
@@ -71,10 +81,11 @@ export function todoOf(row: TaskResourceRow): TodoText {
 /** The properties that state fields of a task. */
 const FIELD_NAMES: ReadonlySet<string> = new Set(PARTS.flatMap(({ names }) => names));
 
-/** Whether a program stored something that a field of the task states too, so that both have to be compared. */
-const hasFields = ({ properties, alarms, others }: KeptTodo): boolean =>
+/** Whether a program stored something that the task states too, so that both have to be compared. @param own properties of the task */
+const hasFields = ({ properties, alarms, others }: KeptTodo, own: readonly Property[]): boolean =>
   alarms.length > 0 ||
   Object.keys(properties).some((name) => FIELD_NAMES.has(name)) ||
+  own.some(({ name }) => name in properties) ||
   !others.every(isNoInstance);
 
 /** What a program stored, where it means what the task says, and the properties of the task. */
@@ -82,8 +93,9 @@ function mergedWith(
   row: TaskResourceRow,
   values: TodoValues,
   kept: KeptTodo,
+  stated: readonly Property[],
 ): { properties: Property[]; alarms: Component[]; others: readonly Component[] } {
-  const own = Map.groupBy(propertiesFor(values), ({ name }) => name);
+  const own = Map.groupBy(stated, ({ name }) => name);
   const stored = new Map(Object.entries(kept.properties));
   const merged = new Map([...own, ...stored]);
   // One of both (RFC 5545, 3.6.2).
@@ -101,13 +113,17 @@ function mergedWith(
     for (const name of [...SERIES_NAMES, 'X-WORKSPACE-REPEAT-FROM']) replace(merged, name, own.get(name));
     read = readMerged(others);
   }
+  // Nothing stored would tell that the task has moved away from its instance.
+  const hasLeft = !stored.has('DUE') && !stored.has('DURATION') && isOffSchedule(row);
   for (const part of PARTS) {
-    if (read && part.values.every((name) => isSame(name, read, values))) continue;
     const isMoved = part.names.includes('DUE') && values.rrule !== null;
+    if (read && !(isMoved && hasLeft) && part.values.every((name) => isSame(name, read, values))) continue;
     const times = isMoved ? movedTimes(merged, row, clock) : own;
     if (isMoved) others = laterInstances(others, merged, row, clock);
     for (const name of part.names) replace(merged, name, (times ?? own).get(name));
-    if (isMoved) startAnew(merged, own, row, clock);
+    if (!isMoved) continue;
+    startAnew(merged, own, row, clock);
+    others = instancesAmong(others, merged, clock);
   }
   if (read?.isOver) for (const name of OF_MASTER) if (!stored.has(name)) merged.delete(name);
   dropContradictions(merged, values, clock);
@@ -118,11 +134,16 @@ function mergedWith(
   return { properties, alarms: alarmsOf(kept.alarms, current, row, clock), others };
 }
 
+/** Whether a task has another date than its instance of the series. */
+const isOffSchedule = ({ date, recurrence }: TaskResourceRow): boolean =>
+  recurrence?.scheduled !== undefined && recurrence.scheduled !== date;
+
 /** The clock of the series of a task, without the time of its instances. */
 const seriesClock = ({ due_at, time_zone }: TaskResourceRow, clock: TodoClock): SeriesClock => ({
   ...clock,
   series: due_at === null ? null : time_zone,
   hour: 0,
+  ahead: null,
 });
 
 const dayOf = (date: string | null): number => (parseWallTime(date ?? '') ?? 0) / DAY;
@@ -140,7 +161,8 @@ function movedTimes(
   const instant = due_at === null ? due.instant : Math.floor(Date.parse(due_at) / 1000);
   const wall =
     due_at === null ? dayOf(date) * DAY - due.wall : zone.toWall(instant) - zone.toWall(due.instant);
-  return Map.groupBy(shiftedTodo(todo, wall, instant - due.instant).properties, ({ name }) => name);
+  const moved = readable(() => shiftedTodo(todo, wall, instant - due.instant));
+  return moved && Map.groupBy(moved.properties, ({ name }) => name);
 }
 
 /** A series whose date was changed has the rule and the dates from the new date on. */
@@ -173,11 +195,47 @@ function laterInstances(
   const onClock = seriesClock(row, clock);
   const todo = component('VTODO', [...merged.values()].flat());
   const length = readable(() => lengthOf(todo, onClock)) ?? 0;
-  const current = dayOf(row.recurrence?.scheduled ?? row.date);
+  const { scheduled, start, hour } = row.recurrence ?? {};
+  const day = scheduled ?? row.date ?? '';
+  // Another instance of the same day, at another time, is not the one that the task stands for.
+  const current = parseWallTime(day + (hour ?? start?.slice(10) ?? ''));
   return others.filter((other) => {
     const moment = instanceOf(other, onClock);
-    const due = moment && Math.floor((wallIn(moment, onClock) + length) / DAY);
-    return isNoInstance(other) || (due !== null && due > dayOf(row.date) && due !== current);
+    if (!moment) return isNoInstance(other);
+    const due = wallIn(moment, onClock) + length;
+    const isCurrent = namesDay(moment, onClock) ? Math.floor(due / DAY) === dayOf(day) : due === current;
+    return Math.floor(due / DAY) > dayOf(row.date) && !isCurrent;
+  });
+}
+
+/** Instances of a moved series that are compared with the changed ones. */
+const MAX_COMPARED = 2_000;
+
+/** The changed instances that the series of these properties has, and other components: programs show the rest as tasks of their own. */
+function instancesAmong(
+  others: readonly Component[],
+  merged: ReadonlyMap<string, Property[]>,
+  clock: TodoClock,
+): readonly Component[] {
+  if (others.every(isNoInstance)) return others;
+  const series = readable(() => seriesOf(component('VTODO', [...merged.values()].flat()), [], clock));
+  if (!series) return others.filter(isNoInstance);
+  const moments = others.map((other) => instanceOf(other, clock));
+  const last = Math.max(...moments.map((moment) => moment?.instant ?? Number.NEGATIVE_INFINITY));
+  const window = { from: Number.NEGATIVE_INFINITY, to: last + 2 * DAY, limit: MAX_COMPARED };
+  const { byRules, dates } = series;
+  const instances = instancesOf(
+    { ...byRules, added: dates.added, excluded: InstanceMap.union(dates.excluded) },
+    { ...window, readerZone: clock.zone },
+  );
+  const starts = new Set(instances.map(({ start }) => start));
+  const days = new Set(instances.map(({ key }) => Math.floor(key / DAY)));
+  return others.filter((other, n) => {
+    const moment = moments[n];
+    if (!moment) return isNoInstance(other);
+    return namesDay(moment, series.clock)
+      ? days.has(Math.floor(wallIn(moment, series.clock) / DAY))
+      : starts.has(moment.instant);
   });
 }
 

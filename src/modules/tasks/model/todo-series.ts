@@ -5,6 +5,7 @@ import {
   propertiesOf,
   type Property,
   timesOf,
+  type TimeValue,
 } from '../../../lib/icalendar/index.js';
 import {
   DAY,
@@ -16,8 +17,14 @@ import {
   type Series,
 } from '../../../lib/recurrence/index.js';
 import { canonicalRule, placeIn, type SeriesPlace } from './task-recurrence.js';
-import { hasTooManyDates, InstanceMap, type SeriesDates, seriesOf } from './todo-instances.js';
-import { dueOf, type TodoClock, wallOf } from './todo-values.js';
+import {
+  hasTooManyDates,
+  InstanceMap,
+  readableMoments,
+  type SeriesDates,
+  seriesOf,
+} from './todo-instances.js';
+import { dueOf, type KeptTodo, readable, type TodoClock, wallOf } from './todo-values.js';
 
 /** Properties that state which instances a series has. */
 export const SERIES_NAMES = ['RRULE', 'RDATE', 'EXDATE'];
@@ -114,6 +121,55 @@ function shiftedTime(given: Property, wall: number, exact: number): Property {
   const [time] = timesOf(given);
   if (!time) return given;
   return { ...given, value: formatTime({ ...time, wall: time.wall + (time.kind === 'utc' ? exact : wall) }) };
+}
+
+/**
+ * What programs stored of a series whose time of day has changed: its own times, and those that name or add instances.
+ * @param seconds on the clock of the series
+ */
+export const keptAtHour = (kept: KeptTodo, seconds: number): KeptTodo => retimed(kept, () => seconds);
+
+/**
+ * What programs stored of a series whose start in UTC has moved by whole days and these seconds: a clock change. Added dates are moments of
+ * their own, and so are the names of their instances.
+ */
+export function withNamesMoved(kept: KeptTodo, seconds: number, clock: TodoClock): KeptTodo {
+  if (seconds === 0) return kept;
+  const added = propertiesOf(component('VTODO', kept.properties['RDATE'] ?? []), 'RDATE');
+  const own = new Set(added.flatMap((given) => readableMoments(given, clock)).map(({ instant }) => instant));
+  return retimed(kept, (name, { kind, wall }) =>
+    kind === 'utc' && (name === 'EXDATE' || name === 'RECURRENCE-ID') && !own.has(wall) ? seconds : 0,
+  );
+}
+
+const NAMED: ReadonlySet<string> = new Set([...TIMES, 'EXDATE', 'RDATE', 'RECURRENCE-ID']);
+
+/** Days stay, and so do values that cannot be read. @param shiftOf seconds by which a time of a property moves */
+function retimed(kept: KeptTodo, shiftOf: (name: string, time: TimeValue) => number): KeptTodo {
+  const moved = (given: Property, text: string): string => {
+    const [time] = readable(() => timesOf({ ...given, value: text })) ?? [];
+    const shift = !time || time.kind === 'date' ? 0 : shiftOf(given.name, time);
+    return !time || shift === 0 ? text : formatTime({ ...time, wall: time.wall + shift });
+  };
+  // The end of a period moves with its start; a length is no time.
+  const at = (given: Property): Property =>
+    NAMED.has(given.name)
+      ? { ...given, value: given.value.replaceAll(/[^,;/]+/g, (text) => moved(given, text)) }
+      : given;
+  const { properties, others } = kept;
+  return {
+    ...kept,
+    properties: Object.fromEntries(Object.entries(properties).map(([name, all]) => [name, all.map(at)])),
+    others: others.map((other) =>
+      other.name !== 'VTODO'
+        ? other
+        : component(
+            other.name,
+            other.properties.map((given) => (given.name === 'RECURRENCE-ID' ? at(given) : given)),
+            other.components,
+          ),
+    ),
+  };
 }
 
 const LENGTHS: ReadonlySet<string> = new Set([...TIMES, 'DURATION']);

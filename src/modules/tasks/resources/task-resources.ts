@@ -30,6 +30,8 @@ export interface TodoTextOptions {
   zones: boolean;
   /** Instances in this window in place of a series (RFC 4791, 9.6.5): instants in seconds. */
   expand?: { from: number; to: number } | undefined;
+  /** The zone in which days and times without a zone are read; missing: that of each task. */
+  readerZone?: string | undefined;
 }
 
 /** A change of a folder; `etag` is null where the task is gone. */
@@ -181,13 +183,13 @@ export class TaskResources {
     ctx: RequestContext,
     folderId: string,
     ids: readonly string[],
-    { zones, expand }: TodoTextOptions,
+    { zones, expand, readerZone }: TodoTextOptions,
     window: TodoWindow | null,
   ): AsyncGenerator<TaskText> {
     const turns = new Turns();
     for (const row of await this.tasks.read(ctx, folderId, ids)) {
       const found = todoOf(row);
-      const clock = clockOf(found.others, row.time_zone);
+      const clock = clockOf(found.others, readerZone ?? row.time_zone);
       const isBounded = window !== null && (window.from !== null || window.to !== null);
       if (!isBounded || occursIn(found, clock, window)) {
         const todos = expand ? expandedTodo(found, clock, expand) : null;

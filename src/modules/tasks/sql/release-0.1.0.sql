@@ -227,7 +227,7 @@ END $$;
 -- moves this occurrence only, whose day by the rule stays in `scheduled`.
 CREATE FUNCTION task_merge_recurrence(task tasks, p_patch jsonb) RETURNS tasks LANGUAGE plpgsql STABLE AS $$
 DECLARE
-  c_internal CONSTANT text[] := '{start,scheduled,number}';
+  c_internal CONSTANT text[] := '{start,scheduled,number,hour}';
   v_hour text;
   v_day text := to_char(task.date, 'YYYY-MM-DD');
   v_old jsonb := task.recurrence;

@@ -34,7 +34,12 @@ export interface TextOptions {
   zones: boolean;
   /** Instances in this window in place of the series (RFC 4791, 9.6.5): instants in seconds. */
   expand?: { from: number; to: number } | undefined;
+  /** The zone in which days and floating times are read; missing: that of the calendar. */
+  readerZone?: string | undefined;
 }
+
+/** Seconds between the earliest and the latest clock of the earth. */
+const CLOCKS = 26 * 3600;
 
 const viewOf = (
   record: EventRecord,
@@ -65,7 +70,7 @@ function* resourcePieces(
   const events = veventsOf(record, view);
   yield HEAD;
   if (options.expand) {
-    for (const event of expanded(record, view, events, calendar, options.expand))
+    for (const event of expanded(record, view, events, readIn(calendar, options), options.expand))
       yield formatComponent(event);
   } else {
     const year = Number(record.starts.slice(0, 4));
@@ -74,6 +79,10 @@ function* resourcePieces(
   }
   yield END;
 }
+
+/** A calendar as the program of a query reads it. */
+const readIn = (calendar: CalendarContext, { readerZone }: TextOptions): CalendarContext =>
+  readerZone === undefined ? calendar : { ...calendar, time_zone: readerZone };
 
 /** The instances of an event in a window, with times in UTC, as many as about the bytes of a page have. @param events those of the record */
 function* expanded(
@@ -196,8 +205,13 @@ export class EventResources {
     options: TextOptions,
   ): AsyncGenerator<EventText[]> {
     const calendar = await this.events.calendar(this.db, ctx, calendarId);
-    const instant = (time: number | null) => (time === null ? null : formatInstant(time));
-    const span = { from: instant(window.from), to: instant(window.to) };
+    // The stored spans are those of the zone of the calendar.
+    const margin = options.readerZone === undefined ? 0 : CLOCKS;
+    const span = {
+      from: window.from === null ? null : formatInstant(window.from - margin),
+      to: window.to === null ? null : formatInstant(window.to + margin),
+    };
+    const read = readIn(calendar, options);
     const isBounded = window.from !== null || window.to !== null;
     const exact = { from: window.from ?? EARLIEST, to: window.to ?? LATEST };
     for (let after: string | null = null; ;) {
@@ -205,7 +219,7 @@ export class EventResources {
       const turns = new Turns();
       const found: PlacedRecord[] = [];
       for (const placed of page.found) {
-        if (!isBounded || occursIn(placed, calendar, exact)) found.push(placed);
+        if (!isBounded || occursIn(placed, read, exact)) found.push(placed);
         await turns.pause();
       }
       yield* inPages(this.texts(ctx, calendar, found, options));

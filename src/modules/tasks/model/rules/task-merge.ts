@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { HTML_DESCRIPTIONS } from '../../../../lib/icalendar/index.js';
-import { DAY, formatWallTime } from '../../../../lib/recurrence/index.js';
+import { DAY, formatWallTime, parseWallTime } from '../../../../lib/recurrence/index.js';
 import {
   PRIORITIES,
   STATUSES,
@@ -9,7 +9,7 @@ import {
   type StoredReminder,
 } from '../../tasks.schema.js';
 import type { SeriesPlace } from '../task-recurrence.js';
-import { SERIES_NAMES } from '../todo-series.js';
+import { keptAtHour, SERIES_NAMES } from '../todo-series.js';
 import type { KeptTodo } from '../todo-values.js';
 import { DONE, type TaskRow } from './task-row.js';
 import { dayOfWall, instantIn, midnightOf, wallIn } from './task-times.js';
@@ -101,7 +101,9 @@ function mergeTimes(
         : instantIn(time_zone, midnightOf(date) + hourOf(time_zone, due_at));
   }
   if (due !== undefined) due_at = due;
-  const isTimed = due !== undefined || patch.time_zone !== undefined;
+  // An hour that is sent back is not a new one of the series: this occurrence may have its own.
+  const isTimed =
+    (due !== undefined && due?.getTime() !== task.due_at?.getTime()) || time_zone !== task.time_zone;
   if (due_at !== null && (isTimed || patch.date !== undefined)) {
     // Another time zone must not move either of them out of the years that clients can send.
     due_at = due_at < MIN_DUE ? MIN_DUE : due_at > MAX_DUE ? MAX_DUE : due_at;
@@ -113,14 +115,15 @@ function mergeTimes(
 
 /** Seconds since midnight. */
 function hourOf(zone: string, at: Date): number {
-  const wall = wallIn(zone, at);
-  return wall - Math.floor(wall / DAY) * DAY;
+  return timeOfDay(wallIn(zone, at));
 }
+
+const timeOfDay = (wall: number): number => wall - Math.floor(wall / DAY) * DAY;
 
 /**
  * A rule starts at the day and hour of the task when the rule was set. A new hour becomes the hour of the series; a new day moves this
  * occurrence only, whose day by the rule stays in `scheduled`.
- * @param isTimed the request sets an hour or a time zone
+ * @param isTimed the request changes the moment or the time zone
  */
 function mergeRecurrence(
   old: StoredRecurrence | null,
@@ -139,7 +142,10 @@ function mergeRecurrence(
     const day = date ?? '';
     return { rrule, from, start: day + hour, scheduled: day };
   }
-  return isTimed ? { ...old, start: old.start.slice(0, 10) + hour } : old;
+  if (!isTimed) return old;
+  // The hour of this occurrence is that of the series from now on.
+  const { hour: _own, ...rest } = old;
+  return { ...rest, start: old.start.slice(0, 10) + hour };
 }
 
 /** The changes of an update for the history: old and new value of short fields, true for the others. */
@@ -181,15 +187,23 @@ export function changesOf(old: TaskRow, task: TaskRow): TaskChanges {
   return changes;
 }
 
+/** Seconds by which a change moves the time of day of a series, on the clock of the task; 0 also where one of both consists of days. */
+function hourShift(old: SeriesTimes, task: SeriesTimes): number {
+  const [before = '', after = ''] = [old.recurrence?.start, task.recurrence?.start];
+  const [from, to] = [parseWallTime(before), parseWallTime(after)];
+  if (from === null || to === null || !before.includes('T') || !after.includes('T')) return 0;
+  return timeOfDay(to) - hourOf(task.time_zone, instantIn(old.time_zone, from));
+}
+
+type SeriesTimes = Pick<TaskRow, 'recurrence' | 'time_zone'>;
+
 /**
  * Returns the stored iCalendar properties without those that the change makes obsolete: the former texts, the time of the former
- * completion, and the dates of the former rule.
+ * completion, and the dates of the former rule. The dates of a series whose hour changes are at the new one.
  */
-export function stillKept(
-  { icalendar, status, recurrence }: TaskRow,
-  changes: TaskChanges,
-  before: StoredRecurrence | null,
-): KeptTodo | null {
+export function stillKept(task: TaskRow, changes: TaskChanges, old: SeriesTimes): KeptTodo | null {
+  const { icalendar, status, recurrence } = task;
+  const before = old.recurrence;
   const isSameSeries = recurrence?.rrule === before?.rrule && recurrence?.from === before?.from;
   const kept = withoutProperties(icalendar, [
     ...('title' in changes ? ['SUMMARY'] : []),
@@ -197,9 +211,9 @@ export function stillKept(
     ...(status === DONE ? [] : ['COMPLETED']),
     ...(isSameSeries ? [] : SERIES_NAMES),
   ]);
-  return kept === null || isSameSeries
-    ? kept
-    : { ...kept, others: kept.others.filter(({ name }) => name !== 'VTODO') };
+  if (kept === null) return null;
+  if (isSameSeries) return keptAtHour(kept, hourShift(old, task));
+  return { ...kept, others: kept.others.filter(({ name }) => name !== 'VTODO') };
 }
 
 /** What programs stored without these properties. */

@@ -174,7 +174,7 @@ export function updateTask(facts: TaskFacts, command: UpdateCommand): Decision {
   const withdrawn = task.status === DONE ? null : facts.untouchedNext;
   if (withdrawn) task.next_task_id = null;
   // Before the next occurrence, which has what is kept.
-  if (patch.icalendar === undefined) task.icalendar = stillKept(task, changes, old.recurrence);
+  if (patch.icalendar === undefined) task.icalendar = stillKept(task, changes, old);
   const next = isCompleted && old.next_task_id === null ? followUp(task, command, now) : null;
   if (next) task.next_task_id = next.task.id;
   if (['status', 'date', 'due_at', 'time_zone', 'reminders'].some((field) => field in changes))
