@@ -4,6 +4,7 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { currentUse, type Use, USES } from '../current-work/current-work.js';
 import { tracedStatement } from '../telemetry/tracer.js';
 import { ConcurrencyLimiter, QueueFullError } from '../workers/concurrency-limiter.js';
+import { DatabaseHosts } from './connections/database-hosts.js';
 import {
   type FairPool,
   type FairPoolConfig,
@@ -194,6 +195,7 @@ export class Database {
   private replaceConnections(): void {
     this.replacement = undefined;
     this.reconnectedAt = performance.now();
+    DatabaseHosts.of(this.pool.options.connectionString).forget();
     this.pipelines.reconnect();
     this.pool.closeIdle(this.pool.idleCount);
   }
