@@ -165,7 +165,11 @@ export class Cells implements Router, OnModuleInit {
         throw new Error('the cell is not migrated: run `workspace migrate`');
       const database = new Database(name, dataSource, { pipelines });
       const replicas = this.config.cellReplicas.filter((replica) => replica.name === name);
-      if (replicas.length > 0) database.useReplicas(replicas.map((replica) => replica.url));
+      if (replicas.length > 0)
+        database.useReplicas(
+          replicas.map((replica) => replica.url),
+          { isCell: true },
+        );
       // Cells may have been added meanwhile, with smaller shares.
       database.limit(this.connectionLimits);
       this.openDatabases.set(name, database);

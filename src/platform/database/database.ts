@@ -79,11 +79,12 @@ export class Database {
     this.reads = new ConcurrencyLimiter(this.maxReads, this.maxWaiting('requests'), connectionTimeoutMillis);
   }
 
-  /** From now on, reads of lists may run on these standbys of the database. @param urls not empty */
-  useReplicas(urls: readonly string[]): void {
+  /** From now on, reads of lists may run on these standbys of the database. @param urls not empty @param isCell it is not that of DATABASE_URL */
+  useReplicas(urls: readonly string[], { isCell = false } = {}): void {
     const { max = 1, session = {}, shares = shareUndivided(max) } = this.pool.options as FairPoolConfig;
     this.replicas = new Replicas({
       urls,
+      cell: isCell ? this.name : undefined,
       session,
       shares,
       onPrimary: async (statement) => {
