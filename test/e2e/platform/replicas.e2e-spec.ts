@@ -266,9 +266,11 @@ describe('read replicas', () => {
       DATABASE_REPLICA_URLS: 'postgres://c/b, postgres://d/b,',
     });
     expect(config.replicaUrls).toEqual(['postgres://c/b', 'postgres://d/b']);
-    const { cellReplicas } = Config.parse({ CELL_REPLICA_URLS: 'a=postgres://c/b?x=y, a-2=postgres://d/b,' });
+    const { cellReplicas } = Config.parse({
+      CELL_REPLICA_URLS: 'a=postgres://c/b?x=y,z=1, a-2=postgres://d/b,',
+    });
     expect(cellReplicas).toEqual([
-      { name: 'a', url: 'postgres://c/b?x=y' },
+      { name: 'a', url: 'postgres://c/b?x=y,z=1' },
       { name: 'a-2', url: 'postgres://d/b' },
     ]);
   });
