@@ -125,7 +125,7 @@ describe('growth of tables', () => {
       schema.parts.flatMap(({ owner, entities }) =>
         Object.values(entities)
           .flat()
-          .map((entity) => [dataSource.getMetadata(entity).tableName, owner]),
+          .map((entity): [string, string] => [dataSource.getMetadata(entity).tableName, owner]),
       ),
     );
     expect(TABLE_GROWTH.filter(({ table, owner }) => owners.get(table) !== owner)).toEqual([]);
