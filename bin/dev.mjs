@@ -5,7 +5,15 @@ import { watch } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DevServer, OUT, print } from './lib/dev-server.mjs';
-import { ensureInstalled, isRecentNode, launch, projectNode, ROOT, TO_DEVELOP } from './lib/prepare.mjs';
+import {
+  buildForDevelopment,
+  ensureInstalled,
+  isRecentNode,
+  launch,
+  projectNode,
+  ROOT,
+  TO_DEVELOP,
+} from './lib/prepare.mjs';
 import { run } from './lib/run.mjs';
 import { SwcCompiler } from './lib/swc-compiler.mjs';
 
@@ -17,7 +25,7 @@ await launch(async () => {
   // Before the installation, npm runs this script on the Node of the machine.
   if (!isRecentNode()) return run(projectNode(), [fileURLToPath(import.meta.url)]);
   const compiler = new SwcCompiler(ROOT, OUT, print);
-  compiler.compileAll();
+  await buildForDevelopment(OUT).then(print, (error) => print(error.message));
   const server = await DevServer.open();
   const end = Promise.withResolvers();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => end.resolve());

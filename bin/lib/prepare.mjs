@@ -8,7 +8,6 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withLock } from './lock.mjs';
 import { FORWARDED } from './run.mjs';
-import { SwcCompiler } from './swc-compiler.mjs';
 
 /** The directory of the clone. */
 export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '..');
@@ -18,10 +17,15 @@ const BIN = path.join(MODULES, '.bin');
 const LOCK_FILE = path.join(ROOT, 'package-lock.json');
 const INSTALLED = path.join(MODULES, '.workspace-lock-hash');
 const DIST = path.join(ROOT, 'dist');
-const BUILT = path.join(DIST, '.workspace-build.json');
+/** In a directory of output: the compiler, and the sources that it compiled. While it compiles, and after a failure, the stamp is missing. */
+const STAMP = '.workspace-build.json';
 const INCREMENTAL = path.join(DIST, '.incremental.tsbuildinfo');
 const [SWC, TSC] = ['swc', 'tsc'];
+/** The exit code of compile-by-swc.mjs on a machine for which swc has no binary. */
+export const NO_SWC = 3;
 const MIN_NODE_MAJOR = 24;
+/** Arguments of a failed command that are shown. */
+const MAX_SHOWN = 8;
 
 /** An error that the operator can fix; printed as one line without a stack trace. */
 export class PrepareError extends Error {}
@@ -61,17 +65,16 @@ export async function ensureInstalled(packages) {
  */
 async function ensureBuilt(packages) {
   const compiler = packages === TO_START && !isInstalled(TO_DEVELOP) ? SWC : TSC;
-  if (isBuiltBy(compiler, readStamp(), sourceFiles())) return;
+  if (isBuiltBy(compiler, readStamp(DIST), sourceFiles())) return;
   await withLock(ROOT, async () => {
-    const stamp = readStamp();
     const files = sourceFiles();
-    if (isBuiltBy(compiler, stamp, files)) return;
+    if (isBuiltBy(compiler, readStamp(DIST), files)) return;
     print('Building ...');
-    rmSync(BUILT, { force: true });
-    if (compiler === SWC) compileBySwc();
-    else await compileByTsc(stamp, files);
-    removeOrphans();
-    writeFileSync(BUILT, JSON.stringify({ compiler, files }));
+    await withStamp(DIST, files, async (stamp) => {
+      if (compiler === SWC && (await compileBySwc(DIST, stamp, files)) !== undefined) return SWC;
+      await compileByTsc(stamp, files);
+      return TSC;
+    });
   });
 }
 
@@ -79,18 +82,53 @@ async function ensureBuilt(packages) {
 const isBuiltBy = (compiler, stamp, files) =>
   stamp !== undefined && (stamp.compiler === TSC || compiler === SWC) && sameFiles(stamp.files, files);
 
-function compileBySwc() {
-  // The TypeScript compiler would keep the output of unchanged sources, which now is that of swc.
-  rmSync(INCREMENTAL, { force: true });
-  const lines = [];
-  if (!new SwcCompiler(ROOT, DIST, (line) => lines.push(line)).compileAll())
-    throw new PrepareError(lines.join('\n'));
+/** Compiles src into a directory for development, by swc. @returns what the compiler has printed @throws PrepareError */
+export async function buildForDevelopment(out) {
+  const files = sourceFiles();
+  let printed;
+  await withStamp(out, files, async (stamp) => {
+    printed = await compileBySwc(out, stamp, files);
+    if (printed === undefined) throw new PrepareError('npm has not installed swc for this machine.');
+    return SWC;
+  });
+  return printed.trimEnd();
 }
+
+/**
+ * Replaces the stamp of a directory after `compile`, which gets the former one and resolves with the name of its compiler. An end in between leaves no stamp, so that half
+ * an output counts for nothing.
+ */
+async function withStamp(out, files, compile) {
+  const stamp = readStamp(out);
+  rmSync(path.join(out, STAMP), { force: true });
+  const compiler = await compile(stamp);
+  removeOrphans(out);
+  writeFileSync(path.join(out, STAMP), JSON.stringify({ compiler, files }));
+}
+
+/** @returns what the compiler has printed; undefined on a machine without swc @throws PrepareError for a syntax error */
+async function compileBySwc(out, stamp, files) {
+  const isKnown = isKnownTo(SWC, stamp, files);
+  // A source that replaces a newer one may keep its time: only the stamp tells that it has changed.
+  const names = Object.keys(files)
+    .filter((name) => isSource(name) && !(isKnown && stamp.files[name] === files[name]))
+    .map((name) => path.relative('src', name));
+  const script = path.join(ROOT, 'bin', 'lib', 'compile-by-swc.mjs');
+  try {
+    return await quietly([projectNode(), script, out, ...names], process.env);
+  } catch (error) {
+    if (error.exitCode === NO_SWC) return undefined;
+    throw error;
+  }
+}
+
+/** Whether the stamp has the state of the output of this compiler, made with the same settings. */
+const isKnownTo = (compiler, stamp, files) =>
+  stamp?.compiler === compiler && sameFiles(settingsOf(stamp.files), settingsOf(files));
 
 async function compileByTsc(stamp, files) {
   // The compiler detects changed sources, but not changed settings, nor the output of swc.
-  const isKnown = stamp?.compiler === TSC && sameFiles(settingsOf(stamp.files), settingsOf(files));
-  if (!isKnown) rmSync(INCREMENTAL, { force: true });
+  if (!isKnownTo(TSC, stamp, files)) rmSync(INCREMENTAL, { force: true });
   await quietly(
     [projectNode(), path.join(MODULES, '@nestjs', 'cli', 'bin', 'nest.js'), 'build'],
     process.env,
@@ -192,9 +230,9 @@ function withoutProjectBin(env) {
   };
 }
 
-function readStamp() {
+function readStamp(out) {
   try {
-    return JSON.parse(readText(BUILT) ?? 'null') ?? undefined;
+    return JSON.parse(readText(path.join(out, STAMP)) ?? 'null') ?? undefined;
   } catch {
     return undefined;
   }
@@ -219,21 +257,24 @@ function sourceFiles() {
   for (const name of readdirSync(ROOT)) {
     if (/^(?:tsconfig.*|nest-cli|package-lock)\.json$/.test(name)) record(files, path.join(ROOT, name));
   }
-  record(files, path.join(ROOT, 'bin', 'lib', 'swagger-plugin.mjs'));
+  for (const name of ['swagger-plugin.mjs', 'swc-compiler.mjs'])
+    record(files, path.join(ROOT, 'bin', 'lib', name));
   return files;
 }
 
 /** The files among these that are not sources. */
 function settingsOf(files) {
-  return Object.fromEntries(Object.entries(files).filter(([name]) => !name.startsWith(`src${path.sep}`)));
+  return Object.fromEntries(Object.entries(files).filter(([name]) => !isSource(name)));
 }
 
+const isSource = (name) => name.startsWith(`src${path.sep}`);
+
 /** Removes the output of deleted sources. The rest stays, since a process may be using it. */
-function removeOrphans() {
-  for (const entry of readdirSync(DIST, { recursive: true, withFileTypes: true })) {
+function removeOrphans(out) {
+  for (const entry of readdirSync(out, { recursive: true, withFileTypes: true })) {
     const file = path.join(entry.parentPath ?? entry.path, entry.name);
-    if (!entry.isFile() || (path.dirname(file) === DIST && entry.name.startsWith('.'))) continue;
-    const asset = path.join(ROOT, 'src', path.relative(DIST, file));
+    if (!entry.isFile() || (path.dirname(file) === out && entry.name.startsWith('.'))) continue;
+    const asset = path.join(ROOT, 'src', path.relative(out, file));
     if (!existsSync(asset) && !existsSync(asset.replace(/(?:\.js|\.js\.map|\.d\.ts)$/, '.ts'))) rmSync(file);
   }
 }
@@ -268,7 +309,13 @@ export function quietly([file, ...args], env) {
     child.once('close', (code) => {
       for (const signal of FORWARDED) process.off(signal, stop);
       if (code === 0) resolve(output);
-      else reject(new PrepareError(`${output.trimEnd()}\n${path.basename(file)} ${args.join(' ')} failed.`));
+      else reject(failureOf([file, ...args], code, output));
     });
   });
+}
+
+/** The error of a command. A build may have a thousand arguments. */
+function failureOf([file, ...args], exitCode, output) {
+  const command = [path.basename(file), ...args.slice(0, MAX_SHOWN)].join(' ');
+  return Object.assign(new PrepareError(`${output.trimEnd()}\n${command} failed.`), { exitCode });
 }

@@ -1,5 +1,5 @@
 // Compiles `src` by swc: one file at a time, without type checks, and without what the plugin of nest-cli.json adds for openapi.json.
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
@@ -25,6 +25,7 @@ export class SwcCompiler {
    * @param root the directory of the clone
    * @param out the directory of the output
    * @param print writes a line for the developer
+   * @throws Error when swc has no binary for this machine
    */
   constructor(root, out, print) {
     this.#src = path.join(root, 'src');
@@ -33,22 +34,18 @@ export class SwcCompiler {
     this.#swc = createRequire(path.join(root, 'package.json'))('@swc/core');
   }
 
-  /** Compiles what has changed. @returns false when a file has a syntax error, which is printed */
-  compileAll() {
+  /** Compiles these sources. @returns false when one has a syntax error, which is printed */
+  compileAll(names) {
     const began = Date.now();
-    const names = readdirSync(this.#src, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => path.relative(this.#src, path.join(entry.parentPath, entry.name)));
-    this.#removeOrphans(new Set(names.map((name) => this.#outputOf(name))));
-    const stale = names.filter((name) => this.#isStale(name));
-    const failed = stale.filter((name) => !this.compile(name));
-    this.#print(`compiled ${stale.length} files in ${Date.now() - began} ms`);
+    const failed = names.filter((name) => !this.compile(name));
+    this.#print(`compiled ${names.length} files in ${Date.now() - began} ms`);
     return failed.length === 0;
   }
 
   /** @returns false when the file has a syntax error, which is printed: the running server stays. */
   compile(name) {
-    const [source, output] = [path.join(this.#src, name), this.#outputOf(name)];
+    const source = path.join(this.#src, name);
+    const output = path.join(this.#out, name.replace(/\.ts$/, '.js'));
     if (!existsSync(source)) {
       rmSync(output, { force: true });
       return true;
@@ -66,23 +63,6 @@ export class SwcCompiler {
     } catch (error) {
       this.#print(String(error.message ?? error));
       return false;
-    }
-  }
-
-  #outputOf(name) {
-    return path.join(this.#out, name.replace(/\.ts$/, '.js'));
-  }
-
-  #isStale(name) {
-    const output = statSync(this.#outputOf(name), { throwIfNoEntry: false });
-    return output === undefined || output.mtimeMs < statSync(path.join(this.#src, name)).mtimeMs;
-  }
-
-  #removeOrphans(outputs) {
-    if (!existsSync(this.#out)) return;
-    for (const entry of readdirSync(this.#out, { recursive: true, withFileTypes: true })) {
-      const file = path.join(entry.parentPath, entry.name);
-      if (entry.isFile() && !outputs.has(file.replace(/\.map$/, ''))) rmSync(file);
     }
   }
 }

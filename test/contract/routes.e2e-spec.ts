@@ -333,6 +333,8 @@ describe('the routes', () => {
     );
     expect(unexplained.map(key)).toEqual([]);
     expect([...OUR_ADDITIONS.keys()].filter((name) => !domains.has(domainOf(name)))).toEqual([]);
+    const present = new Set(described.map(key));
+    expect([...OUR_ADDITIONS.keys()].filter((name) => !present.has(name))).toEqual([]);
   });
 
   test('served by the application are exactly the described ones', () => {

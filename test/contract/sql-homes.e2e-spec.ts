@@ -158,13 +158,19 @@ describe('homes of SQL', () => {
 
   test('objects of another module are used only where it publishes them', () => {
     const ownerOfName = new Map<string, string>();
+    const shared: string[] = [];
     for (const file of globSync('src/**/*.ts')) {
       const owner = /src\/(?:modules\/)?([\w-]+)/.exec(file)?.[1] as string;
       for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(
         /\.statement(?:<[^(]*>)?\(\s*['`]([a-z_]+)\./g,
-      ))
+      )) {
+        const former = ownerOfName.get(name) ?? owner;
+        if (former !== owner) shared.push(`${name}: ${former}, ${owner}`);
         ownerOfName.set(name, owner);
+      }
     }
+    // Of a name of two modules, the objects of one would count as those of the other.
+    expect(shared).toEqual([]);
     const owners = new Map<string, string>(Object.entries(TRIGGERS).map(([name]) => [name, 'trigger']));
     const published = new Set(schema.parts.flatMap(({ publishes = [] }) => publishes));
     for (const { owner, entities, sql = [] } of schema.parts) {

@@ -1,4 +1,6 @@
 import pg from 'pg';
+import { Db } from '../../src/platform/database/db.js';
+import { schema } from '../../src/schema.js';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
 import { TestApp } from '../support/app.ts';
 import { TABLE_GROWTH, TRIMMED_ROWS } from '../support/database/table-growth.ts';
@@ -115,6 +117,18 @@ describe('growth of tables', () => {
     expect(TABLE_GROWTH.map(({ table }) => table).toSorted()).toEqual(
       rows.map(({ name }) => name).toSorted(),
     );
+  });
+
+  test('each entry is that of the module that owns the table', () => {
+    const { dataSource } = app.get(Db);
+    const owners = new Map(
+      schema.parts.flatMap(({ owner, entities }) =>
+        Object.values(entities)
+          .flat()
+          .map((entity): [string, string] => [dataSource.getMetadata(entity).tableName, owner]),
+      ),
+    );
+    expect(TABLE_GROWTH.filter(({ table, owner }) => owners.get(table) !== owner)).toEqual([]);
   });
 
   test('the jobs of all entries exist', async () => {

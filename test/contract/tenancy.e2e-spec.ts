@@ -279,6 +279,8 @@ describe('the tenancy matrix', () => {
     const made = await alice.api.post(`/${kind}`, bodyOfCreation(`/${kind}`, 'secret'));
     expect(made.status).toBe(201);
     const [item] = Object.values<{ id: string }>(made.body);
+    // Without an id, a path would be that of an object that nobody has.
+    expect(item?.id).toMatch(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/);
     return { id: item!.id, body: bodyOfCreation(`/${kind}`, 'stolen')! };
   };
 

@@ -11,7 +11,7 @@ const DEADLINE_MS = 120_000;
 const POLL_MS = 50;
 
 /** A PostgreSQL with its Patroni, on a host that is a network namespace. */
-interface Member {
+export interface Member {
   name: string;
   address: string;
   /** The interface that connects the host. */
@@ -27,9 +27,9 @@ export class Cluster {
   private readonly directory = mkdtempSync(path.join(os.tmpdir(), 'failover-'));
   private readonly account = accountOf('postgres');
   private readonly log: string;
-  /** The network of the hosts. This machine is its first address. */
+  /** The network of the hosts, none of `deploy/ha/compose.yaml`. This machine is its first address. */
   private readonly bridge = `wfo${process.pid % 100_000}`;
-  private readonly network = `10.231.${process.pid % 256}`;
+  private readonly network = `10.232.${process.pid % 256}`;
   private etcd: ChildProcess | undefined;
   private haproxy: ChildProcess | undefined;
   private etcdPort = 0;
@@ -75,7 +75,7 @@ export class Cluster {
       '/usr/bin/etcd',
       Object.entries(endpoints).map(([name, value]) => `--${name}=${value}`),
     );
-    for (const [n, name] of MEMBERS.entries()) this.members.push(this.addHost(name, n));
+    for (const [n, name] of MEMBERS.entries()) this.addHost(name, n);
     for (const member of this.members) this.startMember(member);
     this.writeProxy(leavesSessions);
     this.startProxy();
@@ -164,13 +164,15 @@ export class Cluster {
     await this.until('a synchronous standby', async () => (await this.roles()).includes('sync_standby'));
   }
 
+  /** Removes what {@link start} has made, also when it has failed in the middle. */
   stop(): void {
     for (const member of this.members) this.kill(member);
     this.haproxy?.kill('SIGKILL');
     this.etcd?.kill('SIGKILL');
-    for (const { namespace } of this.members) ip('netns', 'delete', namespace);
+    for (const { namespace } of this.members)
+      if (existsSync(`/run/netns/${namespace}`)) ip('netns', 'delete', namespace);
     if (existsSync(`/sys/class/net/${this.bridge}`)) ip('link', 'delete', this.bridge);
-    rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 
   private async roles(): Promise<string[]> {
@@ -193,19 +195,19 @@ export class Cluster {
     execFileSync('/usr/lib/postgresql/15/bin/psql', args, { env });
   }
 
-  private addHost(name: string, n: number): Member {
+  private addHost(name: string, n: number): void {
     const [namespace, link, address] = [
       `${this.bridge}-${name}`,
       `${this.bridge}${n}`,
       `${this.network}.${11 + n}`,
     ];
+    const directory = path.join(this.directory, name);
+    this.members.push({ name, address, link, namespace, directory, patroni: undefined });
     ip('netns', 'add', namespace);
     ip('link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace);
     ip('link', 'set', link, 'master', this.bridge, 'up');
     ip('-n', namespace, 'address', 'add', `${address}/24`, 'dev', 'eth0');
     for (const device of ['eth0', 'lo']) ip('-n', namespace, 'link', 'set', device, 'up');
-    const directory = path.join(this.directory, name);
-    return { name, address, link, namespace, directory, patroni: undefined };
   }
 
   private async until(what: string, holds: () => Promise<boolean>): Promise<void> {

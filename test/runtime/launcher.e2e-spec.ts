@@ -1,15 +1,20 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  appendFileSync,
   cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import {
   cleanUp,
   isAlive,
@@ -22,7 +27,7 @@ import {
 import { launch, OWN_MAIL, started } from './support/server.ts';
 import { until } from '../support/until.ts';
 
-/** What a start reads of a clone. */
+/** What a start reads of a clone, besides `src`. */
 const CLONED = [
   'asyncapi.json',
   'bin',
@@ -31,7 +36,6 @@ const CLONED = [
   'package-lock.json',
   'package.json',
   'public',
-  'src',
   'tsconfig.build.json',
   'tsconfig.json',
 ];
@@ -76,6 +80,63 @@ describe('the lock of installation and build', () => {
   });
 });
 
+/** A clone without sources, where only the packages of a start are installed. @param missing a package that is not */
+function cloneInstalled({ missing = '' } = {}): string {
+  const clone = temporaryDataDir();
+  const modules = path.join(clone, 'node_modules');
+  mkdirSync(modules, { recursive: true });
+  for (const name of CLONED) cpSync(path.join(ROOT, name), path.join(clone, name), { recursive: true });
+  for (const name of readdirSync(path.join(ROOT, 'node_modules')))
+    if (name !== INSTALLED && name !== missing)
+      symlinkSync(path.join(ROOT, 'node_modules', name), path.join(modules, name));
+  const installed = readFileSync(path.join(ROOT, 'node_modules', INSTALLED), 'utf8');
+  writeFileSync(path.join(modules, INSTALLED), installed.replace(' develop ', ' start '));
+  return clone;
+}
+
+describe('the build of a start', () => {
+  const write = (clone: string, text: string, time: number): void => {
+    mkdirSync(path.join(clone, 'src'), { recursive: true });
+    const file = path.join(clone, 'src', 'one.ts');
+    writeFileSync(file, text);
+    utimesSync(file, time, time);
+  };
+  const build = (clone: string): string => {
+    const module = pathToFileURL(path.join(clone, 'bin', 'lib', 'prepare.mjs'));
+    const script = `const { prepare, TO_START } = await import('${module.href}'); await prepare(TO_START);`;
+    execFileSync(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'pipe' });
+    return readFileSync(path.join(clone, 'dist', 'one.js'), 'utf8');
+  };
+
+  it('compiles again what differs from the last build, whatever its time', () => {
+    const clone = cloneInstalled();
+    write(clone, 'export const one: number = 1;', 2_000);
+    expect(build(clone)).toContain('one = 1;');
+    // As `rsync -a` and `tar x` do, which keep times.
+    write(clone, 'export const one: number = 22;', 1_000);
+    expect(build(clone)).toContain('one = 22;');
+    const output = path.join(clone, 'dist', 'one.js');
+    for (const change of [
+      () => rmSync(path.join(clone, 'dist', '.workspace-build.json')),
+      () => appendFileSync(path.join(clone, 'tsconfig.json'), '\n'),
+      () => appendFileSync(path.join(clone, 'bin', 'lib', 'swc-compiler.mjs'), '\n'),
+    ]) {
+      writeFileSync(output, 'truncated');
+      change();
+      expect(build(clone)).toContain('one = 22;');
+    }
+  });
+
+  it('is that of the TypeScript compiler on a machine for which swc has no binary', () => {
+    const clone = cloneInstalled({ missing: '@swc' });
+    write(clone, 'export const one: number = 1;', 1_000);
+    expect(build(clone)).toContain('one = 1;');
+    expect(JSON.parse(readFileSync(path.join(clone, 'dist', '.workspace-build.json'), 'utf8')).compiler).toBe(
+      'tsc',
+    );
+  });
+});
+
 describe('npm start in a fresh clone', () => {
   it('ends the installation when it is ended', async () => {
     const clone = temporaryDataDir();
@@ -102,15 +163,8 @@ describe('npm start in a fresh clone', () => {
   });
 
   it('serves what swc compiles, where only the packages of a start are installed', async () => {
-    const clone = temporaryDataDir();
-    const modules = path.join(clone, 'node_modules');
-    mkdirSync(modules, { recursive: true });
-    for (const name of CLONED) cpSync(path.join(ROOT, name), path.join(clone, name), { recursive: true });
-    for (const name of readdirSync(path.join(ROOT, 'node_modules')))
-      if (name !== INSTALLED) symlinkSync(path.join(ROOT, 'node_modules', name), path.join(modules, name));
-    const installed = readFileSync(path.join(ROOT, 'node_modules', INSTALLED), 'utf8');
-    writeFileSync(path.join(modules, INSTALLED), installed.replace(' develop ', ' start '));
-
+    const clone = cloneInstalled();
+    cpSync(path.join(ROOT, 'src'), path.join(clone, 'src'), { recursive: true });
     const script = path.relative(ROOT, path.join(clone, 'bin', 'start.mjs'));
     const server = await started(await launch({ ...OWN_MAIL, DEMO: 'true' }, script));
     expect(server.stderr()).toBe('Building ...\n');

@@ -6,7 +6,11 @@ import { IANA_NAMES, Zone } from '../../lib/recurrence/index.js';
 import { poolerOf } from '../../platform/database/connections/pooler.js';
 import { PrimaryClient } from '../../platform/database/connections/primary-client.js';
 import { TIMEOUTS } from '../../platform/database/connections/timeouts.js';
-import { examineReplica, NoReplicaError } from '../../platform/database/replicas/standby.js';
+import {
+  examineReplica,
+  NoReplicaError,
+  type ReplicaAddress,
+} from '../../platform/database/replicas/standby.js';
 import { needsMigration } from '../../platform/database/schema/migrate.js';
 import { GID_PREFIX } from '../../platform/database/spanning-tx.js';
 import { failureLine } from '../../runtime/failure-line.js';
@@ -131,7 +135,7 @@ async function checkCell(
         : cells.ok(`The cell "${name}" responds.`);
     const urls = config.cellReplicas.filter((replica) => replica.name === name).map((replica) => replica.url);
     const others = [
-      ...(await checkReplicas(urls, client)),
+      ...(await checkReplicas(urls, client, name)),
       ...(await checkCellWork(config, client, directory)),
     ];
     return [own, ...others.map((finding) => ({ ...finding, message: `Cell "${name}": ${finding.message}` }))];
@@ -204,18 +208,22 @@ async function isStandby(client: pg.Client): Promise<boolean> {
   return rows[0]!.standby;
 }
 
-/** Checks the standbys that serve reads. @param primary a connection to the database */
-export async function checkReplicas(urls: readonly string[], primary: pg.Client): Promise<Finding[]> {
+/** Checks the standbys that serve reads. @param primary a connection to the database @param cell undefined: that of DATABASE_URL */
+export async function checkReplicas(
+  urls: readonly string[],
+  primary: pg.Client,
+  cell?: string,
+): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const url of urls) findings.push(await checkReplica(url, primary));
+  for (const url of urls) findings.push(await checkReplica({ url, cell }, primary));
   return findings;
 }
 
-async function checkReplica(url: string, primary: pg.Client): Promise<Finding> {
+async function checkReplica({ url, cell }: ReplicaAddress, primary: pg.Client): Promise<Finding> {
   const { host, port } = new pg.Client({ connectionString: url });
   const name = `${host}:${port}`;
   try {
-    const { follows, behind } = await examineReplica(url, primary, TIMEOUT_MS);
+    const { follows, behind } = await examineReplica({ url, cell }, primary, TIMEOUT_MS);
     if (!follows)
       return replicasArea.warning(
         `The replica ${name} is not known to have the history of the primary since the last fail-over. Reads use the primary.`,
@@ -233,7 +241,7 @@ async function checkReplica(url: string, primary: pg.Client): Promise<Finding> {
       return replicasArea.ok(`${name} is the primary now. Reads will use it once it is a standby.`);
     return replicasArea.warning(
       `The replica ${name} cannot be used: ${reasonOf(error)}. Reads use the primary.`,
-      'Check that it runs, or correct or remove its address in DATABASE_REPLICA_URLS (of a cell: CELL_REPLICA_URLS).',
+      `Check that it runs, or correct or remove its address in ${cell === undefined ? 'DATABASE' : 'CELL'}_REPLICA_URLS.`,
     );
   }
 }

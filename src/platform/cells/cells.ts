@@ -30,6 +30,8 @@ export class Cells implements Router, OnModuleInit {
   private readonly databases = new Map<string, Promise<Database>>();
   private readonly openDatabases = new Map<string, Database>();
   private remembered = new Map<string, { cell: string; until: number }>();
+  /** Cells of CELL_REPLICA_URLS that do not exist. */
+  private missing: ReadonlySet<string> = new Set();
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
 
@@ -43,7 +45,6 @@ export class Cells implements Router, OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     await this.refresh();
-    this.warnAboutReplicas();
     this.db.route(this);
     this.timer = setInterval(() => {
       this.refresh().catch((error: unknown) =>
@@ -57,6 +58,7 @@ export class Cells implements Router, OnModuleInit {
   async refresh(): Promise<void> {
     this.stored = new Map((await this.repository.list()).map((cell) => [cell.name, cell]));
     this.remembered = new Map();
+    this.warnAboutReplicas();
     for (const name of this.databases.keys()) if (!this.stored.has(name)) void this.shut(name);
     for (const database of this.openDatabases.values()) database.limit(this.connectionLimits);
   }
@@ -165,7 +167,11 @@ export class Cells implements Router, OnModuleInit {
         throw new Error('the cell is not migrated: run `workspace migrate`');
       const database = new Database(name, dataSource, { pipelines });
       const replicas = this.config.cellReplicas.filter((replica) => replica.name === name);
-      if (replicas.length > 0) database.useReplicas(replicas.map((replica) => replica.url));
+      if (replicas.length > 0)
+        database.useReplicas(
+          replicas.map((replica) => replica.url),
+          { isCell: true },
+        );
       // Cells may have been added meanwhile, with smaller shares.
       database.limit(this.connectionLimits);
       this.openDatabases.set(name, database);
@@ -185,10 +191,14 @@ export class Cells implements Router, OnModuleInit {
     return { pool: Math.min(CELL_POOL_MAX, share - pipelines), pipelines };
   }
 
+  /** Warns once when a cell with replicas does not exist, and again when it was there and has been removed. */
   private warnAboutReplicas(): void {
-    for (const name of new Set(this.config.cellReplicas.map((replica) => replica.name)))
-      if (!this.stored.has(name))
+    const named = this.config.cellReplicas.map(({ name }) => name);
+    const missing = new Set(named.filter((name) => !this.stored.has(name)));
+    for (const name of missing)
+      if (!this.missing.has(name))
         this.logger.warn(`CELL_REPLICA_URLS names the cell "${name}", which does not exist (yet)`);
+    this.missing = missing;
   }
 
   private async shut(name: string): Promise<void> {

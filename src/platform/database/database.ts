@@ -4,6 +4,7 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { currentUse, type Use, USES } from '../current-work/current-work.js';
 import { tracedStatement } from '../telemetry/tracer.js';
 import { ConcurrencyLimiter, QueueFullError } from '../workers/concurrency-limiter.js';
+import { DatabaseHosts } from './connections/database-hosts.js';
 import {
   type FairPool,
   type FairPoolConfig,
@@ -78,11 +79,12 @@ export class Database {
     this.reads = new ConcurrencyLimiter(this.maxReads, this.maxWaiting('requests'), connectionTimeoutMillis);
   }
 
-  /** From now on, reads of lists may run on these standbys of the database. @param urls not empty */
-  useReplicas(urls: readonly string[]): void {
+  /** From now on, reads of lists may run on these standbys of the database. @param urls not empty @param isCell it is not that of DATABASE_URL */
+  useReplicas(urls: readonly string[], { isCell = false } = {}): void {
     const { max = 1, session = {}, shares = shareUndivided(max) } = this.pool.options as FairPoolConfig;
     this.replicas = new Replicas({
       urls,
+      cell: isCell ? this.name : undefined,
       session,
       shares,
       onPrimary: async (statement) => {
@@ -194,6 +196,7 @@ export class Database {
   private replaceConnections(): void {
     this.replacement = undefined;
     this.reconnectedAt = performance.now();
+    DatabaseHosts.of(this.pool.options.connectionString).forget();
     this.pipelines.reconnect();
     this.pool.closeIdle(this.pool.idleCount);
   }

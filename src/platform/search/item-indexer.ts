@@ -6,7 +6,7 @@ import type { Db } from '../database/db.js';
 import type { DomainEvent, Outbox } from '../events/outbox.js';
 import { ItemFailures } from '../jobs/sweep.js';
 import type { PeriodicJobs } from '../jobs/periodic-jobs.js';
-import { type IndexedDocument, indexed } from '../../lib/search-text/index.js';
+import { type IndexedDocument, indexDocument } from '../../lib/search-text/index.js';
 import { ItemIndexRepository, itemKey, type ItemRevision, type StaleItem } from './item-index.repository.js';
 import type { SearchTables } from './search-tables.js';
 
@@ -189,5 +189,5 @@ export abstract class ItemIndexer {
 
 /** The index row of an item: words, readers, beginning of the text. */
 export function indexedItem({ title, labels, body, readers }: StaleItem): Promise<IndexedDocument> {
-  return indexed({ readers, title, labels, html: body });
+  return indexDocument({ readers, title, labels, html: body });
 }

@@ -1,9 +1,12 @@
 import { rmSync } from 'node:fs';
+import { awaitWithin } from '../../../src/lib/turns/index.js';
+import { DatabaseHosts } from '../../../src/platform/database/connections/database-hosts.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { either } from '../../../src/platform/database/statement.js';
 import { asApiError } from '../../../src/platform/http/server/exception.filter.js';
 import { TestApp } from '../../support/app.ts';
 import { inDatabase } from '../../support/database/database.ts';
+import { withTimeouts } from '../../support/database/timeouts.ts';
 import { startServer, type TestServer } from '../../support/database/standby.ts';
 import { DatabaseProxy } from '../../support/network/proxy.ts';
 import { memoryDirectory } from '../../support/memory-directory.ts';
@@ -20,6 +23,12 @@ const endConnections = (url: string): Promise<unknown> =>
     url,
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
   );
+
+/** Of the hosts of both; the rest is that of the second one. */
+function severalHosts(first: string, second: string): string {
+  const [one, two] = [new URL(first), new URL(second)];
+  return `${two.protocol}//${two.username}@${one.host},${two.host}${two.pathname}?target_session_attrs=read-write`;
+}
 
 describe('a fail-over', () => {
   let primary: TestServer;
@@ -63,8 +72,7 @@ describe('a fail-over', () => {
   test('with several hosts in DATABASE_URL finds the primary, at the start and after each change', async () => {
     const proxies = await Promise.all([DatabaseProxy.start(standby.url), DatabaseProxy.start(primary.url)]);
     const [first, second] = proxies;
-    const [one, two] = [new URL(first.url), new URL(second.url)];
-    const url = `${two.protocol}//${two.username}@${one.host},${two.host}${two.pathname}?target_session_attrs=read-write`;
+    const url = severalHosts(first.url, second.url);
     const dataDir = memoryDirectory('workspace-hosts-');
     const app = await TestApp.start({ DATABASE_URL: url, DATA_DIR: dataDir }, url);
     try {
@@ -85,6 +93,45 @@ describe('a fail-over', () => {
       await app.stop();
       await Promise.all(proxies.map((proxy) => proxy.cut()));
       rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+
+  test('with several hosts in DATABASE_URL leaves a primary that has lost its network', async () => {
+    const proxies = await Promise.all([DatabaseProxy.start(primary.url), DatabaseProxy.start(standby.url)]);
+    const [lost, promoted] = proxies;
+    const url = severalHosts(lost.url, promoted.url);
+    const dataDir = memoryDirectory('workspace-silent-host-');
+    // The limit of an attempt to open a connection is longer than this test: no connection may wait for the silent host.
+    const app = await withTimeouts({ response: 1_000, connect: 60_000 }, () =>
+      TestApp.start({ DATABASE_URL: url, DATA_DIR: dataDir }, url),
+    );
+    try {
+      const { main } = app.get<Db>(Db);
+      expect(await main.query(anything, [])).toHaveLength(1);
+      lost.silence();
+      promoted.switchTo(primary.url);
+      await expect(main.query(anything, [])).rejects.toThrow('Query read timeout');
+      expect(await awaitWithin(2_000, main.query(anything, []))).toHaveLength(1);
+    } finally {
+      await Promise.all(proxies.map((proxy) => proxy.cut()));
+      await app.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+
+  test('the failure of a connection to a former primary leaves the result of a later search alone', async () => {
+    const proxy = await DatabaseProxy.start(primary.url);
+    try {
+      const hosts = DatabaseHosts.of(severalHosts(proxy.url, proxy.url));
+      const former = await hosts.find();
+      hosts.forget(former);
+      const current = await hosts.find();
+      hosts.forget(former);
+      expect(await hosts.find()).toBe(current);
+      hosts.forget(current);
+      expect(await hosts.find()).not.toBe(current);
+    } finally {
+      await proxy.cut();
     }
   });
 

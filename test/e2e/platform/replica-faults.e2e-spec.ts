@@ -232,6 +232,78 @@ describe('faults of read replicas', () => {
     }
   });
 
+  test('an error of the caller between the reads of one snapshot is no failure of the replica', async () => {
+    const app = await start();
+    try {
+      await readsOnReplica(app);
+      const before = readsOf(app);
+      let runs = 0;
+      const result = app.get<Db>(Db).scan('', async (reader) => {
+        runs += 1;
+        await reader.query(quick, []);
+        throw new TypeError('of the caller');
+      });
+      await expect(result).rejects.toThrow('of the caller');
+      expect(runs).toBe(1);
+      expect(readsOf(app)).toEqual({ ...before, replica: before['replica']! + 1 });
+      await readsOnReplica(app);
+    } finally {
+      await app.stop();
+    }
+  });
+
+  test('a statement at its time limit in a snapshot does not run again on the primary, also when the connection is lost then', async () => {
+    const proxy = await DatabaseProxy.start(streaming().url);
+    const app = await start({ DATABASE_REPLICA_URLS: proxy.url });
+    try {
+      await readsOnReplica(app);
+      const failure = app
+        .get<Db>(Db)
+        .scan('', (reader) => reader.query(slow, []))
+        .catch(errorCode);
+      await slowReads(streaming(), 1);
+      const held = proxy.hold('ROLLBACK');
+      await cancel(streaming());
+      await held;
+      await proxy.cut();
+      expect(await failure).toBe('57014');
+    } finally {
+      await app.stop();
+      await proxy.cut();
+    }
+  });
+
+  test('the reads of a scan see one state, whatever is committed in between', async () => {
+    const count = either.statement<{ count: number; standby: boolean }>(
+      'test.count_scanned',
+      'SELECT count(*)::int, pg_is_in_recovery() AS standby FROM scanned',
+      { reach: 'cell', onReplica: true },
+    );
+    await inDatabase(servers.primary.url, 'CREATE TABLE scanned (one int)');
+    const app = await start();
+    try {
+      await readsOnReplica(app);
+      const seen = await until('a scan on the replica', async () => {
+        await inDatabase(servers.primary.url, 'TRUNCATE scanned');
+        const rows = await app.get<Db>(Db).scan('', async (reader) => {
+          const first = await reader.query(count, []);
+          if (!first[0]!.standby) return first;
+          await inDatabase(servers.primary.url, 'INSERT INTO scanned VALUES (1)');
+          await until(
+            'the row on the standby',
+            async () => (await inDatabase(streaming().url, 'SELECT FROM scanned')).length === 1,
+          );
+          return [...first, ...(await reader.query(count, []))];
+        });
+        return rows.length === 2 && rows;
+      });
+      expect(seen.map((row) => row.count)).toEqual([0, 0]);
+    } finally {
+      await app.stop();
+      await inDatabase(servers.primary.url, 'DROP TABLE scanned');
+    }
+  });
+
   test('a refused further connection leaves the running reads alone', async () => {
     await inDatabase(
       servers.primary.url,

@@ -6,6 +6,10 @@ import { CellAdministration } from '../../../src/platform/cells/cell-administrat
 import { Cells } from '../../../src/platform/cells/cells.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { EmbeddedDatabase } from '../../../src/platform/database/embedded/embedded-database.js';
+import { shareUndivided } from '../../../src/platform/database/connections/fair-pool.js';
+import { Replicas } from '../../../src/platform/database/replicas/replicas.js';
+import { runOn } from '../../../src/platform/database/run-on.js';
+import { either } from '../../../src/platform/database/statement.js';
 import { examineReplica } from '../../../src/platform/database/replicas/standby.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
@@ -36,6 +40,13 @@ const create = async (user: TestUser, title: string): Promise<string> => {
   expect(status).toBe(201);
   return body.note.id;
 };
+
+/** Where a read of a scan runs. */
+const server = either.statement<{ standby: boolean; database: string }>(
+  'test.server',
+  'SELECT pg_is_in_recovery() AS standby, current_database() AS database',
+  { reach: 'cell' },
+);
 
 const readsOf = (app: TestApp): Record<string, number> => ({ ...app.get<Db>(Db).main.replicas!.reads });
 
@@ -226,7 +237,7 @@ describe('read replicas', () => {
     const primary = new pg.Client(asRole);
     await primary.connect();
     try {
-      expect(await examineReplica(onStandby, primary, 5_000)).toMatchObject({ follows: true });
+      expect(await examineReplica({ url: onStandby }, primary, 5_000)).toMatchObject({ follows: true });
     } finally {
       await primary.end();
       await inDatabase(servers.primary.url, 'DROP ROLE plain');
@@ -255,9 +266,11 @@ describe('read replicas', () => {
       DATABASE_REPLICA_URLS: 'postgres://c/b, postgres://d/b,',
     });
     expect(config.replicaUrls).toEqual(['postgres://c/b', 'postgres://d/b']);
-    const { cellReplicas } = Config.parse({ CELL_REPLICA_URLS: 'a=postgres://c/b?x=y, a-2=postgres://d/b,' });
+    const { cellReplicas } = Config.parse({
+      CELL_REPLICA_URLS: 'a=postgres://c/b?x=y,z=1, a-2=postgres://d/b,',
+    });
     expect(cellReplicas).toEqual([
-      { name: 'a', url: 'postgres://c/b?x=y' },
+      { name: 'a', url: 'postgres://c/b?x=y,z=1' },
       { name: 'a-2', url: 'postgres://d/b' },
     ]);
   });
@@ -293,6 +306,11 @@ describe('read replicas', () => {
         await listed(alice);
         return replicas!.reads.replica > 0;
       });
+      const found = await until('a scan on the replica', async () => {
+        const [row] = await app.get<Db>(Db).scan(alice.tenantId!, (reader) => reader.query(server, []));
+        return row!.standby && row;
+      });
+      expect(found.database).toBe(`cell_${pool}`);
       const { process } = await app.get<Metrics>(Metrics).read({ installation: false });
       const states = process.find((metric) => metric.name === 'database_replica_state')!.values;
       expect(states).toContainEqual(
@@ -318,6 +336,38 @@ describe('read replicas', () => {
       await inDatabase(servers.primary.url, `DROP DATABASE cell_${pool} WITH (FORCE)`);
     }
   });
+
+  test('of a cell that nobody reads ask nothing of its primary', async () => {
+    const primary = new pg.Client(servers.primary.url);
+    await primary.connect();
+    const started = [undefined, 'a'].map((cell) => {
+      const asked: string[] = [];
+      const replicas = new Replicas({
+        urls: [streaming().url],
+        cell,
+        session: {},
+        shares: shareUndivided(1),
+        onPrimary: (statement) => {
+          asked.push(statement.name);
+          return runOn(primary, statement, []);
+        },
+      });
+      replicas.start();
+      return { replicas, asked };
+    });
+    const [main, cell] = started as [(typeof started)[0], (typeof started)[0]];
+    try {
+      await until('the replica of the cell', () => cell.replicas.all[0]!.isUsable);
+      await until('four probes of the other one', () => main.asked.length === 5);
+      expect(main.asked.filter((name) => name === 'replicas.identity')).toHaveLength(1);
+      expect(cell.asked).toEqual(['replicas.position', 'replicas.identity']);
+      expect(await cell.replicas.read(server, [])).toEqual([expect.objectContaining({ standby: true })]);
+      await until('probes', () => cell.asked.length > 3);
+    } finally {
+      await Promise.all(started.map(({ replicas }) => replicas.close()));
+      await primary.end();
+    }
+  }, 30_000);
 
   test('that are lost or silent in the middle of reads cost no error, and are used again afterwards', async () => {
     const proxy = await DatabaseProxy.start(streaming().url);

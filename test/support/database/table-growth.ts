@@ -4,18 +4,20 @@ import { schema } from '../../../src/schema.js';
 /** How a table keeps its size, as its domain declares it in the schema. */
 export interface Growth {
   table: string;
+  /** The module that declares it. */
+  owner: string;
   kind: keyof TableGrowth;
   /** The job, or the explanation. */
   by?: string;
 }
 
 /** The declarations of all domains, one for each table that they name. */
-export const TABLE_GROWTH: readonly Growth[] = schema.parts.flatMap(({ growth = {} }) =>
+export const TABLE_GROWTH: readonly Growth[] = schema.parts.flatMap(({ owner, growth = {} }) =>
   Object.entries(growth).flatMap(([kind, tables]: [string, NonNullable<TableGrowth[keyof TableGrowth]>]) =>
     Array.isArray(tables)
-      ? tables.map((table: string): Growth => ({ table, kind: kind as keyof TableGrowth }))
+      ? tables.map((table: string): Growth => ({ table, owner, kind: kind as keyof TableGrowth }))
       : Object.entries(tables).flatMap(([by, names]: [string, readonly string[]]) =>
-          names.map((table): Growth => ({ table, kind: kind as keyof TableGrowth, by })),
+          names.map((table): Growth => ({ table, owner, kind: kind as keyof TableGrowth, by })),
         ),
   ),
 );

@@ -4,7 +4,8 @@ import { singleHostUrls } from '../../../config/store-urls.js';
 /** Time limit of a search for the primary, milliseconds. Below the time limit of a connection. */
 const SEARCH_MS = 3_000;
 
-interface Address {
+/** The result of one search. */
+export interface Address {
   host: string;
   port: number;
 }
@@ -25,11 +26,13 @@ export class NoPrimaryError extends AggregateError {
 
 /**
  * The hosts of a connection string such as `postgres://user@one,two:5433/name?target_session_attrs=read-write`, which libpq accepts
- * and pg does not. All connections of a process use the host that was found to be the primary, until one of them fails.
+ * and pg does not. All connections of a process use the host that was found to be the primary, until one of them fails to open or to respond.
  */
 export class DatabaseHosts {
   private static readonly known = new Map<string, DatabaseHosts>();
-  private found: Promise<Address> | undefined;
+  private search: Promise<Address> | undefined;
+  /** The result of the last search that succeeded. */
+  private found: Address | undefined;
 
   private constructor(private readonly urls: readonly string[]) {}
 
@@ -48,23 +51,29 @@ export class DatabaseHosts {
     return this.urls[0]!;
   }
 
-  /** Finds the primary: of several, the first one listed. @throws NoPrimaryError */
+  /** Finds the primary: the first one that responds, because a host that has lost its network never does. @throws NoPrimaryError */
   find(): Promise<Address> {
-    this.found ??= this.search();
-    return this.found;
+    this.search ??= this.examineAll();
+    return this.search;
   }
 
-  /** The next connection looks for the primary again. */
-  forget(): void {
-    this.found = undefined;
+  /**
+   * The next connection looks for the primary again.
+   * @param address of a failed connection; missing: any. A connection that fails late leaves the result of a later search alone.
+   */
+  forget(address = this.found): void {
+    if (this.found !== address) return;
+    this.search = this.found = undefined;
   }
 
-  private async search(): Promise<Address> {
-    const results = await Promise.allSettled(this.urls.map(examine));
-    const primary = results.find((result) => result.status === 'fulfilled');
-    if (primary) return primary.value;
-    this.forget();
-    throw new NoPrimaryError(results.map((result) => (result as PromiseRejectedResult).reason));
+  private async examineAll(): Promise<Address> {
+    try {
+      this.found = await Promise.any(this.urls.map(examine));
+      return this.found;
+    } catch (error) {
+      this.search = undefined;
+      throw new NoPrimaryError((error as AggregateError).errors);
+    }
   }
 }
 

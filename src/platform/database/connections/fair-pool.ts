@@ -91,9 +91,9 @@ type Connected = (
 /** The parameters that pg reads for each query. */
 type Limited = Client & { connectionParameters: { query_timeout: number } };
 
-/** The idle connections of a pool, which pg does not show. The last one is used next. */
+/** The idle connections of a pool, which pg does not show. The last one is used next. Without the list, any one is. */
 interface WithIdle {
-  _idle: { client: Client }[];
+  _idle?: { client: Client }[];
 }
 
 /** Work that has a connection, and the bytes that the connection had received before. */
@@ -253,7 +253,7 @@ export class FairPool extends pg.Pool {
 
   /** Requests and jobs have different time limits: an idle connection with that of the work saves the round trip that sets it. */
   private preferIdle(work: CurrentWork | undefined): void {
-    const { _idle: idle } = this as unknown as WithIdle;
+    const { _idle: idle = [] } = this as unknown as WithIdle;
     const limit = this.limitFor(work);
     const found = idle.findLastIndex(({ client }) => this.limitOn(client) === limit);
     if (found >= 0) idle.push(...idle.splice(found, 1));

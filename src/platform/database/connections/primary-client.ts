@@ -1,4 +1,4 @@
-import { DatabaseHosts } from './database-hosts.js';
+import { type Address, DatabaseHosts } from './database-hosts.js';
 import { SessionClient, type SessionConfig } from './session-client.js';
 
 /** The server of a new connection is a standby: it has old rows and accepts no writes. */
@@ -19,6 +19,7 @@ export class StandbyError extends Error {
 export class PrimaryClient extends SessionClient<{ standby: boolean }> {
   protected readonly questions = 'pg_is_in_recovery() AS standby';
   private readonly hosts: DatabaseHosts;
+  private address: Address | undefined;
 
   constructor(config: SessionConfig) {
     const hosts = DatabaseHosts.of(config.connectionString);
@@ -32,11 +33,15 @@ export class PrimaryClient extends SessionClient<{ standby: boolean }> {
 
   /** The hosts share everything else of the connection string. pg reads the address when it connects. */
   protected override findServer(): Promise<void> | undefined {
-    if (this.hosts.isOne) return undefined;
-    return this.hosts.find().then((address) => void Object.assign(this, address));
+    return this.hosts.isOne ? undefined : this.findHost();
+  }
+
+  private async findHost(): Promise<void> {
+    this.address = await this.hosts.find();
+    Object.assign(this, this.address);
   }
 
   protected override failedToOpen(): void {
-    this.hosts.forget();
+    if (this.address) this.hosts.forget(this.address);
   }
 }

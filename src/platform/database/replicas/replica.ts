@@ -23,6 +23,8 @@ const FIRST_PAUSE_MS = 1;
 /** Time for a new connection, and for the response of a check. */
 export const RESPONSE_MS = 1_000;
 const IDLE_MS = 30_000;
+/** Time between two probes of a replica of a cell that nobody reads, milliseconds. The idle connections of its primary close in between. */
+const RESTING_MS = 60_000;
 
 /**
  * - `usable`
@@ -47,6 +49,8 @@ const PROBE_MS: Readonly<Record<ReplicaState, number>> = {
 /** How a replica is reached. */
 export interface ReplicaOptions {
   url: string;
+  /** The cell; undefined: the database of DATABASE_URL. */
+  cell: string | undefined;
   session: SessionSettings;
   /** Connections for reads. */
   shares: Shares;
@@ -78,9 +82,15 @@ export class Replica {
   /** The open connections of the pool. */
   private readonly clients = new Set<ClientBase>();
   private prober: ReplicaClient | undefined;
+  /** What the open connections were checked against. */
+  private identity: Identity | undefined;
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
   private closed = false;
+  /** Whether a read was asked for since the last probe. */
+  private isWanted = false;
+  /** Whether the next probe is that of a replica that nobody reads. */
+  private isResting = false;
 
   constructor(private readonly options: ReplicaOptions) {
     const { host, port } = new pg.Client({ connectionString: options.url });
@@ -108,6 +118,12 @@ export class Replica {
     this.shares = shares;
     for (const use of USES) this.places[use].resize(shares[use], 0);
     if (this.pool) this.pool.options.max = sumOf(shares);
+  }
+
+  /** Called before each read of its database, which may run here or not: the state has to be a recent one. */
+  expectReads(): void {
+    this.isWanted = true;
+    if (this.isResting) this.schedule(0);
   }
 
   /** Begins to probe the server: at once, then repeatedly. */
@@ -202,7 +218,7 @@ export class Replica {
   private leave(failure: unknown): void {
     if (this.closed) return;
     const { pool, prober } = this;
-    this.pool = this.prober = undefined;
+    this.pool = this.prober = this.identity = undefined;
     void pool?.end();
     if (prober) destroy(prober);
     this.clients.forEach(destroy);
@@ -211,12 +227,11 @@ export class Replica {
 
   private enter(state: ReplicaState, reason?: string): void {
     if (this.closed) return;
-    if (reason !== this.reason && reason === undefined)
-      this.logger.log(`Reads use the replica ${this.name} again.`);
+    const { cell } = this.options;
+    const replica = `the replica ${this.name}${cell === undefined ? '' : ` of the cell "${cell}"`}`;
+    if (reason !== this.reason && reason === undefined) this.logger.log(`Reads use ${replica} again.`);
     else if (reason !== this.reason)
-      this.logger[state === 'primary' ? 'log' : 'warn'](
-        `Reads do not use the replica ${this.name}: ${reason}`,
-      );
+      this.logger[state === 'primary' ? 'log' : 'warn'](`Reads do not use ${replica}: ${reason}`);
     this.state = state;
     this.reason = reason;
     if (!this.running) this.schedule(PROBE_MS[state]);
@@ -224,13 +239,21 @@ export class Replica {
 
   private schedule(ms: number): void {
     clearTimeout(this.timer);
+    this.isResting = false;
     if (this.closed) return;
     this.timer = setTimeout(() => {
       this.running = forProcess(() => this.probe()).finally(() => {
         this.running = undefined;
-        this.schedule(PROBE_MS[this.state]);
+        this.scheduleNext();
       });
     }, ms).unref();
+  }
+
+  private scheduleNext(): void {
+    const rests = this.options.cell !== undefined && !this.isWanted && this.busy === 0;
+    this.schedule(rests ? RESTING_MS : PROBE_MS[this.state]);
+    this.isWanted = false;
+    this.isResting = rests;
   }
 
   private async probe(): Promise<void> {
@@ -238,7 +261,7 @@ export class Replica {
     let identity: Identity;
     try {
       position = await this.options.position();
-      identity = await this.options.identity();
+      identity = this.identity ??= await this.options.identity();
     } catch {
       // Nothing is known of a replica without its primary, where all reads fail.
       return;
@@ -297,7 +320,7 @@ export class Replica {
   }
 
   private config(identity: Identity): ConstructorParameters<typeof ReplicaClient>[0] {
-    const { url, session } = this.options;
-    return { connectionString: url, session, identity, keepAlive: true };
+    const { url, session, cell } = this.options;
+    return { connectionString: url, session, identity, cell, keepAlive: true };
   }
 }

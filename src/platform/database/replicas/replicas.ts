@@ -18,6 +18,8 @@ type OnPrimary = <Row>(statement: Statement<Row>) => Promise<Row[]>;
 
 interface ReplicasOptions {
   urls: readonly string[];
+  /** The cell; undefined: the database of DATABASE_URL. */
+  cell?: string | undefined;
   session: SessionSettings;
   /** Connections for reads to each replica. */
   shares: Shares;
@@ -35,13 +37,14 @@ export class Replicas {
   private readonly position: () => Promise<Position>;
   private turn = 0;
 
-  constructor({ urls, session, shares, onPrimary }: ReplicasOptions) {
+  constructor({ urls, cell, session, shares, onPrimary }: ReplicasOptions) {
     const positions = new Positions(onPrimary);
     // A primary that takes longer delays no read of a replica further: it runs on another connection of the primary.
     this.position = () => awaitWithin(RESPONSE_MS, positions.current());
     const identity = async (): Promise<Identity> =>
       (await awaitWithin(RESPONSE_MS, onPrimary(identityOf)))[0] as Identity;
-    this.all = urls.map((url) => new Replica({ url, session, shares, identity, position: this.position }));
+    const { position } = this;
+    this.all = urls.map((url) => new Replica({ url, cell, session, shares, identity, position }));
   }
 
   /** Begins to use the replicas that respond. */
@@ -67,10 +70,13 @@ export class Replicas {
   /**
    * Runs several statements in one snapshot.
    * @returns the result of `work`; undefined: it must run on the primary
-   * @throws as `Replica.read`
+   * @throws as `Replica.read`, and what `work` throws besides the errors of its statements
    */
-  readSnapshot<T>(work: (reader: Pick<Reader, 'query'>) => Promise<T>): Promise<{ value: T } | undefined> {
-    return this.run(inSnapshot(work));
+  async readSnapshot<T>(
+    work: (reader: Pick<Reader, 'query'>) => Promise<T>,
+  ): Promise<{ value: T } | undefined> {
+    const result = await this.run(inSnapshot(work));
+    return result && { value: result.value() };
   }
 
   async close(): Promise<void> {
@@ -85,6 +91,7 @@ export class Replicas {
 
   /** Asks the usable replicas until one serves the read, or fails: then it has taken time enough. */
   private async tryRead<T>(work: ReplicaWork<T>): Promise<{ value: T } | Miss | 'none'> {
+    for (const replica of this.all) replica.expectReads();
     const usable = this.byLoad();
     if (usable.length === 0) return 'none';
     // Without its position, the primary decides about the statement.

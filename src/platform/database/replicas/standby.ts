@@ -87,19 +87,27 @@ interface Server extends Identity {
 export class ReplicaClient extends SessionClient<Server> {
   protected readonly questions = `current_database() AS name, ${IDENTITY}`;
   private readonly identity: Identity;
+  /** Of the primary, for operators. */
+  private readonly primary: string;
 
-  constructor({ identity, ...config }: SessionConfig & { identity: Identity }) {
+  /** @param config.cell undefined: of the database of DATABASE_URL */
+  constructor({
+    identity,
+    cell,
+    ...config
+  }: SessionConfig & { identity: Identity; cell: string | undefined }) {
     super(config);
     this.identity = identity;
+    this.primary = cell === undefined ? 'DATABASE_URL' : `the cell "${cell}"`;
   }
 
   protected override refusal({ name, system, database }: Server): NoReplicaError | undefined {
     if (system !== this.identity.system)
       return new NoReplicaError(
-        `it belongs to another installation of PostgreSQL (system identifier ${system}) than DATABASE_URL (${this.identity.system})`,
+        `it belongs to another installation of PostgreSQL (system identifier ${system}) than ${this.primary} (${this.identity.system})`,
       );
     if (database !== this.identity.database)
-      return new NoReplicaError(`its database ${name} is not that of DATABASE_URL`);
+      return new NoReplicaError(`its database ${name} is not that of ${this.primary}`);
     return undefined;
   }
 }
@@ -125,7 +133,13 @@ export async function checkStandby(
   if (found?.standby) return found;
   throw found?.server === server
     ? new NoReplicaError('it is the primary', 'primary')
-    : new NoReplicaError('it is no standby: it accepts writes, and is not the server of DATABASE_URL');
+    : new NoReplicaError('it is no standby: it accepts writes, and is not the primary server');
+}
+
+/** A replica of a cell; without one, of the database of DATABASE_URL. */
+export interface ReplicaAddress {
+  url: string;
+  cell?: string | undefined;
 }
 
 /**
@@ -134,9 +148,13 @@ export async function checkStandby(
  * @param limit time for each step, milliseconds
  * @throws NoReplicaError, or the error of a server
  */
-export async function examineReplica(url: string, primary: ClientBase, limit: number): Promise<StandbyState> {
+export async function examineReplica(
+  { url, cell }: ReplicaAddress,
+  primary: ClientBase,
+  limit: number,
+): Promise<StandbyState> {
   const [identity] = await runOn(primary, identityOf, []);
-  const client = new ReplicaClient({ connectionString: url, identity: identity as Identity });
+  const client = new ReplicaClient({ connectionString: url, identity: identity as Identity, cell });
   try {
     await awaitWithin(limit, client.connect());
     const [position] = await runOn(primary, positionOf, []);

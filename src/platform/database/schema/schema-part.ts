@@ -6,7 +6,7 @@ import type { SqlFile } from './stored-sql.js';
 export type EntityClass = new () => object;
 export type MigrationClass = new () => MigrationInterface;
 
-/** How the tables of a module keep their sizes. Each table is in one of the lists (`test/contract/table-growth`). */
+/** How the tables of a module keep their sizes. Each of its tables, and no other one, is in one of the lists (`test/contract/table-growth`). */
 export interface TableGrowth {
   /** Tables by the job that deletes rows whose times have passed. */
   trimmedBy?: Readonly<Record<string, readonly string[]>>;
