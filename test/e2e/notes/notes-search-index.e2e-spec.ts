@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { NoteIndexer } from '../../../src/modules/notes/search/notes-search.controller.js';
 import { Outbox } from '../../../src/platform/events/outbox.js';
 import { tsvectorArray } from '../../../src/platform/search/search-tables.js';
-import { indexed, vectorOf } from '../../../src/lib/search-text/index.js';
+import { indexDocument, vectorOf } from '../../../src/lib/search-text/index.js';
 import type { TestUser } from '../../support/app.ts';
 import { ok } from '../../support/domains/forms.ts';
 import { NoteSearch } from '../../support/domains/note-search.ts';
 import { runs } from '../../support/property-runs.ts';
 
-const wordsOf = (html: string) => indexed({ readers: [], title: '', html });
+const wordsOf = (html: string) => indexDocument({ readers: [], title: '', html });
 
 describe('the search index of notes', () => {
   let world: NoteSearch;
