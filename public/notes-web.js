@@ -1109,7 +1109,10 @@ var pageOf = (feed, body) => FEEDS[partsOf(feed).name].page(body);
 var BODIES = { notes: "content" };
 function keepsBody({ feed, sent }) {
   const body = BODIES[feed];
-  return body !== void 0 && sent?.done?.revision !== void 0 && !(body in (sent.change.fields ?? {}));
+  if (body === void 0 || sent?.done?.revision === void 0)
+    return false;
+  const { create: create2, restore, fields } = sent.change;
+  return !create2 && !restore && !(body in (fields ?? {}));
 }
 function isKnown(feed, item, row) {
   const body = BODIES[feed];

@@ -262,10 +262,11 @@ export class World {
       );
     }, PATIENCE_SECONDS * 1000);
     try {
-      return await Promise.race([request(abort.signal), late]);
+      const response = await Promise.race([request(abort.signal), late]);
+      this.answered += 1;
+      return response;
     } finally {
       clearInterval(timer);
-      this.answered += 1;
     }
   }
 

@@ -154,11 +154,11 @@ function headersOf(outgoing: ServerResponse, given: unknown): Record<string, str
 }
 
 /**
- * Requests of an independent batch that run at the same time. Edits are many, so that those of one user are stored together; their
- * responses have one object. Others may have pages of 4 MB.
+ * Requests of an independent batch that run at the same time. Those that change a note are many, because the service stores those of one user
+ * together. A response has a note of 2 MiB at most; others may have pages of 4 MB.
  */
-const CONCURRENCY = { edits: 16, others: 4 };
-const EDITS = new Set<BatchRequest['method']>(['PATCH', 'PUT']);
+const CONCURRENCY = { noteEdits: 8, others: 4 };
+const NOTE = /^\/apis\/v1\/notes\/[^/?]+(?:\?|$)/;
 /** Bytes of all responses after which no further request starts. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 /** First path segments below `/apis/v1` that a batch may not request. */
@@ -234,12 +234,15 @@ export class BatchService {
 function queuesOf({ mode, requests }: Batch): { places: number[]; workers: number }[] {
   const places = [...requests.keys()];
   if (mode === 'ordered') return [{ places, workers: 1 }];
-  const isEdit = (n: number) => EDITS.has((requests[n] as BatchRequest).method);
+  const isEdit = (n: number) => isNoteEdit(requests[n] as BatchRequest);
   return [
-    { places: places.filter(isEdit), workers: CONCURRENCY.edits },
+    { places: places.filter(isEdit), workers: CONCURRENCY.noteEdits },
     { places: places.filter((n) => !isEdit(n)), workers: CONCURRENCY.others },
   ];
 }
+
+const isNoteEdit = ({ method, path }: BatchRequest): boolean =>
+  (method === 'PATCH' || method === 'PUT') && NOTE.test(path);
 
 /** False for excluded paths and for requests that wait. Downloads are recognized by the content type of their response. */
 function isBatchable(path: string): boolean {

@@ -4,7 +4,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Db } from '../database/db.js';
 import { workspace } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
-import type { RequestContext } from '../context/request-context.js';
+import type { MemberKey, RequestContext } from '../context/request-context.js';
 import type { RequestWithBody } from '../http/body/body.guard.js';
 import { ApiIdempotency, IDEMPOTENCY_ERRORS } from '../http/api-docs.js';
 import { ApiError, Errors } from '../http/errors.js';
@@ -165,14 +165,14 @@ export class IdempotentWrites implements OnModuleInit {
 
   /**
    * Runs writes of a user together, in one transaction; those that were made before return their responses.
-   * @param keys of the writes; null: none
-   * @param write makes the writes at these places, of which at least one, and returns the response of each; undefined: it has had no effect, and
-   *   is not remembered
+   * @param keys by write; null means that it has none
+   * @param write makes the writes at these places, of which there is one at least, and returns the response of each. Undefined means that
+   *   the write has had no effect. It is not remembered
    * @returns in the order of the keys; 409 `idempotency_key_reused` or `request_in_flight`, or 404 after a purge, in place of the
    *   response of a write that is not made
    */
   async runAll<T>(
-    ctx: RequestContext,
+    ctx: MemberKey,
     keys: readonly (IdempotencyKey | null)[],
     write: (tx: Tx, places: readonly number[]) => Promise<readonly (JsonReply<T> | undefined)[]>,
   ): Promise<(JsonReply<T> | ApiError | undefined)[]> {
@@ -211,7 +211,7 @@ export class IdempotentWrites implements OnModuleInit {
   /** @returns the outcome of each write that is not to be made */
   private async claimAll<T>(
     tx: Tx,
-    ctx: RequestContext,
+    ctx: MemberKey,
     keys: readonly (IdempotencyKey | null)[],
   ): Promise<(JsonReply<T> | ApiError | undefined)[]> {
     const results: (JsonReply<T> | ApiError | undefined)[] = keys.map(() => undefined);
@@ -219,7 +219,7 @@ export class IdempotentWrites implements OnModuleInit {
     for (const [place, key] of keys.entries()) {
       if (key === null) continue;
       const name = `${key.route} ${key.key}`;
-      // A session gets a lock twice.
+      // PostgreSQL would grant the lock of the key twice to this transaction.
       if (claims.has(name)) results[place] = inFlight();
       else claims.set(name, { place, key });
     }
@@ -238,7 +238,7 @@ export class IdempotentWrites implements OnModuleInit {
     return results;
   }
 
-  private async rememberAll(tx: Tx, ctx: RequestContext, made: readonly Made[]): Promise<void> {
+  private async rememberAll(tx: Tx, ctx: MemberKey, made: readonly Made[]): Promise<void> {
     for (const some of bySize(made)) {
       const stored = await tx.query(remember, [
         ctx.tenantId,

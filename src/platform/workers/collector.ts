@@ -1,25 +1,24 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ConcurrencyLimiter } from './concurrency-limiter.js';
+import { ConcurrencyLimiter, QueueFullError } from './concurrency-limiter.js';
 
 type Limiter = Pick<ConcurrencyLimiter, 'run'>;
 
 /**
- * One slot for each name. Work runs in the order of the calls; a failure ends only its own.
+ * Limits for names, such as those of users: each name has slots of its own.
+ * @param limit of the tasks of a name that run at the same time. As with each limiter, those of one user take half of them, rounded up
+ * @param maxWaitMs time in the queue of a name, after which a task ends with QueueFullError
  * @returns the limiter of a name
  */
-export function oneSlotForEach(): (name: string) => Limiter {
-  const last = new Map<string, Promise<void>>();
+export function limitEach(limit: number, maxWaitMs: number): (name: string) => Limiter {
+  const limiters = new Map<string, ConcurrencyLimiter>();
   return (name) => ({
     async run(task) {
-      const before = last.get(name);
-      const { promise: end, resolve: release } = Promise.withResolvers<void>();
-      last.set(name, end);
-      await before;
+      const limiter = limiters.get(name) ?? new ConcurrencyLimiter(limit, Infinity, maxWaitMs);
+      limiters.set(name, limiter);
       try {
-        return await task(0);
+        return await limiter.run(task);
       } finally {
-        if (last.get(name) === end) last.delete(name);
-        release();
+        if (limiter.active + limiter.pending === 0) limiters.delete(name);
       }
     },
   });
@@ -32,13 +31,15 @@ interface Group<Item, Result> {
   results: Promise<readonly Result[]>;
 }
 
-/** Limits of a group. */
+/** Limits of a group, and of those of a name that wait. */
 interface GroupLimits<Item> {
   /** Items; default: 64. */
   most?: number;
   /** Size of an item. Items beyond `maxSize` in all form a further group; a larger one is a group of its own. */
   sizeOf?: (item: Item) => number;
   maxSize?: number;
+  /** Items of a name that wait. Further ones end with QueueFullError. */
+  mostWaiting?: number;
 }
 
 /**
@@ -46,7 +47,10 @@ interface GroupLimits<Item> {
  * item waits for one turn of the event loop.
  */
 export class Collector<Item, Result = void> {
+  /** The group of a name that takes further items. */
   private readonly waiting = new Map<string, Group<Item, Result>>();
+  /** Items of a name in all groups that have not begun. */
+  private readonly counts = new Map<string, number>();
   private readonly limits: Required<GroupLimits<Item>>;
 
   /**
@@ -58,30 +62,53 @@ export class Collector<Item, Result = void> {
     private readonly work: (group: string, items: readonly Item[]) => Promise<readonly Result[]>,
     limits: GroupLimits<Item> = {},
   ) {
-    this.limits = { most: 64, sizeOf: () => 0, maxSize: Infinity, ...limits };
+    this.limits = { most: 64, sizeOf: () => 0, maxSize: Infinity, mostWaiting: Infinity, ...limits };
   }
 
-  /** @param group name, e.g. the workspace of a statement */
+  /** @param group name, e.g. the workspace of a statement. @throws QueueFullError, also after the limiter's time in the queue */
   async add(group: string, item: Item): Promise<Result> {
-    const { most, sizeOf, maxSize } = this.limits;
+    const { most, sizeOf, maxSize, mostWaiting } = this.limits;
+    if (this.countWaiting(group) >= mostWaiting) throw new QueueFullError();
     const size = sizeOf(item);
     const known = this.waiting.get(group);
     const fits = known && known.items.length < most && known.size + size <= maxSize;
     const own = fits ? known : this.begin(group);
     own.size += size;
     const place = own.items.push(item) - 1;
+    this.counts.set(group, this.countWaiting(group) + 1);
     return (await own.results)[place] as Result;
+  }
+
+  /** Items of a group that have not begun. */
+  countWaiting(group: string): number {
+    return this.counts.get(group) ?? 0;
   }
 
   private begin(name: string): Group<Item, Result> {
     const items: Item[] = [];
     const limiter = typeof this.limiter === 'function' ? this.limiter(name) : this.limiter;
-    const results = limiter.run(async () => {
-      await nextTurn();
+    let hasBegun = false;
+    const leave = (): void => {
       if (this.waiting.get(name) === group) this.waiting.delete(name);
-      return this.work(name, items);
-    });
-    const group: Group<Item, Result> = { items, size: 0, results };
+      const left = this.countWaiting(name) - items.length;
+      if (left > 0) this.counts.set(name, left);
+      else this.counts.delete(name);
+    };
+    const run = async (): Promise<readonly Result[]> => {
+      try {
+        return await limiter.run(async () => {
+          await nextTurn();
+          hasBegun = true;
+          leave();
+          return this.work(name, items);
+        });
+      } catch (error) {
+        // The queue of the limiter is full: further items form a new group.
+        if (!hasBegun) leave();
+        throw error;
+      }
+    };
+    const group: Group<Item, Result> = { items, size: 0, results: run() };
     this.waiting.set(name, group);
     return group;
   }

@@ -213,6 +213,27 @@ describe('conflicts of offline sync', () => {
     expect(await pagesOf(others)).toEqual(['summary', 'content']);
   });
 
+  test('a note that others have restored and written has their content after a restoration', async () => {
+    const id = await newNote({ title: 'Offsite', content: '<p>Old</p>' });
+    await alice.api.delete(`/notes/${id}`, { base_revision: 1 });
+    const phone = await device();
+    const notes = phone.workspace.collection('notes');
+    phone.offline();
+    await alice.api.post(`/notes/${id}/restore`);
+    await change(id, { content: '<p>Theirs</p>' });
+    await notes.restore(id);
+    await phone.online();
+    expect(await notes.get(id)).toMatchObject({ content: '<p>Theirs</p>', revision: 2, deleted: false });
+    await notes.update(id, { content: '<p>Theirs and mine</p>' });
+    await phone.online();
+    expect(await noteOf(id)).toMatchObject({ content: '<p>Theirs and mine</p>', revision: 3 });
+    // The note that a device creates without a content has one, too: its page is read once.
+    phone.parts.length = 0;
+    await notes.create({ title: 'New' });
+    await phone.online();
+    expect(phone.named('GET', '/notes/changes')).toHaveLength(1);
+  });
+
   test('a rejected change keeps its problem until it is changed, and names what waits for it', async () => {
     const phone = await device();
     const { workspace } = phone;

@@ -1,5 +1,5 @@
-import { Collector, oneSlotForEach } from '../../../src/platform/workers/collector.js';
-import { ConcurrencyLimiter } from '../../../src/platform/workers/concurrency-limiter.js';
+import { Collector, limitEach } from '../../../src/platform/workers/collector.js';
+import { ConcurrencyLimiter, QueueFullError } from '../../../src/platform/workers/concurrency-limiter.js';
 
 describe('items that are collected while they wait', () => {
   const groups: string[] = [];
@@ -59,7 +59,7 @@ describe('items that are collected while they wait', () => {
     let most = 0;
     let together = 0;
     const all = new Collector<number, number>(
-      oneSlotForEach(),
+      limitEach(1, 10_000),
       async (name, items) => {
         running.set(name, (running.get(name) ?? 0) + 1);
         most = Math.max(most, running.get(name)!);
@@ -89,5 +89,27 @@ describe('items that are collected while they wait', () => {
       6,
     ]);
     expect([most, together]).toEqual([1, 2]);
+  });
+
+  test('have limits of the number that waits, and of its time', async () => {
+    const held = Promise.withResolvers<void>();
+    const all = new Collector<number, number>(
+      limitEach(1, 50),
+      async (_, items) => {
+        if (items[0] === 0) await held.promise;
+        return items;
+      },
+      { most: 1, mostWaiting: 2 },
+    );
+    const first = all.add('a', 0);
+    while (all.countWaiting('a') > 0) await new Promise((resolve) => setImmediate(resolve));
+    const waiting = [all.add('a', 1), all.add('a', 2)];
+    await expect(all.add('a', 3)).rejects.toBeInstanceOf(QueueFullError);
+    expect(await all.add('b', 4)).toBe(4);
+    for (const late of await Promise.allSettled(waiting))
+      expect(late).toMatchObject({ status: 'rejected', reason: expect.any(QueueFullError) });
+    held.resolve();
+    expect(await first).toBe(0);
+    expect([await all.add('a', 5), all.countWaiting('a')]).toEqual([5, 0]);
   });
 });

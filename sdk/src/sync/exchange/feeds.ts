@@ -149,10 +149,15 @@ export const pageOf = (feed: string, body: Record<string, unknown>): Page =>
  */
 const BODIES: Partial<Record<string, string>> = { notes: 'content' };
 
-/** Whether a page without bodies is enough for the result of a request: it has not written the body. */
+/**
+ * Whether a page without bodies is enough for the result of a request: it has not written the body, and named the revision that it changed.
+ * A restoration names none. The service answers it with the current revision, also if others have restored and written the object.
+ */
 export function keepsBody({ feed, sent }: Row): boolean {
   const body = BODIES[feed];
-  return body !== undefined && sent?.done?.revision !== undefined && !(body in (sent.change.fields ?? {}));
+  if (body === undefined || sent?.done?.revision === undefined) return false;
+  const { create, restore, fields } = sent.change;
+  return !create && !restore && !(body in (fields ?? {}));
 }
 
 /** Whether the device has the part of an item that a page without bodies omits. */

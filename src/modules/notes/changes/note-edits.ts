@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { MemberKey, RequestContext } from '../../../platform/context/request-context.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
-import { ConcurrentChangeError, isRejected, isTimeout } from '../../../platform/database/database-errors.js';
+import { inWorkOf } from '../../../platform/current-work/current-work.js';
+import { ConcurrentChangeError, leavesConnection } from '../../../platform/database/database-errors.js';
+import { TIMEOUTS } from '../../../platform/database/connections/timeouts.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
@@ -11,7 +13,7 @@ import type { JsonReply } from '../../../platform/http/json-reply.js';
 import { throwQuotaError } from '../../../platform/quotas/row-quota.js';
 import { HeadChanges } from '../../../platform/sync/head-watch.js';
 import { allocate } from '../../../platform/sync/sync-heads.js';
-import { Collector, oneSlotForEach } from '../../../platform/workers/collector.js';
+import { Collector, limitEach } from '../../../platform/workers/collector.js';
 import { TenantsApi } from '../../tenants/index.js';
 import {
   type EditCommand,
@@ -60,8 +62,11 @@ const store = workspace.statement<StoredRow>(
 
 const storeAll = workspace.statement<StoredRow>(
   'notes.store_edits',
-  `SELECT outcome, revision, note, head::float8 AS head FROM note_store_all($1, $2, $3, $4, $5)`,
+  `SELECT outcome, revision, note, head::float8 AS head FROM note_store_all($1, $2, $3, $4, $5, $6)`,
 );
+
+/** Bytes of the notes that one statement returns, apart from the last one. Edits beyond them are outdated. */
+const MOST_RETURNED_BYTES = 1024 * 1024;
 
 /** Stores the fields of notes. */
 @Injectable()
@@ -69,15 +74,18 @@ export class NoteEditsRepository {
   constructor(private readonly heads: HeadChanges) {}
 
   /** @throws ApiError 409 `quota_exceeded` */
-  async store(tx: Tx, ctx: RequestContext, id: string, edit: EditStore): Promise<EditOutcome> {
+  async store(tx: Tx, ctx: MemberKey, id: string, edit: EditStore): Promise<EditOutcome> {
     const values = [ctx.tenantId, ctx.userId, id, textOf(edit), edit.content ?? null];
     return this.read(tx, ctx, await tx.query(store, values).catch(throwQuotaError))[0]!;
   }
 
-  /** Stores edits of existing notes. @returns in their order */
+  /**
+   * Stores edits of existing notes, each of which has assumptions. Several of them do not wait for the lock of a note.
+   * @returns in their order
+   */
   async storeAll(
     tx: Tx,
-    ctx: RequestContext,
+    ctx: MemberKey,
     edits: readonly { id: string; edit: EditStore }[],
   ): Promise<EditOutcome[]> {
     const [only, ...others] = edits as readonly [(typeof edits)[0], ...typeof edits];
@@ -88,11 +96,12 @@ export class NoteEditsRepository {
       edits.map(({ id }) => id),
       edits.map(({ edit }) => textOf(edit)),
       edits.map(({ edit }) => edit.content ?? null),
+      MOST_RETURNED_BYTES,
     ]);
     return this.read(tx, ctx, rows);
   }
 
-  private read(tx: Tx, { tenantId, userId }: RequestContext, rows: readonly StoredRow[]): EditOutcome[] {
+  private read(tx: Tx, { tenantId, userId }: MemberKey, rows: readonly StoredRow[]): EditOutcome[] {
     const head = Math.max(...rows.map((row) => row.head ?? 0));
     if (head > 0) tx.afterCommit(() => this.heads.report(tenantId, userId, head));
     return rows.map(({ outcome, revision, note }) => (outcome === 'stored' ? { revision, note } : outcome));
@@ -121,13 +130,17 @@ interface Edit {
 
 type Written = Pick<NoteRead, 'revision' | 'note'>;
 
-/** Undefined: an assumption is wrong, and nothing is stored. An error that is returned concerns this edit only. */
-type UsualOutcome = JsonReply<NoteEnvelope> | Error | undefined;
+/** Undefined means that nothing is stored, because an assumption is wrong. An error concerns this edit only. */
+type UsualOutcome = JsonReply<NoteEnvelope> | ApiError | undefined;
 
 /** Edits of one statement: it runs for about 5 ms, in which others of the user are collected. */
 const MOST_TOGETHER = 16;
-/** Characters of their contents. */
+/** Characters of the contents that they write. */
 const MOST_CHARACTERS = 256 * 1024;
+/** Edits of a user that wait for their statement. */
+const MOST_WAITING = 256;
+/** Transactions with locks: a user has half of them at the same time. They may wait for the lock of a note, and for each other's commits. */
+const LOCKED = 4;
 
 /** Creates notes and changes their fields: asks the rules (`model/edit-rules.ts`), and stores the result. */
 @Injectable()
@@ -136,15 +149,17 @@ export class NoteEdits {
    * Edits of a user, of which each takes the counter of their feed: they would wait for each other's commits. So those that come while
    * others are stored are stored together afterwards, in one transaction.
    */
-  private readonly usual = new Collector<{ ctx: RequestContext; edit: Edit }, UsualOutcome>(
-    oneSlotForEach(),
+  private readonly usual = new Collector<{ ctx: MemberKey; edit: Edit }, UsualOutcome>(
+    limitEach(1, TIMEOUTS.request),
     (_, edits) => this.editTogether(edits),
     {
       most: MOST_TOGETHER,
       sizeOf: ({ edit }) => edit.command.patch.content?.length ?? 0,
       maxSize: MOST_CHARACTERS,
+      mostWaiting: MOST_WAITING,
     },
   );
+  private readonly locked = limitEach(LOCKED, TIMEOUTS.request);
 
   constructor(
     private readonly edits: NoteEditsRepository,
@@ -177,43 +192,44 @@ export class NoteEdits {
   /**
    * One statement, which assumes the usual case: an editor has read the current revision, and changes a field. A transaction that reads
    * what the rules need, if that is wrong. Not in a transaction of the caller.
-   * @throws ApiError 403, 404, 409 `conflict`, `deleted`, 422; those of `IdempotentWrites`
+   * @throws ApiError 403, 404, 409 `conflict`, `deleted`, 422; those of `IdempotentWrites`; QueueFullError if the user makes more edits than
+   *   are stored in time
    */
   async edit(ctx: RequestContext, edit: Edit): Promise<JsonReply<NoteEnvelope>> {
     const { id, key, link, command } = edit;
+    const user = `${ctx.tenantId} ${ctx.userId}`;
     if (!command.error && link === undefined && command.patch.folder_id === undefined) {
-      const outcome = await this.usual.add(`${ctx.tenantId} ${ctx.userId}`, { ctx, edit });
-      if (outcome instanceof Error) throw outcome;
+      const outcome = await this.usual.add(user, { ctx, edit });
+      if (outcome instanceof ApiError) throw outcome;
       if (outcome) return outcome;
     }
-    return this.once.runTx(ctx, key, async (tx) => {
-      const { revision, note } = await this.editLocked(tx, ctx, edit);
-      return noteReply(id, revision, note);
-    });
+    return this.locked(user).run(() =>
+      this.once.runTx(ctx, key, async (tx) => {
+        const { revision, note } = await this.editLocked(tx, ctx, edit);
+        return noteReply(id, revision, note);
+      }),
+    );
   }
 
-  private async editTogether(edits: readonly { ctx: RequestContext; edit: Edit }[]): Promise<UsualOutcome[]> {
+  private async editTogether(edits: readonly { ctx: MemberKey; edit: Edit }[]): Promise<UsualOutcome[]> {
     const [{ ctx }] = edits as [(typeof edits)[0]];
-    const all = edits.map(({ edit }) => edit);
     try {
-      return await this.editUsual(ctx, all);
+      // The statement counts for the user, and not for the request that came first.
+      return await inWorkOf({ workspace: ctx.tenantId, user: ctx.userId }, () =>
+        this.editUsual(
+          ctx,
+          edits.map(({ edit }) => edit),
+        ),
+      );
     } catch (error) {
-      // Nothing is stored. One of them is the cause.
-      const isOfOne = error instanceof ApiError || (isRejected(error) && !isTimeout(error));
-      if (all.length === 1 || !isOfOne) throw error;
-      const outcomes: UsualOutcome[] = [];
-      for (const edit of all)
-        outcomes.push(
-          await this.editUsual(ctx, [edit]).then(
-            ([outcome]) => outcome,
-            (own: Error) => own,
-          ),
-        );
-      return outcomes;
+      const isOfOne = error instanceof ApiError || leavesConnection(error);
+      if (edits.length === 1 || !isOfOne) throw error;
+      // One of them is the cause, for example by the lock of the counter of a member. Nothing is stored.
+      return edits.map(() => undefined);
     }
   }
 
-  private editUsual(ctx: RequestContext, edits: readonly Edit[]): Promise<UsualOutcome[]> {
+  private editUsual(ctx: MemberKey, edits: readonly Edit[]): Promise<UsualOutcome[]> {
     const keys = edits.map(({ key }) => key);
     return this.once.runAll<NoteEnvelope>(ctx, keys, async (tx, places) => {
       this.outbox.notice(tx);

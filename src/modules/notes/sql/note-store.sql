@@ -131,26 +131,45 @@ BEGIN
   END IF;
 END $$;
 
--- Stores edits of notes by a user in one statement, each as `note_store`: what is wrong with one of them does not concern the others. All notes
--- are locked before the counters of all their members, as every transaction does (lock order of docs/ARCHITECTURE.md).
--- @param p_writes, p_contents by edit, as for `note_store`
+-- Stores edits of notes by a user in one statement, each as `note_store`: what is wrong with one of them does not concern the others. It waits
+-- for no note: edits of one that another transaction has locked are outdated. The notes are locked before the counters of the members of
+-- those that change, as every transaction does (lock order of docs/ARCHITECTURE.md).
+-- @param p_writes, p_contents by edit, as for `note_store`; each has `assumed`
+-- @param p_most_bytes of the notes that are returned: once there are more, further edits are outdated
 -- @returns the results of `note_store`, in the order of the edits
 -- Line `100 edits pushed` of test/bench/sdk/sync.bench.mjs.
-CREATE FUNCTION note_store_all(p_tenant uuid, p_user uuid, p_ids uuid[], p_writes jsonb[], p_contents text[])
+CREATE FUNCTION note_store_all(
+  p_tenant uuid, p_user uuid, p_ids uuid[], p_writes jsonb[], p_contents text[], p_most_bytes int)
 RETURNS TABLE (outcome text, revision int, note text, head bigint) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
 DECLARE
+  v_locked uuid[];
   v_members uuid[];
+  v_bytes bigint := 0;
 BEGIN
-  PERFORM FROM notes item
-    WHERE item.tenant_id = p_tenant AND item.id = ANY (p_ids) AND p_user = ANY (item.member_ids) ORDER BY item.id FOR NO KEY UPDATE;
+  v_locked := ARRAY(
+    SELECT item.id FROM notes item
+     WHERE item.tenant_id = p_tenant AND item.id = ANY (p_ids) AND item.deleted_at IS NULL AND p_user = ANY (item.member_ids)
+     ORDER BY item.id FOR NO KEY UPDATE SKIP LOCKED);
+  -- An edit that `note_store` rejects changes no counter.
   v_members := ARRAY(
     SELECT DISTINCT member.id FROM notes item CROSS JOIN LATERAL unnest(item.member_ids) AS member (id)
-     WHERE item.tenant_id = p_tenant AND item.id = ANY (p_ids) AND p_user = ANY (item.member_ids));
+     WHERE item.tenant_id = p_tenant AND item.id = ANY (v_locked) AND EXISTS (
+       SELECT FROM unnest(p_ids, p_writes) AS edit (id, write)
+        WHERE edit.id = item.id AND (edit.write#>>'{assumed,revision}')::int = item.revision
+          AND edit.write#>'{assumed,roles}' ? item.member_roles[array_position(item.member_ids, p_user)]::text));
   -- A single counter is locked by the first edit.
   IF cardinality(v_members) > 1 THEN PERFORM lock_heads(p_tenant, v_members); END IF;
   FOR place IN 1 .. cardinality(p_ids) LOOP
-    SELECT stored.outcome, stored.revision, stored.note, stored.head INTO outcome, revision, note, head
-      FROM note_store(p_tenant, p_user, p_ids[place], p_writes[place], p_contents[place]) stored;
+    outcome := 'outdated';
+    revision := NULL;
+    note := NULL;
+    head := NULL;
+    IF p_ids[place] = ANY (v_locked) AND v_bytes <= p_most_bytes THEN
+      SELECT stored.outcome, stored.revision, stored.note, stored.head INTO outcome, revision, note, head
+        FROM note_store(p_tenant, p_user, p_ids[place], p_writes[place], p_contents[place]) stored;
+      v_bytes := v_bytes + coalesce(octet_length(note), 0);
+    END IF;
     RETURN NEXT;
   END LOOP;
 END $$;
