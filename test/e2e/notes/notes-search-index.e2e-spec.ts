@@ -260,7 +260,9 @@ describe('the search index of notes', () => {
       });
       await fc.assert(
         fc.asyncProperty(fc.array(document, { maxLength: 5 }), async (documents) => {
-          const vectors = await Promise.all(documents.map(async (each) => (await indexDocument(each)).vector));
+          const vectors = await Promise.all(
+            documents.map(async (each) => (await indexDocument(each)).vector),
+          );
           // As text: the bytes of equal vectors may differ in the padding between the entries.
           const different = await world.app.sql(
             `SELECT text_form FROM unnest($1::tsvector[], $2::text[]) AS vector (binary_form, text_form)

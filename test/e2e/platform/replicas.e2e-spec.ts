@@ -321,7 +321,8 @@ describe('read replicas', () => {
       const config = Config.parse({ DATABASE_URL: servers.primary.url, ...settings });
       const client = new pg.Client(servers.primary.url);
       await client.connect();
-      const findings = await checkCells(config, servers.primary.url, client).finally(() => client.end());
+      const findings = await checkCells(config, servers.primary.url, client);
+      await client.end();
       expect(findings.map(({ status, message }) => [status, message])).toEqual(
         expect.arrayContaining([
           ['warning', 'CELL_REPLICA_URLS names the cell "other", which does not exist.'],
