@@ -19,7 +19,7 @@ const INSTALLED = path.join(MODULES, '.workspace-lock-hash');
 const DIST = path.join(ROOT, 'dist');
 /** In a directory of output: the compiler, and the sources that it compiled. While it compiles, and after a failure, the stamp is missing. */
 const STAMP = '.workspace-build.json';
-const INCREMENTAL = path.join(DIST, '.incremental.tsbuildinfo');
+const INCREMENTAL = '.incremental.tsbuildinfo';
 const [SWC, TSC] = ['swc', 'tsc'];
 /** The exit code of compile-by-swc.mjs on a machine for which swc has no binary. */
 export const NO_SWC = 3;
@@ -61,7 +61,8 @@ export async function ensureInstalled(packages) {
 
 /**
  * Compiles src into dist when anything in it changed since the last build. Where nobody develops, swc compiles: it takes a tenth of the
- * time of the TypeScript compiler and checks no types. Both outputs behave alike; tests and the container image use that of the TypeScript compiler.
+ * time of the TypeScript compiler and checks no types. Both outputs behave alike, and only that of the TypeScript compiler has what
+ * openapi.json is made of. Tests and the container image use it.
  */
 async function ensureBuilt(packages) {
   const compiler = packages === TO_START && !isInstalled(TO_DEVELOP) ? SWC : TSC;
@@ -78,7 +79,7 @@ async function ensureBuilt(packages) {
   });
 }
 
-/** swc needs no output of the TypeScript compiler to be made again. */
+/** The output of the TypeScript compiler serves where swc would compile, too. The reverse is not true. */
 const isBuiltBy = (compiler, stamp, files) =>
   stamp !== undefined && (stamp.compiler === TSC || compiler === SWC) && sameFiles(stamp.files, files);
 
@@ -95,8 +96,8 @@ export async function buildForDevelopment(out) {
 }
 
 /**
- * Replaces the stamp of a directory after `compile`, which gets the former one and resolves with the name of its compiler. An end in between leaves no stamp, so that half
- * an output counts for nothing.
+ * Replaces the stamp of a directory after `compile`, which gets the former one and resolves with the name of its compiler. If it is
+ * interrupted, there is no stamp, so that an incomplete output does not count.
  */
 async function withStamp(out, files, compile) {
   const stamp = readStamp(out);
@@ -109,6 +110,8 @@ async function withStamp(out, files, compile) {
 /** @returns what the compiler has printed; undefined on a machine without swc @throws PrepareError for a syntax error */
 async function compileBySwc(out, stamp, files) {
   const isKnown = isKnownTo(SWC, stamp, files);
+  // With it, the TypeScript compiler would keep the output of swc for sources that do not change.
+  rmSync(path.join(out, INCREMENTAL), { force: true });
   // A source that replaces a newer one may keep its time: only the stamp tells that it has changed.
   const names = Object.keys(files)
     .filter((name) => isSource(name) && !(isKnown && stamp.files[name] === files[name]))
@@ -128,7 +131,7 @@ const isKnownTo = (compiler, stamp, files) =>
 
 async function compileByTsc(stamp, files) {
   // The compiler detects changed sources, but not changed settings, nor the output of swc.
-  if (!isKnownTo(TSC, stamp, files)) rmSync(INCREMENTAL, { force: true });
+  if (!isKnownTo(TSC, stamp, files)) rmSync(path.join(DIST, INCREMENTAL), { force: true });
   await quietly(
     [projectNode(), path.join(MODULES, '@nestjs', 'cli', 'bin', 'nest.js'), 'build'],
     process.env,

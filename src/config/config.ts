@@ -360,6 +360,11 @@ export class Config extends MailSettings {
     return urlsByName(this.CELL_REPLICA_URLS);
   }
 
+  /** Addresses of the standbys of one of these cells. */
+  replicasOfCell(name: string): string[] {
+    return this.cellReplicas.filter((replica) => replica.name === name).map(({ url }) => url);
+  }
+
   get demo(): boolean {
     return this.DEMO ?? this.embeddedDatabase;
   }

@@ -120,7 +120,10 @@ export const listedUrls = (list = ''): string[] =>
     .map((url) => url.trim().replace(/\s*,$/, ''))
     .filter(Boolean);
 
-/** The entries `<name>=<connection string>` of a list with commas. An entry without a name has an empty one. A comma may end the list, or be part of a parameter of a URL. */
+/**
+ * The entries `<name>=<connection string>` of a list with commas. An entry without a name has an empty one. A comma may end the list, or
+ * be part of a parameter of a URL.
+ */
 export const urlsByName = (list = ''): { name: string; url: string }[] =>
   list
     .split(/,\s*(?=[a-z0-9-]+=[a-z]+:\/\/)/)

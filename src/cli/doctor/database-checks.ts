@@ -133,9 +133,8 @@ async function checkCell(
             'Start a server: a job finishes them. If one runs, look for "cells.finish-commits" in its log.',
           )
         : cells.ok(`The cell "${name}" responds.`);
-    const urls = config.cellReplicas.filter((replica) => replica.name === name).map((replica) => replica.url);
     const others = [
-      ...(await checkReplicas(urls, client, name)),
+      ...(await checkReplicas(config.replicasOfCell(name), client, name)),
       ...(await checkCellWork(config, client, directory)),
     ];
     return [own, ...others.map((finding) => ({ ...finding, message: `Cell "${name}": ${finding.message}` }))];

@@ -159,7 +159,7 @@ export function plainText(html: string): string {
     .trim();
 }
 
-/** Marks in place of which a text has an empty line, and before a line break. */
+/** PARAGRAPH stands for an empty line. BREAK stands before a line break that stays. */
 const [PARAGRAPH, BREAK] = ['\ue000', '\ue001'] as const;
 const MARKS = /[\ue000\ue001]/g;
 

@@ -77,8 +77,8 @@ const TEXT_TYPES: ReadonlySet<unknown> = new Set(['text/plain', 'text/html']);
 
 /** Texts that programs read, not users. A calendar is a scheduling message. */
 const DATA_TYPES = new Set(['calendar', 'css', 'directory', 'javascript', 'rtf', 'vcard', 'x-vcard', 'xml']);
-/** Characters of HTML that are read as text. */
-const MAX_CONVERTED = 1_048_576;
+/** Maximum number of characters of a text or HTML that are stored, and of HTML that are read as text. */
+export const MAX_TEXT = 1_048_576;
 /** In place of a character set that is absent, or ASCII, which is UTF-8 too. */
 const UNDECLARED = 'undeclared';
 
@@ -173,7 +173,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       const content = part.textContent;
       if (content && part.contentType === 'text/html') {
         markups.push(content);
-        if (!isAlternative || !this.hasText) texts.push(documentText(content.slice(0, MAX_CONVERTED)));
+        if (!isAlternative || !this.hasText) texts.push(documentText(content.slice(0, MAX_TEXT)));
       } else if (content) {
         const flow = this.flowed.get(part.node);
         const text = flow ? joinFlowed(content, flow.delSp) : content;

@@ -9,11 +9,10 @@ import {
 } from '../../lib/html/index.js';
 import { type Address, type AttachmentInfo, CalendarPartFinder, type ParsedMessage } from './message.js';
 import { cleanTexts, isMediaType, isMessageId } from './clean-text.js';
+import { MAX_TEXT } from './message-parser.js';
 import { describe, locationOf, walk } from './walk.js';
 import { cutText, shortenText } from '../../lib/text/index.js';
 
-/** Maximum number of stored characters, of text and of HTML. */
-const MAX_TEXT = 1_048_576;
 const MAX_ADDRESSES = 2_000;
 const MAX_REFERENCES = 100;
 const MAX_MESSAGE_ID = 250;
@@ -99,8 +98,8 @@ function addresses(header: unknown): Address[] {
 const textOf = (header: unknown): string => (typeof header === 'string' ? header : '');
 
 /**
- * With blanks, commas or nothing between them (RFC 5322, 3.6.4: the blanks around an id are optional), some without brackets. In-Reply-To
- * may be a phrase such as `Your message of Mon, 2 Mar 2026`, whose words are no ids (RFC 822, 4.6.2).
+ * The ids of a header. Blanks, commas or nothing are between them (RFC 5322, 3.6.4: the blanks around an id are optional), and some lack
+ * brackets. In-Reply-To may be a phrase such as `Your message of Mon, 2 Mar 2026`, whose words are no ids (RFC 822, 4.6.2).
  */
 function messageIds(header: unknown): string[] {
   const text = Array.isArray(header) ? header.join(' ') : typeof header === 'string' ? header : '';

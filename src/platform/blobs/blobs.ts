@@ -74,9 +74,8 @@ export class Blobs {
    *
    * @param options.maxBytes maximum size, inclusive
    * @param options.headBytes number of first bytes to return
-   * @param options.userId the uploader, null for no user: the limits of the workspace and of the user apply. Undefined means that the
-   * service
-   *   writes the file itself, without limits
+   * @param options.userId the uploader, null for no user: the limits of the workspace and of the user apply. Undefined means that
+   *   the service writes the file itself, without limits
    * @throws ApiError 413 `file_too_large`, 503 `blob_store_unavailable`, 507 `storage_full`, `file_limit_reached`; or the error of the
    *   source
    */

@@ -161,24 +161,22 @@ export class Cells implements Router, OnModuleInit {
     const { pool, pipelines } = this.connectionLimits;
     const options = { schema, shares: sharesOfCell(pool), poolSize: pool };
     const dataSource = createDataSource(this.config, url, this.schema, options);
+    let database: Database | undefined;
     try {
       await dataSource.initialize();
       if (needsMigration(await planMigration(dataSource, this.schema.sql)))
         throw new Error('the cell is not migrated: run `workspace migrate`');
-      const database = new Database(name, dataSource, { pipelines });
-      const replicas = this.config.cellReplicas.filter((replica) => replica.name === name);
-      if (replicas.length > 0)
-        database.useReplicas(
-          replicas.map((replica) => replica.url),
-          { isCell: true },
-        );
+      database = new Database(name, dataSource, { pipelines });
+      const replicas = this.config.replicasOfCell(name);
+      if (replicas.length > 0) database.useReplicas(replicas, { isCell: true });
       // Cells may have been added meanwhile, with smaller shares.
       database.limit(this.connectionLimits);
       this.openDatabases.set(name, database);
       this.db.reportOpened(database);
       return database;
     } catch (cause) {
-      if (dataSource.isInitialized) await dataSource.destroy();
+      if (database) await database.close();
+      else if (dataSource.isInitialized) await dataSource.destroy();
       throw new CellUnavailableError(name, { cause });
     }
   }

@@ -101,10 +101,11 @@ interface Made {
   text: string;
 }
 
-/** Characters of the responses in one statement: it takes a millisecond to write them as an array. */
+/** Characters of the responses in one statement. pg writes their array on the event loop, for about a millisecond. */
 const MAX_CHARACTERS = 256 * 1024;
 
-function bySize(made: readonly Made[]): Made[][] {
+/** Makes groups of at most `MAX_CHARACTERS`; a longer response is a group of its own. */
+function groupBySize(made: readonly Made[]): Made[][] {
   const groups: Made[][] = [];
   let characters = 0;
   for (const one of made) {
@@ -239,7 +240,7 @@ export class IdempotentWrites implements OnModuleInit {
   }
 
   private async rememberAll(tx: Tx, ctx: MemberKey, made: readonly Made[]): Promise<void> {
-    for (const some of bySize(made)) {
+    for (const some of groupBySize(made)) {
       const stored = await tx.query(remember, [
         ctx.tenantId,
         ctx.userId,

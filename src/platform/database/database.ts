@@ -79,7 +79,11 @@ export class Database {
     this.reads = new ConcurrencyLimiter(this.maxReads, this.maxWaiting('requests'), connectionTimeoutMillis);
   }
 
-  /** From now on, reads of lists may run on these standbys of the database. @param urls not empty @param isCell it is not that of DATABASE_URL */
+  /**
+   * From now on, reads of lists may run on these standbys of the database.
+   * @param urls not empty
+   * @param options.isCell whether the database is a cell, and not that of DATABASE_URL
+   */
   useReplicas(urls: readonly string[], { isCell = false } = {}): void {
     const { max = 1, session = {}, shares = shareUndivided(max) } = this.pool.options as FairPoolConfig;
     this.replicas = new Replicas({

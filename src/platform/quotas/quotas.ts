@@ -20,7 +20,7 @@ export const QUOTAS = {
     /** The limit of folders of notes, and as many of tasks. */
     folders: 5_000,
     forms: 1_000,
-    /** Of the embedded mail service: 400 `CANNOT`, as in WildDuck. */
+    /** The limit of the embedded mail service, which returns 400 `CANNOT`, as WildDuck does. */
     mailboxes: 1_500,
     /** Those in the trash count, too. */
     notes: 100_000,

@@ -69,7 +69,7 @@ export interface SearchRow {
 const STATES = { active: ' AND NOT member.trashed', trash: ' AND member.trashed', all: '' };
 
 /**
- * The key consists of the name of the tables and the variant. Shared by all applications of this process, because a statement name has
+ * The key consists of the name of the tables and the variant. All applications of this process share the map, because a statement name has
  * one text.
  */
 const STATEMENTS = new Map<string, Statement<SearchRow>>();

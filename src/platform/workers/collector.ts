@@ -6,19 +6,20 @@ type Limiter = Pick<ConcurrencyLimiter, 'run'>;
 /**
  * Limits for names, such as those of users: each name has slots of its own.
  * @param limit of the tasks of a name that run at the same time. As with each limiter, those of one user take half of them, rounded up
+ * @param queue maximum number of waiting tasks of a name; those of one user take two fifths
  * @param maxWaitMs time in the queue of a name, after which a task ends with QueueFullError
  * @returns the limiter of a name
  */
-export function limitEach(limit: number, maxWaitMs: number): (name: string) => Limiter {
+export function limitEach(limit: number, queue: number, maxWaitMs: number): (name: string) => Limiter {
   const limiters = new Map<string, ConcurrencyLimiter>();
   return (name) => ({
     async run(task) {
-      const limiter = limiters.get(name) ?? new ConcurrencyLimiter(limit, Infinity, maxWaitMs);
+      const limiter = limiters.get(name) ?? new ConcurrencyLimiter(limit, queue, maxWaitMs);
       limiters.set(name, limiter);
       try {
         return await limiter.run(task);
       } finally {
-        if (limiter.active + limiter.pending === 0) limiters.delete(name);
+        if (limiter.active + limiter.pending === 0 && limiters.get(name) === limiter) limiters.delete(name);
       }
     },
   });
@@ -31,14 +32,15 @@ interface Group<Item, Result> {
   results: Promise<readonly Result[]>;
 }
 
-/** Limits of a group, and of those of a name that wait. */
+/** Limits of one group, and of all waiting items of a name. */
 interface GroupLimits<Item> {
-  /** Items; default: 64. */
+  /** Maximum number of items in a group; default: 64. */
   most?: number;
-  /** Size of an item. Items beyond `maxSize` in all form a further group; a larger one is a group of its own. */
+  /** Returns the size of an item; default: 0. */
   sizeOf?: (item: Item) => number;
+  /** Maximum size of the items of a group together. A larger item is a group of its own. */
   maxSize?: number;
-  /** Items of a name that wait. Further ones end with QueueFullError. */
+  /** Maximum number of waiting items of a name. Further ones end with QueueFullError. */
   mostWaiting?: number;
 }
 
@@ -54,7 +56,7 @@ export class Collector<Item, Result = void> {
   private readonly limits: Required<GroupLimits<Item>>;
 
   /**
-   * @param limiter gives the slots; a function: those of a group
+   * @param limiter gives the slots; a function returns the limiter of a group
    * @param work results in the order of the items; may be empty where there are none
    */
   constructor(

@@ -18,7 +18,7 @@ export class ClosedError extends Error {
 
 /** Shares of the slots that the requests of a workspace and of a user take at most, and at least one slot. */
 const RUNNING = { workspace: 0.7, user: 0.5 };
-/** The places of the queue have the same meaning. */
+/** Shares of the places of the queue that the requests of a workspace and of a user take at most. */
 const WAITING = { workspace: 0.6, user: 0.4 };
 
 /** The tasks of a workspace or of a user. */

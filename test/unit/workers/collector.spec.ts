@@ -59,7 +59,7 @@ describe('items that are collected while they wait', () => {
     let most = 0;
     let together = 0;
     const all = new Collector<number, number>(
-      limitEach(1, 10_000),
+      limitEach(1, 100, 10_000),
       async (name, items) => {
         running.set(name, (running.get(name) ?? 0) + 1);
         most = Math.max(most, running.get(name)!);
@@ -94,7 +94,7 @@ describe('items that are collected while they wait', () => {
   test('have limits of the number that waits, and of its time', async () => {
     const held = Promise.withResolvers<void>();
     const all = new Collector<number, number>(
-      limitEach(1, 50),
+      limitEach(1, 100, 50),
       async (_, items) => {
         if (items[0] === 0) await held.promise;
         return items;

@@ -151,7 +151,7 @@ const BODIES: Partial<Record<string, string>> = { notes: 'content' };
 
 /**
  * Whether a page without bodies is enough for the result of a request: it has not written the body, and named the revision that it changed.
- * A restoration names none. The service answers it with the current revision, also if others have restored and written the object.
+ * A restoration names none. The service returns the current revision, also if others have restored and written the object.
  */
 export function keepsBody({ feed, sent }: Row): boolean {
   const body = BODIES[feed];

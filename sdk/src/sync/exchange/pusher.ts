@@ -84,7 +84,7 @@ export class Pusher {
     });
   }
 
-  /** After a loss of power, the requests are repeated with their keys, as after one of their response. */
+  /** After a loss of power, the requests are repeated with their keys, as after a lost response. */
   private store(rows: readonly Row[], outcomes: readonly Outcome[]): Promise<void> {
     return this.rows.receive(async (edit) => {
       for (const [n, { feed, id, sent }] of rows.entries())

@@ -41,7 +41,10 @@ export class Rows {
     return this.run('write', work);
   }
 
-  /** As `change`, for what the service delivers again after a loss of power, when feeds are read and requests are sent from where they were. */
+  /**
+   * Does what `change` does, for results that the service delivers again: after a loss of power, feeds and requests continue from the last
+   * stored state.
+   */
   receive<T>(work: (edit: RowsEdit) => Promise<T>): Promise<T> {
     return this.run('relaxed', work);
   }

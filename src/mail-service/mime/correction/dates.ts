@@ -59,7 +59,7 @@ export function parseDate(text: string): Date {
   const found = (INTERNET.exec(line) ?? ASCTIME.exec(line))?.groups;
   const month = MONTHS.indexOf(found?.['month']?.toLowerCase() ?? '');
   const zone = found?.['zone'] ?? '';
-  // Hours of half a day are no form of mail.
+  // Date headers have no clock of 12 hours.
   if (!found || month < 0 || /^[ap]m\b/i.test(zone)) return otherDate(line);
   const part = (name: string): number => Number(found[name] ?? 0);
   const [day, hour, minute, second] = [part('day'), part('hour'), part('minute'), part('second')];
@@ -78,7 +78,7 @@ function yearOf(digits: string): number {
   return year + (digits.length === 2 && year < 50 ? 2_000 : 1_900);
 }
 
-/** In minutes. */
+/** The offset of a zone in minutes; 0 for an unknown one. */
 function offsetOf(zone: string): number {
   const plain = zone.replaceAll(/["']/g, '').trim();
   const [, sign, hours, minutes] = OFFSET.exec(plain) ?? [];

@@ -4,9 +4,9 @@ import {
   parameterOf,
   parseDuration,
   propertiesOf,
-  listedTexts,
   type Property,
   propertyOf,
+  singlesOf,
   type TimeValue,
   timesOf as valuesOf,
   type ZoneRules,
@@ -15,9 +15,9 @@ import { DAY } from '../../../lib/recurrence/index.js';
 import type { EventTimes } from './event-record.js';
 import { checkedWall, instantOf, parseDuration as durationOf, wallText } from './event-times.js';
 
-/** Maximum number of dates of RDATE and EXDATE in one event. */
+/** Maximum number of dates of RDATE in one event, and of EXDATE. */
 export const MAX_DATES = 1_000;
-/** Maximum number of values that the file lists for them, each once in a property, among which may be malformed ones. */
+/** Maximum number of values that a file lists for one of them, malformed ones included. A value that a property repeats counts once. */
 const MAX_LISTED = 2 * MAX_DATES;
 
 /** DTSTART with the zone that the event is stored in. */
@@ -70,9 +70,9 @@ export const invalid = (property: string, message: string): ICalendarError =>
 export function listValues(event: Component, name: 'RDATE' | 'EXDATE'): Property[] {
   const found: Property[] = [];
   for (const property of propertiesOf(event, name)) {
-    const texts = listedTexts(property);
-    if (found.length + texts.length > MAX_LISTED) throw invalid(name, `has at most ${MAX_DATES} dates`);
-    for (const value of texts) found.push({ ...property, value });
+    const singles = singlesOf(property);
+    if (found.length + singles.length > MAX_LISTED) throw invalid(name, `has at most ${MAX_DATES} dates`);
+    found.push(...singles);
   }
   return found;
 }

@@ -80,7 +80,7 @@ const REPORTS = reports([
 const PRIVILEGES = dav('current-user-privilege-set');
 const [OF_WRITERS, OF_READERS] = [privileges(true), privileges(false)];
 
-/** The properties that are the same of all address books. */
+/** The properties that all address books share. */
 const FIXED: [XmlName, PropertyValue][] = [
   [dav('resourcetype'), '<D:collection/><A:addressbook/>'],
   [dav('supported-report-set'), REPORTS],

@@ -90,7 +90,7 @@ const [OF_WRITERS, OF_READERS] = [true, false].map((isWritable) =>
   privileges(isWritable, [caldav('read-free-busy')]),
 ) as [string, string];
 
-/** The properties that are the same of all calendars. */
+/** The properties that all calendars share. */
 const FIXED: [XmlName, PropertyValue][] = [
   [dav('resourcetype'), '<D:collection/><C:calendar/>'],
   [dav('supported-report-set'), REPORTS],

@@ -74,7 +74,7 @@ export function taskFieldsOf(properties: PropertyChanges): {
 const PRIVILEGES = dav('current-user-privilege-set');
 const [OF_WRITERS, OF_READERS] = [privileges(true), privileges(false)];
 
-/** The properties that are the same of all lists. */
+/** The properties that all lists share. */
 const FIXED: [XmlName, PropertyValue][] = [
   [dav('resourcetype'), '<D:collection/><C:calendar/>'],
   [dav('supported-report-set'), REPORTS],

@@ -84,7 +84,7 @@ export function utf8Of(bytes: Uint8Array): string {
 /** Methods of requests that programs repeat. */
 const REPEATED: ReadonlySet<string> = new Set(['PROPFIND', 'REPORT']);
 
-/** Programs repeat their requests: short bodies by their text, together of at most so many characters. */
+/** Programs repeat their requests. The roots of short bodies are kept by their text, up to this number of characters in all. */
 const known = new LRUCache<string, XmlElement>({
   maxSize: 128 * 1024,
   maxEntrySize: 2_000,

@@ -78,8 +78,8 @@ export class ResponseScan {
   ) {}
 
   /**
-   * Sends the responses to a client. On the primary, because a conflict with the replay of a replica would end the file after its first
-   * part is sent. The connection is held until `use` ends.
+   * Sends the responses to a client. It reads on the primary, because a conflict with the replay of a replica would end the file after its
+   * first part is sent. The connection is held until `use` ends.
    */
   async stream(tenantId: string, form: string, filter: ScanFilter, use: Use<void>): Promise<void> {
     await this.db.tx((tx) =>

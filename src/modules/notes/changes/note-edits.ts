@@ -138,7 +138,9 @@ const MOST_TOGETHER = 16;
 /** Characters of the contents that they write. */
 const MOST_CHARACTERS = 256 * 1024;
 /** Edits of a user that wait for their statement. */
-const MOST_WAITING = 256;
+const MOST_WAITING = 128;
+/** Places of the two queues for a user, who takes two fifths of them: as many as edits wait. */
+const MAX_QUEUE = (MOST_WAITING * 5) / 2;
 /** Transactions with locks: a user has half of them at the same time. They may wait for the lock of a note, and for each other's commits. */
 const LOCKED = 4;
 
@@ -150,7 +152,7 @@ export class NoteEdits {
    * others are stored are stored together afterwards, in one transaction.
    */
   private readonly usual = new Collector<{ ctx: MemberKey; edit: Edit }, UsualOutcome>(
-    limitEach(1, TIMEOUTS.request),
+    limitEach(1, MAX_QUEUE, TIMEOUTS.request),
     (_, edits) => this.editTogether(edits),
     {
       most: MOST_TOGETHER,
@@ -159,7 +161,7 @@ export class NoteEdits {
       mostWaiting: MOST_WAITING,
     },
   );
-  private readonly locked = limitEach(LOCKED, TIMEOUTS.request);
+  private readonly locked = limitEach(LOCKED, MAX_QUEUE, TIMEOUTS.request);
 
   constructor(
     private readonly edits: NoteEditsRepository,
@@ -190,8 +192,8 @@ export class NoteEdits {
   }
 
   /**
-   * One statement, which assumes the usual case: an editor has read the current revision, and changes a field. A transaction that reads
-   * what the rules need, if that is wrong. Not in a transaction of the caller.
+   * Runs one statement, which assumes the usual case: an editor has read the current revision, and changes a field. If the assumption is
+   * wrong, a transaction reads what the rules need. The method does not join a transaction of the caller.
    * @throws ApiError 403, 404, 409 `conflict`, `deleted`, 422; those of `IdempotentWrites`; QueueFullError if the user makes more edits than
    *   are stored in time
    */

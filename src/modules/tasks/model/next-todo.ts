@@ -5,7 +5,15 @@ import { withoutProperties } from './rules/task-merge.js';
 import type { TaskRow } from './rules/task-row.js';
 import { nextOccurrence, type Occurrence } from './task-recurrence.js';
 import { clockOf } from './todo-reader.js';
-import { datesFrom, datesOf, InstanceMap, isPassed, lengthOf, type SeriesClock } from './todo-instances.js';
+import {
+  datesFrom,
+  datesOf,
+  InstanceMap,
+  isPassed,
+  lengthOf,
+  type SeriesClock,
+  seriesClock,
+} from './todo-instances.js';
 import { shiftedTodo, withNamesMoved } from './todo-series.js';
 import {
   dueOf,
@@ -65,17 +73,21 @@ export function nextTodo(
   const stored = storedTodo(kept);
   const due = readable(() => dueOf(stored, clock));
   const from = due ? dateOf(due, clock) : { date: task.date, dueAt: task.due_at };
-  const at = (to: Time): Component => movedBetween(stored, distanceOf(from, to));
+  const at = (to: Time): Component => {
+    // Times in UTC move with the due moment, others with the day.
+    const { wall, exact } = distanceOf(from, to);
+    return shiftedTodo(stored, wall, exact);
+  };
   const { anchor = next } = next.nominal ?? {};
   const ofSeries = due || isSameTime(anchor, next) ? [] : timesOf(anchor, task.time_zone);
-  const seriesClock = seriesClockOf(task, stored, kept).clock;
+  const ofTask = seriesClockOf(task, stored, kept).clock;
   const left = withoutPassed(
     { ...kept, properties: byName([...at(anchor).properties, ...ofSeries]) },
     next,
-    seriesClock,
+    ofTask,
   );
   const { wall, exact } = distanceOf(from, anchor);
-  const icalendar = seriesClock.ahead === null ? left : withNamesMoved(left, exact - wall, clock);
+  const icalendar = ofTask.ahead === null ? left : withNamesMoved(left, exact - wall, clock);
   const [before, after] = [at({ date: task.date, dueAt: task.due_at }), at(next)];
   const wanted = new Set(task.reminders.map(reminderKey));
   const found = new Set<string>();
@@ -99,14 +111,14 @@ const byName = (properties: readonly Property[]): Record<string, Property[]> =>
 
 /** The clock of the series of a task, and seconds on it from the start of an instance to its due time. */
 function seriesClockOf(
-  { due_at, time_zone, recurrence }: TaskRow,
+  task: TaskRow,
   todo: Component,
   { others }: KeptTodo,
 ): { clock: SeriesClock; length: number } {
-  const series = due_at === null ? null : time_zone;
-  const clock = { ...clockOf(others, time_zone), series, hour: 0, ahead: null };
+  const clock = seriesClock(task, clockOf(others, task.time_zone));
+  const { series } = clock;
   const length = readable(() => lengthOf(todo, clock)) ?? 0;
-  const start = (parseWallTime(recurrence?.start ?? '') ?? 0) - length;
+  const start = (parseWallTime(task.recurrence?.start ?? '') ?? 0) - length;
   const first = readable(() => startOf(todo, clock) ?? dueOf(todo, clock));
   const ahead =
     series !== null && first?.isUtc ? Zone.of(series).toWall(first.instant) - first.instant : null;
@@ -132,7 +144,7 @@ const isAt = (due: Moment | null, { date, due_at }: TaskRow, clock: TodoClock): 
   return found !== null && isSameTime(found, { date: date ?? '', dueAt: due_at });
 };
 
-/** @param hour of the series, as `T09:00`; null: occurrences are days */
+/** @param hour of the instance, as `T09:00:00`; null means that occurrences are days */
 function scheduledAt(day: string, hour: string | null, timeZone: string): Time {
   const wall = hour ? parseWallTime(day + hour) : null;
   return { date: day, dueAt: wall === null ? null : new Date(Zone.of(timeZone).toInstant(wall) * 1000) };
@@ -145,10 +157,6 @@ function distanceOf(from: Time, to: Time): { wall: number; exact: number } {
     from.dueAt !== null && to.dueAt !== null ? (to.dueAt.getTime() - from.dueAt.getTime()) / 1000 : wall;
   return { wall, exact };
 }
-
-/** Times in UTC move with the due moment, others with the day. */
-const movedBetween = (todo: Component, { wall, exact }: { wall: number; exact: number }): Component =>
-  shiftedTodo(todo, wall, exact);
 
 function withoutPassed(kept: KeptTodo, { nominal }: Occurrence, clock: SeriesClock): KeptTodo {
   if (!nominal) return kept;

@@ -1,6 +1,7 @@
 import {
   type Component,
   ICalendarError,
+  listedTexts,
   propertiesOf,
   type Property,
   propertyOf,
@@ -12,8 +13,8 @@ import { canonicalRule, withLocalEnd } from './task-recurrence.js';
 import { dueOf, type Moment, momentsOf, readable, startOf, type TodoClock, wallOf } from './todo-values.js';
 
 /**
- * How the series of a VTODO is read (RFC 5545, 3.8.5): the only reading, of the date of the task, of what follows it, and of queries of
- * programs. Programs write days for instances that have a time, and times for instances that are days. Properties that cannot be read
+ * The functions of this file are the only ones that read the series of a VTODO (RFC 5545, 3.8.5): for the date of the task, for the next
+ * one, and for queries of programs. Programs write days for instances that have a time, and times for instances that are days. Properties that cannot be read
  * concern no instance.
  */
 
@@ -98,10 +99,16 @@ export function wallIn(moment: Moment, clock: SeriesClock): number {
   return moment.isDate ? moment.wall + clock.hour : Zone.of(clock.series).toWall(moment.instant);
 }
 
+/** The clock of the series of a task, without the time of its instances. */
+export const seriesClock = (
+  { due_at, time_zone }: { due_at: Date | string | null; time_zone: string },
+  clock: TodoClock,
+): SeriesClock => ({ ...clock, series: due_at === null ? null : time_zone, hour: 0, ahead: null });
+
 /** Whether the dates of a series are too many to be read. */
 export function hasTooManyDates(todo: Component, others: readonly Component[]): boolean {
   const dates = ['EXDATE', 'RDATE'].flatMap((name) => propertiesOf(todo, name));
-  return dates.reduce((sum, { value }) => sum + value.split(',').length, others.length) > MAX_DATES;
+  return dates.reduce((sum, given) => sum + listedTexts(given).length, others.length) > MAX_DATES;
 }
 
 /**

@@ -23,7 +23,7 @@ import {
   instanceOf,
   lengthOf,
   namesDay,
-  type SeriesClock,
+  seriesClock,
   seriesOf,
   wallIn,
 } from './todo-instances.js';
@@ -75,7 +75,7 @@ export function todoOf(row: TaskResourceRow): TodoText {
     ],
     alarms,
   );
-  return { todo, others: others.map((other) => (isNoInstance(other) ? other : withUid(other, uid))) };
+  return { todo, others: others.map((other) => (isInstance(other) ? withUid(other, uid) : other)) };
 }
 
 /** The properties that state fields of a task. */
@@ -86,7 +86,11 @@ const hasFields = ({ properties, alarms, others }: KeptTodo, own: readonly Prope
   alarms.length > 0 ||
   Object.keys(properties).some((name) => FIELD_NAMES.has(name)) ||
   own.some(({ name }) => name in properties) ||
-  !others.every(isNoInstance);
+  others.some(isInstance);
+
+/** The task with these properties. */
+const toTodo = (merged: ReadonlyMap<string, Property[]>): Component =>
+  component('VTODO', [...merged.values()].flat());
 
 /** What a program stored, where it means what the task says, and the properties of the task. */
 function mergedWith(
@@ -104,11 +108,13 @@ function mergedWith(
   if (stored.has('DUE') && !stored.has('DTSTART')) merged.delete('DTSTART');
   const clock = clockOf(kept.others, row.time_zone);
   const readMerged = (others: readonly Component[]) =>
-    readOrNull(row, { todo: component('VTODO', [...merged.values()].flat()), others }, clock);
+    readOrNull(row, { todo: toTodo(merged), others }, clock);
   let read = readMerged(kept.others);
   const isReopened = read?.isOver === true && !isSame('status', read, values);
   const isSeries = read !== null && isSame('rrule', read, values) && !isReopened && !row.is_repeated;
-  let others: readonly Component[] = isSeries ? kept.others : kept.others.filter(isNoInstance);
+  let others: readonly Component[] = isSeries
+    ? kept.others
+    : kept.others.filter((other) => !isInstance(other));
   if (!isSeries) {
     for (const name of [...SERIES_NAMES, 'X-WORKSPACE-REPEAT-FROM']) replace(merged, name, own.get(name));
     read = readMerged(others);
@@ -118,9 +124,9 @@ function mergedWith(
   for (const part of PARTS) {
     const isMoved = part.names.includes('DUE') && values.rrule !== null;
     if (read && !(isMoved && hasLeft) && part.values.every((name) => isSame(name, read, values))) continue;
-    const times = isMoved ? movedTimes(merged, row, clock) : own;
+    const times = (isMoved ? movedTimes(merged, row, clock) : null) ?? own;
     if (isMoved) others = laterInstances(others, merged, row, clock);
-    for (const name of part.names) replace(merged, name, (times ?? own).get(name));
+    for (const name of part.names) replace(merged, name, times.get(name));
     if (!isMoved) continue;
     startAnew(merged, own, row, clock);
     others = instancesAmong(others, merged, clock);
@@ -128,23 +134,14 @@ function mergedWith(
   if (read?.isOver) for (const name of OF_MASTER) if (!stored.has(name)) merged.delete(name);
   dropContradictions(merged, values, clock);
   startRule(merged);
-  const properties = [...merged.values()].flat();
-  const todo = component('VTODO', properties);
+  const todo = toTodo(merged);
   const current = row.recurrence === null ? todo : currentOf(todo, others, clock).todo;
-  return { properties, alarms: alarmsOf(kept.alarms, current, row, clock), others };
+  return { properties: [...todo.properties], alarms: alarmsOf(kept.alarms, current, row, clock), others };
 }
 
 /** Whether a task has another date than its instance of the series. */
 const isOffSchedule = ({ date, recurrence }: TaskResourceRow): boolean =>
   recurrence?.scheduled !== undefined && recurrence.scheduled !== date;
-
-/** The clock of the series of a task, without the time of its instances. */
-const seriesClock = ({ due_at, time_zone }: TaskResourceRow, clock: TodoClock): SeriesClock => ({
-  ...clock,
-  series: due_at === null ? null : time_zone,
-  hour: 0,
-  ahead: null,
-});
 
 const dayOf = (date: string | null): number => (parseWallTime(date ?? '') ?? 0) / DAY;
 
@@ -154,7 +151,7 @@ function movedTimes(
   { date, due_at }: TaskResourceRow,
   clock: TodoClock,
 ): ReadonlyMap<string, Property[]> | null {
-  const todo = component('VTODO', [...merged.values()].flat());
+  const todo = toTodo(merged);
   const due = readable(() => dueOf(todo, clock));
   if (!due || due.isDate !== (due_at === null)) return null;
   const zone = Zone.of(due.zone ?? clock.zone);
@@ -193,7 +190,7 @@ function laterInstances(
   clock: TodoClock,
 ): readonly Component[] {
   const onClock = seriesClock(row, clock);
-  const todo = component('VTODO', [...merged.values()].flat());
+  const todo = toTodo(merged);
   const length = readable(() => lengthOf(todo, onClock)) ?? 0;
   const { scheduled, start, hour } = row.recurrence ?? {};
   const day = scheduled ?? row.date ?? '';
@@ -201,7 +198,7 @@ function laterInstances(
   const current = parseWallTime(day + (hour ?? start?.slice(10) ?? ''));
   return others.filter((other) => {
     const moment = instanceOf(other, onClock);
-    if (!moment) return isNoInstance(other);
+    if (!moment) return !isInstance(other);
     const due = wallIn(moment, onClock) + length;
     const isCurrent = namesDay(moment, onClock) ? Math.floor(due / DAY) === dayOf(day) : due === current;
     return Math.floor(due / DAY) > dayOf(row.date) && !isCurrent;
@@ -217,9 +214,9 @@ function instancesAmong(
   merged: ReadonlyMap<string, Property[]>,
   clock: TodoClock,
 ): readonly Component[] {
-  if (others.every(isNoInstance)) return others;
-  const series = readable(() => seriesOf(component('VTODO', [...merged.values()].flat()), [], clock));
-  if (!series) return others.filter(isNoInstance);
+  if (!others.some(isInstance)) return others;
+  const series = readable(() => seriesOf(toTodo(merged), [], clock));
+  if (!series) return others.filter((other) => !isInstance(other));
   const moments = others.map((other) => instanceOf(other, clock));
   const last = Math.max(...moments.map((moment) => moment?.instant ?? Number.NEGATIVE_INFINITY));
   const window = { from: Number.NEGATIVE_INFINITY, to: last + 2 * DAY, limit: MAX_COMPARED };
@@ -232,7 +229,7 @@ function instancesAmong(
   const days = new Set(instances.map(({ key }) => Math.floor(key / DAY)));
   return others.filter((other, n) => {
     const moment = moments[n];
-    if (!moment) return isNoInstance(other);
+    if (!moment) return !isInstance(other);
     return namesDay(moment, series.clock)
       ? days.has(Math.floor(wallIn(moment, series.clock) / DAY))
       : starts.has(moment.instant);
@@ -242,7 +239,7 @@ function instancesAmong(
 /** Properties that a series has only where a program stored them: its end is that of its instances. */
 const OF_MASTER = ['STATUS', 'COMPLETED'];
 
-const isNoInstance = ({ name }: Component): boolean => name !== 'VTODO';
+const isInstance = ({ name }: Component): boolean => name === 'VTODO';
 
 /** The instances of a series have its UID, also those of the next task of a series. */
 const withUid = ({ name, properties, components }: Component, uid: readonly Property[]): Component =>
@@ -259,7 +256,7 @@ const withUid = ({ name, properties, components }: Component, uid: readonly Prop
 export function shownValues(row: TaskResourceRow, { todo, others }: TodoText, clock: TodoClock): TodoValues {
   const isSeries =
     row.recurrence !== null ||
-    (others.every(isNoInstance) && !['EXDATE', 'RDATE'].some((name) => propertyOf(todo, name)));
+    (!others.some(isInstance) && !['EXDATE', 'RDATE'].some((name) => propertyOf(todo, name)));
   if (isSeries) return readTodo(todo, others, clock);
   const properties = todo.properties.filter(({ name }) => !SERIES_NAMES.includes(name));
   return readTodo(component(todo.name, properties, todo.components), [], clock);
@@ -293,7 +290,7 @@ function dropContradictions(merged: Map<string, Property[]>, values: TodoValues,
   if (percent !== undefined && (percent === '100') !== (values.status === 'done'))
     merged.delete('PERCENT-COMPLETE');
   if (values.status !== 'done') merged.delete('COMPLETED');
-  const todo = component('VTODO', [...merged.values()].flat());
+  const todo = toTodo(merged);
   const [start, due] = [startOf(todo, clock), dueOf(todo, clock)];
   if (start && due && start.instant > due.instant) merged.delete('DTSTART');
 }

@@ -4,7 +4,7 @@ import { singleHostUrls } from '../../../config/store-urls.js';
 /** Time limit of a search for the primary, milliseconds. Below the time limit of a connection. */
 const SEARCH_MS = 3_000;
 
-/** The result of one search. */
+/** The address of a primary. Each search makes a new object, by which `forget` tells its result from that of a later one. */
 export interface Address {
   host: string;
   port: number;
@@ -31,7 +31,7 @@ export class NoPrimaryError extends AggregateError {
 export class DatabaseHosts {
   private static readonly known = new Map<string, DatabaseHosts>();
   private search: Promise<Address> | undefined;
-  /** The result of the last search that succeeded. */
+  /** The result of this search, once it has succeeded. */
   private found: Address | undefined;
 
   private constructor(private readonly urls: readonly string[]) {}
@@ -53,8 +53,7 @@ export class DatabaseHosts {
 
   /** Finds the primary: the first one that responds, because a host that has lost its network never does. @throws NoPrimaryError */
   find(): Promise<Address> {
-    this.search ??= this.examineAll();
-    return this.search;
+    return (this.search ??= this.begin());
   }
 
   /**
@@ -66,14 +65,19 @@ export class DatabaseHosts {
     this.search = this.found = undefined;
   }
 
-  private async examineAll(): Promise<Address> {
-    try {
-      this.found = await Promise.any(this.urls.map(examine));
-      return this.found;
-    } catch (error) {
-      this.search = undefined;
-      throw new NoPrimaryError((error as AggregateError).errors);
-    }
+  /** A search that was forgotten meanwhile leaves the state of a later one alone. */
+  private begin(): Promise<Address> {
+    const search: Promise<Address> = Promise.any(this.urls.map(examine)).then(
+      (address) => {
+        if (this.search === search) this.found = address;
+        return address;
+      },
+      (error: AggregateError) => {
+        if (this.search === search) this.search = undefined;
+        throw new NoPrimaryError(error.errors);
+      },
+    );
+    return search;
   }
 }
 

@@ -91,7 +91,7 @@ type Connected = (
 /** The parameters that pg reads for each query. */
 type Limited = Client & { connectionParameters: { query_timeout: number } };
 
-/** The idle connections of a pool, which pg does not show. The last one is used next. Without the list, any one is. */
+/** The idle connections of a pool, a private list of pg, which uses the last one next. If pg has no such list, the choice is left to it. */
 interface WithIdle {
   _idle?: { client: Client }[];
 }

@@ -4,7 +4,7 @@ export const TIMEOUTS = {
   statement: 15_000,
   /** The limit of a statement of a request. */
   request: 5_000,
-  /** Of a statement of a request that is declared as long work: an export, an import, a report. */
+  /** The limit of a statement of a request that is declared as long work: an export, an import, a report. */
   longRequest: 60_000,
   lock: 3_000,
   idleInTransaction: 15_000,

@@ -77,12 +77,12 @@ export class Replica {
   private readonly logger = new Logger(Replica.name);
   private shares: Shares;
   private readonly places: Readonly<Record<keyof Shares, ConcurrencyLimiter>>;
-  /** Of the reads, while the replica is usable or behind. It opens connections by need. */
+  /** The connections of reads, while the replica is usable or behind. It opens them by need. */
   private pool: pg.Pool | undefined;
   /** The open connections of the pool. */
   private readonly clients = new Set<ClientBase>();
   private prober: ReplicaClient | undefined;
-  /** What the open connections were checked against. */
+  /** The identity with which the open connections were compared. */
   private identity: Identity | undefined;
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;

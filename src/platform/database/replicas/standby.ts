@@ -87,7 +87,7 @@ interface Server extends Identity {
 export class ReplicaClient extends SessionClient<Server> {
   protected readonly questions = `current_database() AS name, ${IDENTITY}`;
   private readonly identity: Identity;
-  /** Of the primary, for operators. */
+  /** The name of the primary in messages for operators. */
   private readonly primary: string;
 
   /** @param config.cell undefined: of the database of DATABASE_URL */
