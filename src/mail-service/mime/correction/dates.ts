@@ -39,15 +39,15 @@ const INTERNET = new RegExp(
   String.raw`^(?:\p{L}+\.?,? ?)?(?<day>\d{1,2})[ -](?<month>[a-z]{3})[a-z]*\.?[ -](?<year>\d{2,4}),? ${CLOCK} ?(?<zone>.*)$`,
   'iu',
 );
-/** `Sat Nov 28 08:00:00 CET 2026`, of the function asctime of C. */
+/** `Sat Nov 28 08:00:00 CET 2026`, of the function asctime of C, and `Sat Nov 28 08:00:00 2026 +0100` of git. */
 const ASCTIME = new RegExp(
-  String.raw`^[a-z]{3},? (?<month>[a-z]{3}) (?<day>\d{1,2}) ${CLOCK} (?:(?<zone>[a-z+\d-]+) )?(?<year>\d{4})$`,
+  String.raw`^[a-z]{3},? (?<month>[a-z]{3}) (?<day>\d{1,2}) ${CLOCK} (?:(?<zone>[a-z+\d-]+) )?(?<year>\d{4})(?: (?<last>.+))?$`,
   'i',
 );
-/** `+0100`, `GMT+1` or `+01:00 CET`: the name after an offset says nothing more. */
-const OFFSET = /^(?:GMT|UTC?)? ?([+-])(\d{1,2})(?::?(\d{2}))?(?!\S)/i;
-/** The zones that `Date` reads. */
-const ZONE = /\b(?:GMT|UTC?|[ECMP][SD]T)\b|\dZ\b| Z\b|:\d{2}(?:\.\d+)? ?[+-]\d/i;
+/** `+0100`, `GMT+1`, `+01:00 CET` or `+0100, CET`: the name after an offset says nothing more. */
+const OFFSET = /^(?:GMT|UTC?)? ?([+-])(\d{1,2})(?::?(\d{2}))?(?![\d:])/i;
+/** The zones that `Date` reads. An offset follows the clock, but not always directly. A date after the clock contains no offset. */
+const ZONE = /\b(?:GMT|UTC?|[ECMP][SD]T)\b|\dZ\b| Z\b|:\d{2}(?:\.\d+)? ?[+-]\d|:\d{2}[^:]*(?: |[ap]m)[+-]\d/i;
 
 /**
  * The time of a Date header (RFC 5322, 3.3 and 4.3). A zone that is missing or unknown is +0000, a year of two digits is 1950 to 2049. One
@@ -58,7 +58,7 @@ export function parseDate(text: string): Date {
   const line = text.replace(/\s+/g, ' ').replace(/ ?: ?/g, ':').trim();
   const found = (INTERNET.exec(line) ?? ASCTIME.exec(line))?.groups;
   const month = MONTHS.indexOf(found?.['month']?.toLowerCase() ?? '');
-  const zone = found?.['zone'] ?? '';
+  const zone = found?.['zone'] ?? found?.['last'] ?? '';
   // Date headers have no clock of 12 hours.
   if (!found || month < 0 || /^[ap]m\b/i.test(zone)) return otherDate(line);
   const part = (name: string): number => Number(found[name] ?? 0);
