@@ -105,8 +105,9 @@ describe('a malformed date', () => {
     expect(codes(event)).toEqual(['invalid_date']);
   });
 
-  const withInstances = (...instances: string[][]): ReadEvent => {
-    const text = [DAILY, ...instances].flatMap((each) => ['BEGIN:VEVENT', 'UID:a', ...each, 'END:VEVENT']);
+  const withInstances = (...instances: string[][]): ReadEvent => readAll(DAILY, ...instances);
+  const readAll = (...events: string[][]): ReadEvent => {
+    const text = events.flatMap((each) => ['BEGIN:VEVENT', 'UID:a', ...each, 'END:VEVENT']);
     const [calendar] = parseCalendars(['BEGIN:VCALENDAR', ...text, 'END:VCALENDAR', ''].join('\r\n'));
     const [master, ...others] = calendar!.components;
     return readEvent(master!, others, new EventClock(new CalendarZones(calendar!), null));
@@ -125,13 +126,53 @@ describe('a malformed date', () => {
     expect(warnings).toEqual([]);
   });
 
+  test('of an instance leaves its other values', () => {
+    const { overrides, warnings } = withInstances(
+      ['RECURRENCE-ID:20260331T100000Z', 'DTSTART:x', 'STATUS:CANCELLED'],
+      ['RECURRENCE-ID:20260401T100000Z', 'DTSTART:x', 'SUMMARY:New'],
+    );
+    expect(overrides.map(({ patch }) => patch)).toEqual([{ status: 'cancelled' }, { title: 'New' }]);
+    expect(warnings.map(({ code }) => code)).toEqual(['invalid_date']);
+  });
+
+  test('is not the one that an instance lacks: its end is its own', () => {
+    const { overrides, warnings } = withInstances(
+      ['RECURRENCE-ID:20260331T100000Z', 'DTEND:20260331T123000Z'],
+      ['RECURRENCE-ID:20260401T100000Z', 'DURATION:PT2H'],
+      ['RECURRENCE-ID:20260402T100000Z', 'DURATION:long'],
+    );
+    expect(overrides.map(({ patch }) => [patch.starts, patch.ends])).toEqual([
+      ['2026-03-31T10:00:00', '2026-03-31T12:30:00'],
+      ['2026-04-01T10:00:00', '2026-04-01T12:00:00'],
+    ]);
+    expect(warnings.map(({ code }) => code)).toEqual(['invalid_duration']);
+  });
+
+  test('is not the one that an instance lacks: it has the length of its period', () => {
+    const period = 'RDATE;VALUE=PERIOD:20260410T100000Z/PT3H';
+    const event = readAll([...DAILY, period], ['RECURRENCE-ID:20260410T100000Z', 'SUMMARY:New']);
+    expect(event.overrides).toMatchObject([{ patch: { title: 'New', ends: '2026-04-10T13:00:00' } }]);
+  });
+
   test.each([
     ['DTSTART:12000101T100000Z', [], 'DTSTART must lie between 1900 and 9989'],
     ['DTSTART:20260331T100000Z', ['DTEND:20460331T100000Z'], 'DTEND must be at most 10 years after DTSTART'],
   ])('of an instance, %s, is named by its warning', (start, others, reason) => {
     const { overrides, warnings } = withInstances(['RECURRENCE-ID:20260331T100000Z', start, ...others]);
-    const message = `The instance of 2026-03-31T10:00:00 is as its series: ${reason}.`;
+    const message = `The instance of 2026-03-31T10:00:00 has the times of its series: ${reason}.`;
     expect([overrides, warnings]).toEqual([[], [{ code: 'invalid_date', message }]]);
+  });
+
+  test.each([
+    'EXDATE:16010101T000000Z,20260402T100000Z',
+    'RDATE:16010101T000000Z,20260402T100000Z',
+    'RDATE;VALUE=PERIOD:16010101T000000Z/PT1H,20260402T100000Z/PT1H',
+  ])('beyond the calendar is ignored: %s', (line) => {
+    const event = read(...DAILY, line);
+    const { added, excluded } = event.recurrence;
+    expect([...added, ...excluded]).toEqual(['2026-04-02T10:00:00']);
+    const message = `${line.slice(0, line.search(/[;:]/))}:16010101T000000Z is not from 1900 to 9989; it is ignored.`;
+    expect(event.warnings).toEqual([{ code: 'invalid_date', message }]);
   });
 
   test.each(['EXDATE', 'RDATE'])('of %s is read in a list with a limit', (name) => {
@@ -154,6 +195,38 @@ describe('a malformed date', () => {
     const event = readOrphans(calendar!.components, new EventClock(new CalendarZones(calendar!), null));
     expect(event.recurrence.added).toEqual(['2026-03-31T10:00:00', '2026-04-02T10:00:00']);
     expect(codes(event)).toEqual(['invalid_date']);
+  });
+});
+
+describe('instances of an unknown series', () => {
+  const readInstances = (...instances: string[][]): ReadEvent => {
+    const text = instances.flatMap((each) => ['BEGIN:VEVENT', 'UID:a', ...each, 'END:VEVENT']);
+    const [calendar] = parseCalendars(['BEGIN:VCALENDAR', ...text, 'END:VCALENDAR', ''].join('\r\n'));
+    return readOrphans(calendar!.components, new EventClock(new CalendarZones(calendar!), null));
+  };
+
+  test.each([[[]], [['DTSTART:soon']]])('have the times of the first with a start: %j', (start) => {
+    const event = readInstances(
+      ['RECURRENCE-ID:20260331T100000Z', ...start, 'STATUS:CANCELLED'],
+      ['RECURRENCE-ID:20260402T100000Z', 'DTSTART:20260402T120000Z', 'DTEND:20260402T130000Z'],
+    );
+    expect(event.recurrence.added).toEqual(['2026-03-31T10:00:00', '2026-04-02T10:00:00']);
+    expect(event.times).toMatchObject({ starts: '2026-03-31T10:00:00', ends: '2026-03-31T11:00:00' });
+    expect(event.overrides).toMatchObject([
+      { recurrence_key: '2026-03-31T10:00:00', patch: { status: 'cancelled' } },
+      { recurrence_key: '2026-04-02T10:00:00', patch: { starts: '2026-04-02T12:00:00' } },
+    ]);
+  });
+
+  test('take place at their RECURRENCE-ID if none has a start', () => {
+    const event = readInstances(
+      ['RECURRENCE-ID;TZID=Europe/Berlin:20260331T100000', 'DURATION:PT1H'],
+      ['RECURRENCE-ID;TZID=Europe/Berlin:20260401T100000', 'DTSTART:soon', 'STATUS:CANCELLED'],
+    );
+    expect(event.recurrence.added).toEqual(['2026-03-31T10:00:00', '2026-04-01T10:00:00']);
+    expect(event.times).toMatchObject({ ends: '2026-03-31T11:00:00', time_zone: 'Europe/Berlin' });
+    expect(event.overrides.map(({ patch }) => patch.status)).toEqual([undefined, 'cancelled']);
+    expect(() => readInstances(['RECURRENCE-ID:soon'])).toThrow('RECURRENCE-ID is not a date or time');
   });
 });
 

@@ -23,7 +23,7 @@ import { type AlarmedInstance, alarmsOf, withInstanceAlarms } from './ics/alarms
 import { line } from './ics/storable.js';
 import { contentOfVevent, lostNamesOf } from './vevent-content.js';
 import { participantsOf, peopleOf, withInstanceRows } from './vevent-people.js';
-import { type ReadWarning, type Start, unlessInvalid } from './vevent-time-parts.js';
+import { invalid, type ReadWarning, type Start, unlessInvalid } from './vevent-time-parts.js';
 import { EventClock, type Recurrence } from './vevent-times.js';
 
 const MAX_UID = 500;
@@ -69,7 +69,11 @@ export function readEvent(master: Component, instances: readonly Component[], cl
   const content = contentOfVevent(master);
   const base = { ...content, ...times, ...recurrence } as EventRow;
   const participants = participantsOf(master, '');
-  const read = readInstances(base, start, instances, clock);
+  const own = new Map([
+    ...clock.periods(master, start, times),
+    ...clock.corrections(start, times, recurrence),
+  ]);
+  const read = readInstances(base, start, instances, clock, own);
   const organizer = organizerOf(master);
   const alarms = alarmsOf(master, times, isSeries(recurrence));
   return {
@@ -79,10 +83,7 @@ export function readEvent(master: Component, instances: readonly Component[], cl
     content,
     times,
     recurrence,
-    overrides: withTimes(read.overrides, base, [
-      clock.corrections(start, times, recurrence),
-      clock.periods(master, start, times),
-    ]),
+    overrides: withTimes(read.overrides, base, own),
     organizer,
     participants: withInstanceRows(participants, read.participants, organizer?.email),
     people: peopleOf(master),
@@ -99,9 +100,8 @@ export function readEvent(master: Component, instances: readonly Component[], cl
  * @throws ICalendarError; RecurrenceError for a rule
  */
 export function readOrphans(given: readonly Component[], clock: EventClock): ReadEvent {
-  const idOf = (instance: Component): Property => propertyOf(instance, 'RECURRENCE-ID') as Property;
   const instances = given.toSorted((a, b) => (idOf(a).value < idOf(b).value ? -1 : 1));
-  const [first] = instances as [Component];
+  const first = firstOf(instances, clock);
   const start = clock.begin(first);
   const own = clock.times(first, start);
   const found = instances
@@ -109,8 +109,7 @@ export function readOrphans(given: readonly Component[], clock: EventClock): Rea
     .flatMap((each) => unlessInvalid(() => clock.keyOf(idOf(each), start, own)) ?? []);
   const added = [...new Set(found)].toSorted();
   const [starts] = added;
-  if (starts === undefined)
-    throw new ICalendarError('invalid_value', 'RECURRENCE-ID is not a date or time', 'RECURRENCE-ID');
+  if (starts === undefined) throw invalid('RECURRENCE-ID', 'is not a date or time');
   const ends = wallText(wallOf(starts) + nominalLength(own), isDay(starts));
   const master = { ...first, properties: first.properties.filter(({ name }) => !RECURRING.has(name)) };
   const content = contentOfVevent(first);
@@ -133,6 +132,29 @@ export function readOrphans(given: readonly Component[], clock: EventClock): Rea
   };
 }
 
+const idOf = (instance: Component): Property => propertyOf(instance, 'RECURRENCE-ID') as Property;
+
+/**
+ * The instance whose values a series of instances has: the first with usable times. If none has such times, it is the first with a usable
+ * RECURRENCE-ID, which is then its start.
+ * @throws ICalendarError
+ */
+function firstOf(instances: readonly Component[], clock: EventClock): Component {
+  const isUsable = (each: Component): boolean => unlessInvalid(() => clock.times(each)) !== null;
+  const read = instances.slice(0, MAX_OVERRIDES);
+  const first = read.find(isUsable) ?? read.map(atItsId).find(isUsable);
+  if (!first) throw invalid('RECURRENCE-ID', 'is not a date or time');
+  return first;
+}
+
+const atItsId = (instance: Component): Component => ({
+  ...instance,
+  properties: [
+    ...instance.properties.filter(({ name }) => name !== 'DTSTART'),
+    { ...idOf(instance), name: 'DTSTART' },
+  ],
+});
+
 /** The warning that values of an event or of its instances exceed a limit. */
 function lossesOf(events: readonly Component[]): ReadWarning[] {
   const names = [...new Set(events.slice(0, MAX_OVERRIDES).flatMap(lostNamesOf))];
@@ -152,10 +174,10 @@ const RECURRING: ReadonlySet<string> = new Set(['RECURRENCE-ID', 'RRULE', 'RDATE
 function withTimes(
   overrides: readonly OverrideRow[],
   series: EventRow,
-  times: readonly ReadonlyMap<string, EventTimes>[],
+  times: ReadonlyMap<string, EventTimes>,
 ): OverrideRow[] {
   const found = new Map(overrides.map((override) => [override.recurrence_key, override]));
-  for (const [key, own] of times.flatMap((each) => [...each])) {
+  for (const [key, own] of times) {
     if (found.has(key) || found.size >= MAX_OVERRIDES || series.excluded.includes(key)) continue;
     const patch = differences(series, key, own);
     if (Object.keys(patch).length > 0)
@@ -169,6 +191,7 @@ const inOrder = (a: OverrideRow, b: OverrideRow): number => (a.recurrence_key < 
 /**
  * Reads VEVENTs with RECURRENCE-ID as changes of a series.
  * @param start DTSTART of the series; for a stored series the result of `startOf`
+ * @param own the times of the instances that the series itself states at other times, by key
  * @returns the instances that differ, in order, and their attendees with the response to the instance
  * @throws ICalendarError
  */
@@ -177,16 +200,19 @@ export function readInstances(
   start: Start,
   instances: readonly Component[],
   clock: EventClock,
+  own: ReadonlyMap<string, EventTimes> = new Map(),
 ): { overrides: OverrideRow[]; participants: ParticipantRow[]; alarmed: AlarmedInstance[] } {
   const overrides = new Map<string, OverrideRow>();
   const participants: ParticipantRow[] = [];
   const alarmed: AlarmedInstance[] = [];
   for (const { instance, key, keys } of namedInstances(series, start, instances, clock)) {
-    const times = unlessInvalid(
-      () => timesOfInstance(series, key, instance, clock),
-      (message) => clock.warn('invalid_date', `The instance of ${key} is as its series: ${message}.`),
-    );
-    if (!times) continue;
+    const usual = own.get(key) ?? timesOfKey(series, key);
+    const times =
+      unlessInvalid(
+        () => timesOfInstance(usual, instance, clock),
+        (message) =>
+          clock.warn('invalid_date', `The instance of ${key} has the times of its series: ${message}.`),
+      ) ?? usual;
     const content = contentOfVevent(instance);
     const shift = wallOf(times.starts) - wallOf(key);
     for (const each of keys) {
@@ -205,15 +231,18 @@ export function readInstances(
   return { overrides: [...overrides.values()].toSorted(inOrder), participants, alarmed };
 }
 
-/**
- * The times of an instance. One without DTSTART, such as some programs write for a cancelled instance, has the times of its key.
- * @throws ICalendarError
- */
-function timesOfInstance(series: EventRow, key: string, instance: Component, clock: EventClock): EventTimes {
-  if (propertyOf(instance, 'DTSTART')) return clock.times(instance);
+/** The times of an instance that its series states. */
+function timesOfKey(series: EventRow, key: string): EventTimes {
   const { time_zone, end_time_zone, exact_duration } = series;
   return { time_zone, end_time_zone, exact_duration, ...timesAt(series, wallOf(key)) };
 }
+
+/**
+ * The times of an instance. One without DTSTART, such as some programs write for a cancelled instance, starts as usual.
+ * @throws ICalendarError
+ */
+const timesOfInstance = (usual: EventTimes, instance: Component, clock: EventClock): EventTimes =>
+  propertyOf(instance, 'DTSTART') ? clock.times(instance) : clock.times(instance, startOf(usual), usual);
 
 interface NamedInstance {
   instance: Component;

@@ -124,11 +124,11 @@ export function unlessInvalid<T>(read: () => T, refuse?: (message: string) => vo
 export const withoutEnd = (start: Start): EventTimes =>
   stored(start, start.wall + (start.isDate ? DAY : 0), null, false);
 
-/** The times of an event with DURATION; a malformed one is ignored. */
-export function lasting(start: Start, text: string, warn: Warn): EventTimes {
+/** The times of an event with DURATION; null for a malformed one, which is ignored. */
+export function lasting(start: Start, text: string, warn: Warn): EventTimes | null {
   const times = unlessInvalid(() => lastingFor(start, text));
   if (!times) warn('invalid_duration', `DURATION:${text.slice(0, 100)} is not a duration; it is ignored.`);
-  return times ?? withoutEnd(start);
+  return times;
 }
 
 function lastingFor(start: Start, text: string): EventTimes {

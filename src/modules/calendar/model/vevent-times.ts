@@ -1,6 +1,7 @@
 import {
   type CalendarZones,
   type Component,
+  formatTime,
   ICalendarError,
   isUnnamedZone,
   parameterOf,
@@ -93,8 +94,11 @@ export class EventClock {
     this.found.set(code, { code, message });
   };
 
-  /** The times of an event or of an instance. @throws ICalendarError */
-  times(event: Component, start = this.start(event)): EventTimes {
+  /**
+   * The times of an event or of an instance.
+   * @param usual those of one without a readable end @throws ICalendarError
+   */
+  times(event: Component, start = this.start(event), usual = withoutEnd(start)): EventTimes {
     const end = propertyOf(event, 'DTEND');
     const length = propertyOf(event, 'DURATION');
     const until = end ? unlessInvalid(() => this.readStart(end)) : null;
@@ -102,9 +106,7 @@ export class EventClock {
       this.warn('invalid_duration', `DTEND:${end.value.slice(0, 100)} is not a date or time; it is ignored.`);
     const times = until
       ? this.readUntil(start, until)
-      : length
-        ? lasting(start, length.value, this.warn)
-        : withoutEnd(start);
+      : ((length && lasting(start, length.value, this.warn)) ?? usual);
     const [from, to] = [checkedWall(times.starts), checkedWall(times.ends)];
     if (from === null || to === null) throw invalid('DTSTART', 'must lie between 1900 and 9989');
     if (to - from > MAX_LENGTH) throw invalid('DTEND', 'must be at most 10 years after DTSTART');
@@ -116,7 +118,7 @@ export class EventClock {
     const rules = rulesOf(event, start, this.warn);
     if (rules.length > MAX_RULES) throw invalid('RRULE', `occurs at most ${MAX_RULES} times`);
     const added = this.keys(event, 'RDATE', start, times, null);
-    if (start.rules) return this.expanded(event, start, start.rules, rules);
+    if (start.rules) return this.expanded(event, start, times, start.rules, rules);
     const excluded = new Set(this.keys(event, 'EXDATE', start, times, { rules, added, excluded: [] }));
     for (const wall of excludedByRules(event, start, rules, this.warn))
       excluded.add(checked(wallText(wall, start.isDate)));
@@ -138,7 +140,7 @@ export class EventClock {
       if (!property.value.includes('/')) continue;
       const tzid = parameterOf(property, 'TZID') ?? null;
       for (const { kind, wall, length } of unlessInvalid(() => periodsOf(property)) ?? []) {
-        const [key] = this.keysOf({ kind, wall, tzid }, start, times, null);
+        const [key] = unlessInvalid(() => this.keysOf({ kind, wall, tzid }, start, times, null)) ?? [];
         const seconds =
           typeof length === 'number'
             ? length
@@ -164,11 +166,20 @@ export class EventClock {
     series: Recurrence | null,
   ): string[] {
     const found = new Set<string>();
-    for (const time of datesOf(event, name, this.warn)) {
+    for (const time of this.dates(event, name, start, times)) {
       for (const key of this.keysOf(time, start, times, series)) found.add(key);
       if (found.size > MAX_DATES) throw invalid(name, `has at most ${MAX_DATES} dates`);
     }
     return [...found].toSorted();
+  }
+
+  /** The dates of the properties of this name. One that no series can have is ignored. @throws ICalendarError */
+  private dates(event: Component, name: 'RDATE' | 'EXDATE', start: Start, times: EventTimes): Dated[] {
+    return datesOf(event, name, this.warn).filter((time) => {
+      const ignore = (): void =>
+        this.warn('invalid_date', `${name}:${formatTime(time)} is not from 1900 to 9989; it is ignored.`);
+      return unlessInvalid(() => this.keysOf(time, start, times, null), ignore) !== null;
+    });
   }
 
   /**
@@ -263,9 +274,15 @@ export class EventClock {
   }
 
   /** The instances of a series whose zone no IANA name describes, as dates: the rules of a VTIMEZONE cannot be stored. */
-  private expanded(event: Component, start: Start, zone: ZoneRules, rules: string[]): Recurrence {
-    const added = datesOf(event, 'RDATE', this.warn);
-    const excluded = Map.groupBy(datesOf(event, 'EXDATE', this.warn), ({ kind }) => kind === 'date');
+  private expanded(
+    event: Component,
+    start: Start,
+    times: EventTimes,
+    zone: ZoneRules,
+    rules: string[],
+  ): Recurrence {
+    const added = this.dates(event, 'RDATE', start, times);
+    const excluded = Map.groupBy(this.dates(event, 'EXDATE', start, times), ({ kind }) => kind === 'date');
     const clock = (time: Dated): number => {
       if (time.kind === 'date') return atTimeOf(start, time.wall);
       const instant = this.wallOf(time, start);
