@@ -77,8 +77,10 @@ export function* textPieces(html: string): Generator<string> {
  */
 function tagAt(html: string, open: number): { end: number; name: string } {
   const next = html.charCodeAt(open + 1);
-  if (next === EXCLAMATION || next === QUESTION)
-    return { end: after(html, html.startsWith('<!--', open) ? '-->' : '>', open), name: '' };
+  if (next === EXCLAMATION || next === QUESTION) {
+    const end = html.startsWith('<!--', open) ? commentEnd(html, open) : after(html, '>', open);
+    return { end, name: '' };
+  }
   const start = next === SLASH ? open + 2 : open + 1;
   if (isLetter(html.charCodeAt(start))) {
     let end = start + 1;
@@ -91,6 +93,14 @@ function tagAt(html: string, open: number): { end: number; name: string } {
   // Browsers read `</` without a name as a comment, and as text at the end.
   const comment = next === SLASH && start < html.length;
   return { end: comment ? after(html, '>', open) : open, name: '' };
+}
+
+/** The end of a comment, `-->` or `--!>`. The first may share the hyphens of the start: `<!-->` is a comment. */
+const COMMENT_END = /-->|..--!>/gs;
+
+function commentEnd(html: string, open: number): number {
+  COMMENT_END.lastIndex = open + 2;
+  return COMMENT_END.test(html) ? COMMENT_END.lastIndex : html.length;
 }
 
 /** The value of an attribute may contain `>` between quotes. Quotes elsewhere have no meaning. */
@@ -192,29 +202,29 @@ function positionOf(html: string, wanted: RegExp, from: number): number {
   return wanted.exec(html)?.index ?? -1;
 }
 
-const HIDDEN = ['script', 'style', 'title'];
-const [HIDDEN_STARTS, HIDDEN_ENDS] = [
-  new RegExp(`<(?:!--|(?:${HIDDEN.join('|')})\\b)`, 'gi'),
-  new Map(HIDDEN.map((name) => [name, new RegExp(`</${name}`, 'gi')])),
-] as const;
+/** The elements whose text is hidden, and their ends. */
+const HIDDEN = new Map(
+  ['script', 'style', 'title'].map((name) => [name, new RegExp(String.raw`</${name}(?=[\s/>])`, 'gi')]),
+);
 
 /** The HTML without scripts, styles, the title and comments, in one pass. */
 export function withoutScripts(html: string): string {
   let kept = '';
-  let at = 0;
-  for (let open = positionOf(html, HIDDEN_STARTS, 0); open >= 0; open = positionOf(html, HIDDEN_STARTS, at)) {
-    kept += html.slice(at, open);
-    if (html.startsWith('<!--', open)) {
-      at = after(html, '-->', open);
-      continue;
+  let from = 0;
+  let open = html.indexOf('<');
+  while (open >= 0) {
+    const { end, name } = tagAt(html, open);
+    const isComment = name === '' && end > open;
+    const closing = html.charCodeAt(open + 1) === SLASH ? undefined : HIDDEN.get(name.toLowerCase());
+    const next = closing ? positionOf(html, closing, end) : Math.max(end, open + 1);
+    if (isComment || closing) {
+      kept += html.slice(from, open);
+      from = next;
     }
-    const name = html.slice(open + 1, open + 7).toLowerCase();
-    const end = HIDDEN.find((each) => name.startsWith(each)) as string;
-    const close = positionOf(html, HIDDEN_ENDS.get(end) as RegExp, open);
-    if (close < 0) return kept;
-    at = close;
+    if (next < 0) return kept;
+    open = html.indexOf('<', next);
   }
-  return kept + html.slice(at);
+  return kept + html.slice(from);
 }
 
 const [PRE_START, PRE_END] = [/<pre\b/gi, /<\/pre/gi] as const;
@@ -236,20 +246,26 @@ function joinedLines(html: string): string {
 const [LINK_START, LINK_END] = [/<a\s/gi, /<\/a(?![^\s/>])/gi] as const;
 const HREF = /\shref\s*=\s*(?:"(https?:[^"]*)"|'(https?:[^']*)'|(https?:[^\s"'>]+))/i;
 
+/** Characters of a text that may name the address of its link, and of this address. A search in longer ones can take seconds. */
+const LONGEST_NAMED = 2_000;
+
 /** The HTML with the address of each link after its text, unless the text names it. A link without text is a picture. */
 function withAddresses(html: string): string {
   let text = '';
   let at = 0;
   for (let open = positionOf(html, LINK_START, 0); open >= 0; open = positionOf(html, LINK_START, at)) {
-    const start = html.indexOf('>', open);
-    const close = start < 0 ? -1 : positionOf(html, LINK_END, start);
+    const { end } = tagAt(html, open);
+    const close = positionOf(html, LINK_END, end);
     if (close < 0) break;
-    const [, quoted, single, bare] = HREF.exec(html.slice(open, start)) ?? [];
+    const [, quoted, single, bare] = HREF.exec(html.slice(open, end)) ?? [];
     const href = (quoted ?? single ?? bare ?? '').trim();
-    const label = plainText(html.slice(start + 1, close));
-    const isNamed = label === '' || label.includes(plainText(href).replace(/\/$/, ''));
+    const label = plainText(html.slice(end, close));
+    const isNamed = label === '' || isNamedBy(label, href);
     text += html.slice(at, close) + (isNamed ? '' : ` [${href.replaceAll('<', '&lt;')}]`);
     at = close;
   }
   return text + html.slice(at);
 }
+
+const isNamedBy = (label: string, href: string): boolean =>
+  Math.max(label.length, href.length) <= LONGEST_NAMED && label.includes(plainText(href).replace(/\/$/, ''));

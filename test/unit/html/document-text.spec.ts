@@ -16,6 +16,10 @@ describe('the text of a document', () => {
     ['a<br>\nb<br><br>c', 'a\nb\n\nc'],
     ['<p>a</p><!-- <style> --><p>b</p>', 'a\n\nb'],
     ['<p>a</p><!--[if mso]><style>p { color: red }<![endif]--><p>b</p><style>x</style>', 'a\n\nb'],
+    ['<!-- a --!>b<!--!> c --><!----!>d<!-->e<!--->f', 'bdef'],
+    ['<img alt="<!-- x"><p>a</p><img alt="<title>"><p>b</p>', 'a\n\nb'],
+    ['<title-bar>a</title-bar><p>b</p><style-x>c</style-x>', 'a\n\nb\n\nc'],
+    ['<script title="</script>">x</script-1></script >a', 'a'],
   ])('%j', (html, text) => {
     expect(documentText(html)).toBe(text);
   });
@@ -30,8 +34,16 @@ describe('the text of a document', () => {
     ['<a href="https://e.example/">open', 'open'],
     ['<a href="https://e.example/"><abbr>RFC</abbr> 1</a> x', 'RFC 1 [https://e.example/] x'],
     ['<a href="https://e.example/?q=a<p b">x</a> y', 'x [https://e.example/?q=a<p b] y'],
+    ['<a title="a > b" href="https://e.example/">x</a> y', 'x [https://e.example/] y'],
   ])('has the addresses of links: %j', (html, text) => {
     expect(documentText(html)).toBe(text);
+  });
+
+  test('has the address of a link whose text is too long to name it', () => {
+    const textOf = (label: string) => documentText(`<a href="https://e.example/">${label}</a>`);
+    const named = 'https://e.example'.padEnd(2_000, '.');
+    expect(textOf(named)).toBe(named);
+    expect(textOf(`${named}.`)).toBe(`${named}. [https://e.example/]`);
   });
 
   test('takes linear time', () => {
@@ -39,5 +51,8 @@ describe('the text of a document', () => {
       expect(documentText(piece.repeat(100_000)).length).toBeLessThan(1_000_000);
     expect(documentText(`<p>x${'<br>'.repeat(250_000)}y`)).toBe('x\n\ny');
     expect(documentText(`<p>x<pre>${'\n'.repeat(1_000_000)}y`)).toBe('x\n\ny');
+    const [address, part] = [`https:b${'a'.repeat(100_000)}`, `https:b${'a'.repeat(99_000)} `];
+    const label = part.repeat(6) + 'a'.repeat(300_000);
+    expect(documentText(`<a href="${address}">${label}</a>`)).toBe(`${label} [${address}]`);
   });
 });
