@@ -31,7 +31,7 @@ export interface ItipPart {
 export interface ItipMessage {
   method: ItipMethod;
   uid: string;
-  /** It includes its VTIMEZONEs. */
+  /** The VCALENDAR of the message, with its VTIMEZONEs. */
   calendar: Component;
   /** The whole event first, then the instances. */
   parts: ItipPart[];

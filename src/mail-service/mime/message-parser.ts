@@ -83,9 +83,9 @@ export const MAX_TEXT = 1_048_576;
 const UNDECLARED = 'undeclared';
 
 /**
- * mailparser with ten corrections: the text of HTML, addresses and dates of other forms (RFC 5322), quotes in format=flowed (RFC 3676), text files, which
- * mailparser puts into the text of the message, texts of other types than plain and HTML (RFC 2046 4.1.4), texts without a known
- * character set, character sets of seven bits that TextDecoder and libmime do not know, base64 with a text after it, and uuencode.
+ * mailparser with ten corrections: the text of HTML, addresses and dates of other forms (RFC 5322), quotes in format=flowed (RFC 3676),
+ * text files, which mailparser puts into the text of the message, texts of other types than plain and HTML (RFC 2046 4.1.4), texts without
+ * a known character set, character sets of seven bits that TextDecoder and libmime do not know, base64 with a text after it, and uuencode.
  */
 export class MessageParser extends (MailParser as unknown as Constructor) {
   /** The Content-Location of the HTML. */
