@@ -21,13 +21,12 @@ import {
   datesFrom,
   InstanceMap,
   instanceOf,
-  lengthOf,
   namesDay,
   seriesClock,
   seriesOf,
   wallIn,
 } from './todo-instances.js';
-import { currentOf, SERIES_NAMES, shiftedTodo } from './todo-series.js';
+import { currentOf, SERIES_NAMES, shiftedTodo, withNamesMoved } from './todo-series.js';
 import {
   dueOf,
   type KeptTodo,
@@ -124,10 +123,11 @@ function mergedWith(
   for (const part of PARTS) {
     const isMoved = part.names.includes('DUE') && values.rrule !== null;
     if (read && !(isMoved && hasLeft) && part.values.every((name) => isSame(name, read, values))) continue;
-    const times = (isMoved ? movedTimes(merged, row, clock) : null) ?? own;
+    const moved = isMoved ? movedTimes(merged, row, clock) : null;
     if (isMoved) others = laterInstances(others, merged, row, clock);
-    for (const name of part.names) replace(merged, name, times.get(name));
+    for (const name of part.names) replace(merged, name, (moved?.times ?? own).get(name));
     if (!isMoved) continue;
+    if (moved) others = renamed(others, merged, moved.namesBy, clock);
     startAnew(merged, own, row, clock);
     others = instancesAmong(others, merged, clock);
   }
@@ -145,12 +145,20 @@ const isOffSchedule = ({ date, recurrence }: TaskResourceRow): boolean =>
 
 const dayOf = (date: string | null): number => (parseWallTime(date ?? '') ?? 0) / DAY;
 
-/** The start and the due date of a series whose date was changed, as far apart as they were; null: a day has become a time, or a time a day. */
+/** The times of a series whose date was changed. */
+interface MovedTimes {
+  /** The start and the due date, as far apart as they were. */
+  times: ReadonlyMap<string, Property[]>;
+  /** Seconds by which the names of its instances move: those of a series in UTC, across a clock change. */
+  namesBy: number;
+}
+
+/** Null: a day has become a time, or a time a day. */
 function movedTimes(
   merged: ReadonlyMap<string, Property[]>,
   { date, due_at }: TaskResourceRow,
   clock: TodoClock,
-): ReadonlyMap<string, Property[]> | null {
+): MovedTimes | null {
   const todo = toTodo(merged);
   const due = readable(() => dueOf(todo, clock));
   if (!due || due.isDate !== (due_at === null)) return null;
@@ -158,8 +166,25 @@ function movedTimes(
   const instant = due_at === null ? due.instant : Math.floor(Date.parse(due_at) / 1000);
   const wall =
     due_at === null ? dayOf(date) * DAY - due.wall : zone.toWall(instant) - zone.toWall(due.instant);
-  const moved = readable(() => shiftedTodo(todo, wall, instant - due.instant));
-  return moved && Map.groupBy(moved.properties, ({ name }) => name);
+  const exact = instant - due.instant;
+  return readable(() => {
+    const isUtc = (startOf(todo, clock) ?? due).isUtc;
+    const { properties } = shiftedTodo(todo, wall, exact);
+    return { times: Map.groupBy(properties, ({ name }) => name), namesBy: isUtc ? exact - wall : 0 };
+  });
+}
+
+/** Moves the names of the instances of a series in UTC; returns its changed instances. */
+function renamed(
+  others: readonly Component[],
+  merged: Map<string, Property[]>,
+  seconds: number,
+  clock: TodoClock,
+): readonly Component[] {
+  const kept = { properties: Object.fromEntries(merged), alarms: [], others: [...others] };
+  const moved = withNamesMoved(kept, seconds, clock);
+  replace(merged, 'EXDATE', moved.properties['EXDATE']);
+  return moved.others;
 }
 
 /** A series whose date was changed has the rule and the dates from the new date on. */
@@ -171,10 +196,9 @@ function startAnew(
 ): void {
   replace(merged, 'RRULE', own.get('RRULE'));
   const from = (dayOf(row.date) + 1) * DAY;
+  const onClock = seriesClock(row, toTodo(merged), clock).clock;
   for (const name of ['EXDATE', 'RDATE']) {
-    const left = (merged.get(name) ?? []).flatMap(
-      (given) => datesFrom(given, from, seriesClock(row, clock)) ?? [],
-    );
+    const left = (merged.get(name) ?? []).flatMap((given) => datesFrom(given, from, onClock) ?? []);
     replace(merged, name, left.length === 0 ? undefined : left);
   }
 }
@@ -189,9 +213,7 @@ function laterInstances(
   row: TaskResourceRow,
   clock: TodoClock,
 ): readonly Component[] {
-  const onClock = seriesClock(row, clock);
-  const todo = toTodo(merged);
-  const length = readable(() => lengthOf(todo, onClock)) ?? 0;
+  const { clock: onClock, length } = seriesClock(row, toTodo(merged), clock);
   const { scheduled, start, hour } = row.recurrence ?? {};
   const day = scheduled ?? row.date ?? '';
   // Another instance of the same day, at another time, is not the one that the task stands for.
