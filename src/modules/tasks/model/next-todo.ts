@@ -14,14 +14,7 @@ import {
   seriesClock,
 } from './todo-instances.js';
 import { shiftedTodo, withNamesMoved } from './todo-series.js';
-import {
-  dueOf,
-  type KeptTodo,
-  type Moment,
-  readable,
-  reminderOf,
-  type TodoClock,
-} from './todo-values.js';
+import { dueOf, type KeptTodo, type Moment, readable, reminderOf, type TodoClock } from './todo-values.js';
 import { reminderKey, timeProperty } from './todo-writer.js';
 
 type Time = Pick<Occurrence, 'date' | 'dueAt'>;

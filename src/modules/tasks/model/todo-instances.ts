@@ -8,7 +8,14 @@ import {
   singlesOf,
   textOf,
 } from '../../../lib/icalendar/index.js';
-import { DAY, type Instance, parseRule, parseWallTime, type Series, Zone } from '../../../lib/recurrence/index.js';
+import {
+  DAY,
+  type Instance,
+  parseRule,
+  parseWallTime,
+  type Series,
+  Zone,
+} from '../../../lib/recurrence/index.js';
 import { canonicalRule, withLocalEnd } from './task-recurrence.js';
 import { dueOf, type Moment, momentsOf, readable, startOf, type TodoClock, wallOf } from './todo-values.js';
 
