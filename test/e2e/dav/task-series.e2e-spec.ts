@@ -456,6 +456,27 @@ describe('task series of CalDAV programs', () => {
     ]);
   });
 
+  test('an excluded date stays excluded in a new time zone, whose clocks do not change', async () => {
+    const lines = [
+      'SUMMARY:Sew',
+      'DUE;TZID=Europe/Berlin:20270326T100000',
+      'RRULE:FREQ=DAILY',
+      'EXDATE;TZID=Europe/Berlin:20270329T100000',
+    ];
+    expect(await put('sew', textOf('-//Test//EN', ...VTIMEZONE, ...todo('sew', ...lines)))).toBe(201);
+    const { id: taskId } = await only('Sew');
+    await ann.api.patch(`/tasks/${taskId}`, { time_zone: 'Asia/Tokyo' });
+    const shown = await putBack('sew');
+    for (const line of ['DUE;TZID=Asia/Tokyo:20270326T180000', 'EXDATE;TZID=Asia/Tokyo:20270329T180000'])
+      expect(shown).toContain(`${line}\r\n`);
+    expect((await completions(taskId)).slice(0, 4)).toEqual([
+      '2027-03-26T09:00:00.000Z',
+      '2027-03-27T09:00:00.000Z',
+      '2027-03-28T09:00:00.000Z',
+      '2027-03-30T09:00:00.000Z',
+    ]);
+  });
+
   test('after a move to another weekday, programs read no changed instances of the former one', async () => {
     const lines = ['SUMMARY:Paint', 'DUE:20270301T080000Z', 'RRULE:FREQ=WEEKLY'];
     const changed = ['SUMMARY:Paint blue', 'RECURRENCE-ID:20270308T080000Z'];
