@@ -244,6 +244,16 @@ describe('the date of a task is that of the first open instance that a query fin
     ]);
   });
 
+  test('an end in UTC is on the day of the zone of the task, whatever the zone of a query is', () => {
+    const text = todoOf([...days2, 'RRULE:FREQ=DAILY;UNTIL=20260303T230000Z']);
+    const dates = (readerZone: string) =>
+      expandedTodo(text, clockOf([], 'Europe/Berlin', readerZone), days('2026-02-01', '2026-04-01'))?.map(
+        dueIn,
+      );
+    const expected = ['2026-03-02', '2026-03-03', '2026-03-04'];
+    expect(['America/New_York', 'Asia/Tokyo'].map(dates)).toEqual([expected, expected]);
+  });
+
   test('with up to 2,000 dates of its own', () => {
     const read = (count: number) => {
       const text = todoOf([...daily, `EXDATE;VALUE=DATE:20260302,${daysFrom('2030-01-01', count - 1)}`]);

@@ -168,7 +168,7 @@ export function seriesOf(todo: Component, others: readonly Component[], clock: T
       zone,
       isDate: zone === null,
       rules: rules.map(({ value }) =>
-        withLocalEnd(parseRule(canonicalRule(value) ?? value), zone !== null, Zone.of(clock.zone)),
+        withLocalEnd(parseRule(canonicalRule(value) ?? value), zone !== null, Zone.of(clock.taskZone)),
       ),
     },
     dates: datesOf(todo, others, onClock),
