@@ -332,6 +332,25 @@ describe('task series of CalDAV programs', () => {
     ]);
   });
 
+  test('an added one after the last day of the rule starts a rule with one instance', async () => {
+    const lines = [
+      'SUMMARY:Dust',
+      'DTSTART:20270301T080000Z',
+      'DUE:20270301T090000Z',
+      'RRULE:FREQ=DAILY;UNTIL=20270302T080000Z',
+      'RDATE:20270310T100000Z,20270312T080000Z',
+    ];
+    expect(await put('dust', textOf('-//Test//EN', ...todo('dust', ...lines)))).toBe(201);
+    const second = await complete((await only('Dust')).id);
+    expect(await putBack(second!)).toContain('RRULE:FREQ=DAILY;UNTIL=20270302T080000Z\r\n');
+    const third = await complete(second!);
+    const text = await putBack(third!);
+    for (const line of ['DTSTART:20270310T100000Z', 'DUE:20270310T110000Z', 'RRULE:FREQ=DAILY;COUNT=1'])
+      expect(text).toContain(`${line}\r\n`);
+    expect(text).toContain('20270312T080000Z');
+    expect(await completions(third!)).toEqual(['2027-03-10T11:00:00.000Z', '2027-03-12T09:00:00.000Z']);
+  });
+
   test('programs read the same series of such a task', async () => {
     const lines = [
       'SUMMARY:Walk',
