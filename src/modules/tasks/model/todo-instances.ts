@@ -39,7 +39,8 @@ export interface SeriesClock extends TodoClock {
   hour: number;
   /**
    * Of a series that a program stored in UTC, while the task keeps its local hour: seconds by which the local time of its start is ahead of
-   * UTC. A time in UTC names the instance that is as far from the start on both clocks. Null for another series, and as programs read it.
+   * UTC. A time in UTC names the instance that is as far from the start on both clocks. `seriesClock` sets it; null for another
+   * series, and in `seriesOf`.
    */
   ahead: number | null;
 }
