@@ -332,6 +332,25 @@ describe('task series of CalDAV programs', () => {
     ]);
   });
 
+  test('an added one after the last day of the rule starts a rule with one instance', async () => {
+    const lines = [
+      'SUMMARY:Dust',
+      'DTSTART:20270301T080000Z',
+      'DUE:20270301T090000Z',
+      'RRULE:FREQ=DAILY;UNTIL=20270302T080000Z',
+      'RDATE:20270310T100000Z,20270312T080000Z',
+    ];
+    expect(await put('dust', textOf('-//Test//EN', ...todo('dust', ...lines)))).toBe(201);
+    const second = await complete((await only('Dust')).id);
+    expect(await putBack(second!)).toContain('RRULE:FREQ=DAILY;UNTIL=20270302T080000Z\r\n');
+    const third = await complete(second!);
+    const text = await putBack(third!);
+    for (const line of ['DTSTART:20270310T100000Z', 'DUE:20270310T110000Z', 'RRULE:FREQ=DAILY;COUNT=1'])
+      expect(text).toContain(`${line}\r\n`);
+    expect(text).toContain('20270312T080000Z');
+    expect(await completions(third!)).toEqual(['2027-03-10T11:00:00.000Z', '2027-03-12T09:00:00.000Z']);
+  });
+
   test('programs read the same series of such a task', async () => {
     const lines = [
       'SUMMARY:Walk',
@@ -453,6 +472,27 @@ describe('task series of CalDAV programs', () => {
       '2027-03-28T08:00:00.000Z',
       '2027-03-30T08:00:00.000Z',
       '2027-04-01T08:00:00.000Z',
+    ]);
+  });
+
+  test('an excluded date stays excluded in a new time zone, whose clocks do not change', async () => {
+    const lines = [
+      'SUMMARY:Sew',
+      'DUE;TZID=Europe/Berlin:20270326T100000',
+      'RRULE:FREQ=DAILY',
+      'EXDATE;TZID=Europe/Berlin:20270329T100000',
+    ];
+    expect(await put('sew', textOf('-//Test//EN', ...VTIMEZONE, ...todo('sew', ...lines)))).toBe(201);
+    const { id: taskId } = await only('Sew');
+    await ann.api.patch(`/tasks/${taskId}`, { time_zone: 'Asia/Tokyo' });
+    const shown = await putBack('sew');
+    for (const line of ['DUE;TZID=Asia/Tokyo:20270326T180000', 'EXDATE;TZID=Asia/Tokyo:20270329T180000'])
+      expect(shown).toContain(`${line}\r\n`);
+    expect((await completions(taskId)).slice(0, 4)).toEqual([
+      '2027-03-26T09:00:00.000Z',
+      '2027-03-27T09:00:00.000Z',
+      '2027-03-28T09:00:00.000Z',
+      '2027-03-30T09:00:00.000Z',
     ]);
   });
 

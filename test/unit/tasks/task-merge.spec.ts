@@ -1,6 +1,12 @@
+import {
+  component,
+  type Component,
+  formatComponent,
+  parseCalendars,
+} from '../../../src/lib/icalendar/index.js';
 import { createTask } from '../../../src/modules/tasks/model/rules/task-rules.js';
 import type { TaskChange, TaskRow } from '../../../src/modules/tasks/model/rules/task-row.js';
-import { mergeTask, type TaskPatch } from '../../../src/modules/tasks/model/rules/task-merge.js';
+import { mergeTask, stillKept, type TaskPatch } from '../../../src/modules/tasks/model/rules/task-merge.js';
 
 const facts = {
   now: new Date('2026-06-01T12:00:00.000Z'),
@@ -124,5 +130,70 @@ describe('the other fields', () => {
     });
     expect(after({ time_zone: 'UTC' })).not.toHaveProperty('hour');
     expect(after({ due_at: added.due_at, time_zone: added.time_zone })).toEqual(added.recurrence);
+  });
+});
+
+describe('what programs stored of a series', () => {
+  const RULE = { rrule: 'FREQ=DAILY', from: 'schedule' } as const;
+  const BERLIN = 'Europe/Berlin';
+  /** A task with these properties, and the values that it has after a patch, by name. */
+  const keptAfter = (row: TaskRow, patch: TaskPatch, ...lines: string[]): Record<string, string[]> => {
+    const text = `BEGIN:VCALENDAR\r\nBEGIN:VTODO\r\n${lines.join('\r\n')}\r\nEND:VTODO\r\nEND:VCALENDAR\r\n`;
+    const { properties } = (parseCalendars(text)[0] as Component).components[0] as Component;
+    const byName = Object.fromEntries(Map.groupBy(properties, ({ name }) => name));
+    const old = { ...row, icalendar: { properties: byName, alarms: [], others: [] } };
+    const kept = stillKept(mergeTask(old, patch), {}, old)?.properties ?? {};
+    const linesIn = (name: string): string[] =>
+      formatComponent(component('VTODO', kept[name])).split('\r\n').slice(1, -2);
+    return Object.fromEntries(Object.keys(kept).map((name) => [name, linesIn(name)]));
+  };
+  const lines = (name: string, ...values: string[]): string[] => values.map((value) => name + value);
+
+  test('stays when another field changes, also of a start in the gap of a clock change', () => {
+    const row = task({
+      due_at: at('2026-03-29T01:30:00Z'),
+      time_zone: BERLIN,
+      recurrence: { ...RULE, start: '2026-03-29T02:30:00', scheduled: '2026-03-29' },
+    });
+    const kept = keptAfter(row, { title: 'Other' }, 'EXDATE;TZID=Europe/Berlin:20260401T023000');
+    expect(kept['EXDATE']).toEqual(lines('EXDATE', ';TZID=Europe/Berlin:20260401T023000'));
+  });
+
+  const winter = task({ due_at: at('2026-01-05T08:00:00Z'), time_zone: BERLIN, recurrence: RULE });
+
+  test('names its instances at their hour in a new zone, whose clock changes on other days', () => {
+    const kept = keptAfter(
+      winter,
+      { time_zone: 'Asia/Tokyo' },
+      'DTSTART;TZID=Europe/Berlin:20260105T083000',
+      'DUE;TZID=Europe/Berlin:20260105T090000',
+      'EXDATE;TZID=Europe/Berlin:20260706T083000,20261106T083000',
+      'EXDATE:20260707T063000Z',
+      'EXDATE;TZID=America/New_York:20260708T023000',
+      'EXDATE:20260709T083000',
+      'EXDATE;VALUE=DATE:20260710',
+    );
+    expect(kept).toEqual({
+      DTSTART: lines('DTSTART', ';TZID=Asia/Tokyo:20260105T163000'),
+      DUE: lines('DUE', ';TZID=Asia/Tokyo:20260105T170000'),
+      EXDATE: lines(
+        'EXDATE',
+        ';TZID=Asia/Tokyo:20260706T163000,20261106T163000',
+        ':20260707T073000Z',
+        ';TZID=Asia/Tokyo:20260708T163000',
+        ':20260709T163000',
+        ';VALUE=DATE:20260710',
+      ),
+    });
+  });
+
+  test('of a series in UTC, stays as far from its start', () => {
+    const series = ['DUE:20260105T080000Z', 'EXDATE:20260706T080000Z'];
+    expect(keptAfter(winter, { time_zone: 'Asia/Tokyo' }, ...series)).toEqual({
+      DUE: lines('DUE', ':20260105T080000Z'),
+      EXDATE: lines('EXDATE', ':20260706T080000Z'),
+    });
+    const later = { time_zone: 'Asia/Tokyo', due_at: at('2026-01-05T10:00:00Z') };
+    expect(keptAfter(winter, later, ...series)['EXDATE']).toEqual(lines('EXDATE', ':20260706T100000Z'));
   });
 });

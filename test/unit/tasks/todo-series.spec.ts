@@ -25,6 +25,12 @@ const todoOf = (lines: readonly string[], ...instances: (readonly string[])[]): 
   return { todo: todo as Component, others };
 };
 
+/** Days of a list, of which none occurs twice. */
+const daysFrom = (first: string, count: number): string =>
+  Array.from({ length: count }, (_, n) =>
+    new Date(Date.parse(first) + n * 86_400_000).toISOString().slice(0, 10).replaceAll('-', ''),
+  ).join(',');
+
 const clock = clockOf([], 'Europe/Berlin');
 const DATES = /^(?:RECURRENCE-ID|DTSTART|DUE|DURATION|RRULE|RDATE|EXDATE|SUMMARY)\b/;
 const expanded = (text: TodoText, from: string, to: string): string[][] | undefined =>
@@ -128,12 +134,11 @@ describe('instances of repeating tasks (RFC 4791, 9.6.5 and 9.9)', () => {
   });
 
   test('are not read from what cannot be read', () => {
-    const dates = Array.from({ length: 2_001 }, () => '20270301');
     const repeating = ['DTSTART:20260302T090000Z', 'RRULE:FREQ=DAILY'];
     for (const lines of [
       ['DTSTART:never', 'RRULE:FREQ=DAILY'],
       [...repeating, 'DUE:never'],
-      [...repeating, `EXDATE;VALUE=DATE:${dates.join(',')}`],
+      [...repeating, `EXDATE;VALUE=DATE:${daysFrom('2027-03-01', 2_001)}`],
       [...repeating, ...Array.from({ length: 4 }, () => 'RRULE:FREQ=HOURLY')],
     ]) {
       const text = todoOf(lines);
@@ -239,10 +244,19 @@ describe('the date of a task is that of the first open instance that a query fin
     ]);
   });
 
+  test('an end in UTC is on the day of the zone of the task, whatever the zone of a query is', () => {
+    const text = todoOf([...days2, 'RRULE:FREQ=DAILY;UNTIL=20260303T230000Z']);
+    const dates = (readerZone: string) =>
+      expandedTodo(text, clockOf([], 'Europe/Berlin', readerZone), days('2026-02-01', '2026-04-01'))?.map(
+        dueIn,
+      );
+    const expected = ['2026-03-02', '2026-03-03', '2026-03-04'];
+    expect(['America/New_York', 'Asia/Tokyo'].map(dates)).toEqual([expected, expected]);
+  });
+
   test('with up to 2,000 dates of its own', () => {
-    const dates = (count: number): string => Array.from({ length: count }, () => '20260302').join(',');
     const read = (count: number) => {
-      const text = todoOf([...daily, `EXDATE;VALUE=DATE:${dates(count)}`]);
+      const text = todoOf([...daily, `EXDATE;VALUE=DATE:20260302,${daysFrom('2030-01-01', count - 1)}`]);
       const { dueAt, rrule } = readTodo(text.todo, text.others, clock);
       return [dueAt, rrule, expandedTodo(text, clock, days('2026-03-01', '2026-03-09'))?.map(dueIn)];
     };

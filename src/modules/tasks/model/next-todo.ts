@@ -10,20 +10,11 @@ import {
   datesOf,
   InstanceMap,
   isPassed,
-  lengthOf,
   type SeriesClock,
   seriesClock,
 } from './todo-instances.js';
 import { shiftedTodo, withNamesMoved } from './todo-series.js';
-import {
-  dueOf,
-  type KeptTodo,
-  type Moment,
-  readable,
-  reminderOf,
-  startOf,
-  type TodoClock,
-} from './todo-values.js';
+import { dueOf, type KeptTodo, type Moment, readable, reminderOf, type TodoClock } from './todo-values.js';
 import { reminderKey, timeProperty } from './todo-writer.js';
 
 type Time = Pick<Occurrence, 'date' | 'dueAt'>;
@@ -42,7 +33,7 @@ export function followingOccurrence(task: TaskRow, now: Date): Occurrence | null
   const { scheduled, start, hour } = recurrence;
   if (kept === null) return nextOccurrence(repeating, now);
   const todo = storedTodo(kept);
-  const { clock, length } = seriesClockOf(task, todo, kept);
+  const { clock, length } = seriesClock(task, todo, clockOf(kept.others, task.time_zone));
   const { excluded, closed, open, added } = datesOf(todo, kept.others, clock);
   const dueIn = (override: Component): Moment | null => readable(() => dueOf(override, clock));
   // A program that moved this occurrence moved no other one.
@@ -80,7 +71,7 @@ export function nextTodo(
   };
   const { anchor = next } = next.nominal ?? {};
   const ofSeries = due || isSameTime(anchor, next) ? [] : timesOf(anchor, task.time_zone);
-  const ofTask = seriesClockOf(task, stored, kept).clock;
+  const ofTask = seriesClock(task, stored, clock).clock;
   const left = withoutPassed(
     { ...kept, properties: byName([...at(anchor).properties, ...ofSeries]) },
     next,
@@ -108,22 +99,6 @@ const storedTodo = ({ properties }: KeptTodo): Component =>
 
 const byName = (properties: readonly Property[]): Record<string, Property[]> =>
   Object.fromEntries(Map.groupBy(properties, ({ name }) => name));
-
-/** The clock of the series of a task, and seconds on it from the start of an instance to its due time. */
-function seriesClockOf(
-  task: TaskRow,
-  todo: Component,
-  { others }: KeptTodo,
-): { clock: SeriesClock; length: number } {
-  const clock = seriesClock(task, clockOf(others, task.time_zone));
-  const { series } = clock;
-  const length = readable(() => lengthOf(todo, clock)) ?? 0;
-  const start = (parseWallTime(task.recurrence?.start ?? '') ?? 0) - length;
-  const first = readable(() => startOf(todo, clock) ?? dueOf(todo, clock));
-  const ahead =
-    series !== null && first?.isUtc ? Zone.of(series).toWall(first.instant) - first.instant : null;
-  return { clock: { ...clock, hour: start - Math.floor(start / DAY) * DAY, ahead }, length };
-}
 
 function dateOf(due: Moment, { zone }: TodoClock): Time {
   const wall = due.isDate ? due.wall : Zone.of(zone).toWall(due.instant);

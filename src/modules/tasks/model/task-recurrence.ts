@@ -107,6 +107,8 @@ interface NominalOccurrence extends Pick<SeriesPlace, 'scheduled' | 'hour'> {
   instance: Instance;
   /** The first occurrence of the rule from there on: an added one may be before it. */
   anchor: { date: string; dueAt: Date | null };
+  /** The rule has no occurrence from there on: this one was added after its end. */
+  isBeyond: boolean;
 }
 
 /** What programs stored of a series: how long it takes and the dates in which it differs from its rule. */
@@ -176,6 +178,9 @@ export function remainingRule(
   return task.rrule.replace(/COUNT=\d+/, `COUNT=${Math.max(1, rule.count - number + 1)}`);
 }
 
+/** The rule of a series that starts after its last day, with an occurrence that programs added: it has this one alone. */
+export const withoutLastDay = (rrule: string): string => rrule.replace(/UNTIL=[^;]+/, 'COUNT=1');
+
 /** The time of an occurrence by the rule. @param day where no day by the rule is stored @param hour of the series; empty for days */
 const scheduledWall = (
   { scheduled, hour: own }: Pick<Repeating, 'scheduled' | 'hour'>,
@@ -234,7 +239,8 @@ function nextWith(
   const due = ({ key }: Instance): number => instantOf(key + length, clock);
   const occurrence = found && boundedAt(due(found), clock);
   if (!occurrence) return null;
-  const anchor = nextInstance(byRule, found.start - 1) ?? found;
+  const byRuleNext = nextInstance(byRule, found.start - 1);
+  const anchor = byRuleNext ?? found;
   const hour = isTimed ? formatWallTime(found.key + length).slice(10) : '';
   return {
     ...occurrence,
@@ -244,6 +250,7 @@ function nextWith(
       ...(hour !== clock.hour && { hour }),
       instance: found,
       anchor: occurrenceAt(due(anchor), clock),
+      isBeyond: byRuleNext === null,
     },
   };
 }

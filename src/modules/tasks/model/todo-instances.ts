@@ -8,14 +8,22 @@ import {
   singlesOf,
   textOf,
 } from '../../../lib/icalendar/index.js';
-import { DAY, type Instance, parseRule, type Series, Zone } from '../../../lib/recurrence/index.js';
+import {
+  DAY,
+  type Instance,
+  parseRule,
+  parseWallTime,
+  type Series,
+  Zone,
+} from '../../../lib/recurrence/index.js';
 import { canonicalRule, withLocalEnd } from './task-recurrence.js';
 import { dueOf, type Moment, momentsOf, readable, startOf, type TodoClock, wallOf } from './todo-values.js';
 
 /**
- * The functions of this file are the only ones that read the series of a VTODO (RFC 5545, 3.8.5): for the date of the task, for the next
- * one, and for queries of programs. Programs write days for instances that have a time, and times for instances that are days. Properties that cannot be read
- * concern no instance.
+ * The functions of this file are the only ones that read the series of a VTODO (RFC 5545, 3.8.5): `seriesOf` as programs read it, for
+ * their queries and for the date of the task, and `seriesClock` as the task has it, for the next date and after a change. Both differ for a
+ * series in UTC, whose instances the task has at their local hour. Programs write days for instances that have a time, and times for
+ * instances that are days. Properties that cannot be read concern no instance.
  */
 
 /** Rules that are read, as of an event. */
@@ -31,7 +39,8 @@ export interface SeriesClock extends TodoClock {
   hour: number;
   /**
    * Of a series that a program stored in UTC, while the task keeps its local hour: seconds by which the local time of its start is ahead of
-   * UTC. A time in UTC names the instance that is as far from the start on both clocks. Null for another series.
+   * UTC. A time in UTC names the instance that is as far from the start on both clocks. `seriesClock` sets it; null for another
+   * series, and in `seriesOf`.
    */
   ahead: number | null;
 }
@@ -99,11 +108,31 @@ export function wallIn(moment: Moment, clock: SeriesClock): number {
   return moment.isDate ? moment.wall + clock.hour : Zone.of(clock.series).toWall(moment.instant);
 }
 
-/** The clock of the series of a task, without the time of its instances. */
-export const seriesClock = (
-  { due_at, time_zone }: { due_at: Date | string | null; time_zone: string },
+/**
+ * The clock of the series of a task, which keeps its local hour, and seconds on it from the start of an instance to its due time.
+ * @param todo the times of the series as a program stored them
+ */
+export function seriesClock(
+  { due_at, time_zone, recurrence }: SeriesTask,
+  todo: Component,
   clock: TodoClock,
-): SeriesClock => ({ ...clock, series: due_at === null ? null : time_zone, hour: 0, ahead: null });
+): { clock: SeriesClock; length: number } {
+  const series = due_at === null ? null : time_zone;
+  const plain = { ...clock, series, hour: 0, ahead: null };
+  const length = readable(() => lengthOf(todo, plain)) ?? 0;
+  const start = (parseWallTime(recurrence?.start ?? '') ?? 0) - length;
+  const first = readable(() => startOf(todo, clock) ?? dueOf(todo, clock));
+  const ahead =
+    series !== null && first?.isUtc ? Zone.of(series).toWall(first.instant) - first.instant : null;
+  return { clock: { ...plain, hour: start - Math.floor(start / DAY) * DAY, ahead }, length };
+}
+
+/** The columns of a task that the clock of its series depends on. */
+interface SeriesTask {
+  due_at: Date | string | null;
+  time_zone: string;
+  recurrence: { start: string } | null;
+}
 
 /** Whether the dates of a series are too many to be read. */
 export function hasTooManyDates(todo: Component, others: readonly Component[]): boolean {
@@ -140,7 +169,7 @@ export function seriesOf(todo: Component, others: readonly Component[], clock: T
       zone,
       isDate: zone === null,
       rules: rules.map(({ value }) =>
-        withLocalEnd(parseRule(canonicalRule(value) ?? value), zone !== null, Zone.of(clock.zone)),
+        withLocalEnd(parseRule(canonicalRule(value) ?? value), zone !== null, Zone.of(clock.taskZone)),
       ),
     },
     dates: datesOf(todo, others, onClock),

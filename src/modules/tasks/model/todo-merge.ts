@@ -13,27 +13,17 @@ import {
   vtimezoneText,
   zonesIn,
 } from '../../../lib/icalendar/index.js';
-import { canonicalZone, DAY, instancesOf, parseWallTime, Zone } from '../../../lib/recurrence/index.js';
+import { canonicalZone } from '../../../lib/recurrence/index.js';
 import type { StoredReference } from '../tasks.schema.js';
+import { isInstance, moveSeries, replace, toTodo } from './moved-series.js';
 import type { TaskPatch } from './rules/task-merge.js';
 import { clockOf, htmlOf, readTodo } from './todo-reader.js';
-import {
-  datesFrom,
-  InstanceMap,
-  instanceOf,
-  lengthOf,
-  namesDay,
-  seriesClock,
-  seriesOf,
-  wallIn,
-} from './todo-instances.js';
-import { currentOf, SERIES_NAMES, shiftedTodo } from './todo-series.js';
+import { currentOf, SERIES_NAMES } from './todo-series.js';
 import {
   dueOf,
   type KeptTodo,
   OWN_NAMES,
   PARTS,
-  readable,
   reminderOf,
   startOf,
   type TaskResourceRow,
@@ -88,10 +78,6 @@ const hasFields = ({ properties, alarms, others }: KeptTodo, own: readonly Prope
   own.some(({ name }) => name in properties) ||
   others.some(isInstance);
 
-/** The task with these properties. */
-const toTodo = (merged: ReadonlyMap<string, Property[]>): Component =>
-  component('VTODO', [...merged.values()].flat());
-
 /** What a program stored, where it means what the task says, and the properties of the task. */
 function mergedWith(
   row: TaskResourceRow,
@@ -124,12 +110,8 @@ function mergedWith(
   for (const part of PARTS) {
     const isMoved = part.names.includes('DUE') && values.rrule !== null;
     if (read && !(isMoved && hasLeft) && part.values.every((name) => isSame(name, read, values))) continue;
-    const times = (isMoved ? movedTimes(merged, row, clock) : null) ?? own;
-    if (isMoved) others = laterInstances(others, merged, row, clock);
-    for (const name of part.names) replace(merged, name, times.get(name));
-    if (!isMoved) continue;
-    startAnew(merged, own, row, clock);
-    others = instancesAmong(others, merged, clock);
+    if (isMoved) others = moveSeries({ merged, own, others }, row, clock);
+    else for (const name of part.names) replace(merged, name, own.get(name));
   }
   if (read?.isOver) for (const name of OF_MASTER) if (!stored.has(name)) merged.delete(name);
   dropContradictions(merged, values, clock);
@@ -143,103 +125,8 @@ function mergedWith(
 const isOffSchedule = ({ date, recurrence }: TaskResourceRow): boolean =>
   recurrence?.scheduled !== undefined && recurrence.scheduled !== date;
 
-const dayOf = (date: string | null): number => (parseWallTime(date ?? '') ?? 0) / DAY;
-
-/** The start and the due date of a series whose date was changed, as far apart as they were; null: a day has become a time, or a time a day. */
-function movedTimes(
-  merged: ReadonlyMap<string, Property[]>,
-  { date, due_at }: TaskResourceRow,
-  clock: TodoClock,
-): ReadonlyMap<string, Property[]> | null {
-  const todo = toTodo(merged);
-  const due = readable(() => dueOf(todo, clock));
-  if (!due || due.isDate !== (due_at === null)) return null;
-  const zone = Zone.of(due.zone ?? clock.zone);
-  const instant = due_at === null ? due.instant : Math.floor(Date.parse(due_at) / 1000);
-  const wall =
-    due_at === null ? dayOf(date) * DAY - due.wall : zone.toWall(instant) - zone.toWall(due.instant);
-  const moved = readable(() => shiftedTodo(todo, wall, instant - due.instant));
-  return moved && Map.groupBy(moved.properties, ({ name }) => name);
-}
-
-/** A series whose date was changed has the rule and the dates from the new date on. */
-function startAnew(
-  merged: Map<string, Property[]>,
-  own: ReadonlyMap<string, Property[]>,
-  row: TaskResourceRow,
-  clock: TodoClock,
-): void {
-  replace(merged, 'RRULE', own.get('RRULE'));
-  const from = (dayOf(row.date) + 1) * DAY;
-  for (const name of ['EXDATE', 'RDATE']) {
-    const left = (merged.get(name) ?? []).flatMap(
-      (given) => datesFrom(given, from, seriesClock(row, clock)) ?? [],
-    );
-    replace(merged, name, left.length === 0 ? undefined : left);
-  }
-}
-
-/**
- * The instances of a series whose date was changed: one that was completed ahead stays completed. The instance that the task stands for has
- * the new date.
- */
-function laterInstances(
-  others: readonly Component[],
-  merged: ReadonlyMap<string, Property[]>,
-  row: TaskResourceRow,
-  clock: TodoClock,
-): readonly Component[] {
-  const onClock = seriesClock(row, clock);
-  const todo = toTodo(merged);
-  const length = readable(() => lengthOf(todo, onClock)) ?? 0;
-  const { scheduled, start, hour } = row.recurrence ?? {};
-  const day = scheduled ?? row.date ?? '';
-  // Another instance of the same day, at another time, is not the one that the task stands for.
-  const current = parseWallTime(day + (hour ?? start?.slice(10) ?? ''));
-  return others.filter((other) => {
-    const moment = instanceOf(other, onClock);
-    if (!moment) return !isInstance(other);
-    const due = wallIn(moment, onClock) + length;
-    const isCurrent = namesDay(moment, onClock) ? Math.floor(due / DAY) === dayOf(day) : due === current;
-    return Math.floor(due / DAY) > dayOf(row.date) && !isCurrent;
-  });
-}
-
-/** Instances of a moved series that are compared with the changed ones. */
-const MAX_COMPARED = 2_000;
-
-/** The changed instances that the series of these properties has, and other components: programs show the rest as tasks of their own. */
-function instancesAmong(
-  others: readonly Component[],
-  merged: ReadonlyMap<string, Property[]>,
-  clock: TodoClock,
-): readonly Component[] {
-  if (!others.some(isInstance)) return others;
-  const series = readable(() => seriesOf(toTodo(merged), [], clock));
-  if (!series) return others.filter((other) => !isInstance(other));
-  const moments = others.map((other) => instanceOf(other, clock));
-  const last = Math.max(...moments.map((moment) => moment?.instant ?? Number.NEGATIVE_INFINITY));
-  const window = { from: Number.NEGATIVE_INFINITY, to: last + 2 * DAY, limit: MAX_COMPARED };
-  const { byRules, dates } = series;
-  const instances = instancesOf(
-    { ...byRules, added: dates.added, excluded: InstanceMap.union(dates.excluded) },
-    { ...window, readerZone: clock.zone },
-  );
-  const starts = new Set(instances.map(({ start }) => start));
-  const days = new Set(instances.map(({ key }) => Math.floor(key / DAY)));
-  return others.filter((other, n) => {
-    const moment = moments[n];
-    if (!moment) return !isInstance(other);
-    return namesDay(moment, series.clock)
-      ? days.has(Math.floor(wallIn(moment, series.clock) / DAY))
-      : starts.has(moment.instant);
-  });
-}
-
 /** Properties that a series has only where a program stored them: its end is that of its instances. */
 const OF_MASTER = ['STATUS', 'COMPLETED'];
-
-const isInstance = ({ name }: Component): boolean => name === 'VTODO';
 
 /** The instances of a series have its UID, also those of the next task of a series. */
 const withUid = ({ name, properties, components }: Component, uid: readonly Property[]): Component =>
@@ -277,11 +164,6 @@ function isSame(name: keyof TodoValues, read: TodoValues, values: TodoValues): b
     return Date.parse(read.dueAt) === Math.floor(Date.parse(values.dueAt) / 1000) * 1000;
   if (name === 'priority') return isSameLevel(read.priority, values.priority);
   return isDeepStrictEqual(read[name], values[name]);
-}
-
-function replace(merged: Map<string, Property[]>, name: string, own: Property[] | undefined): void {
-  if (own) merged.set(name, own);
-  else merged.delete(name);
 }
 
 /** Removes stored properties that the task has overtaken. */

@@ -46,10 +46,18 @@ const STATUSES: Readonly<Record<string, TaskStatus>> = {
   CANCELLED: 'cancelled',
 };
 
-/** @param others the VTIMEZONEs of the text are among them @param zone of times that name none */
-export const clockOf = (others: readonly Component[], zone: string): TodoClock => ({
+/**
+ * @param others the VTIMEZONEs of the text are among them
+ * @param readerZone of times that name no zone, where a program states one
+ */
+export const clockOf = (
+  others: readonly Component[],
+  taskZone: string,
+  readerZone = taskZone,
+): TodoClock => ({
   zones: new CalendarZones(component('VCALENDAR', [], [...others])),
-  zone,
+  zone: readerZone,
+  taskZone,
 });
 
 /** HTML that shows a plain text as it is. */

@@ -15,6 +15,7 @@ import {
   lastInstance,
   nextInstance,
   type Series,
+  Zone,
 } from '../../../lib/recurrence/index.js';
 import { canonicalRule, placeIn, type SeriesPlace } from './task-recurrence.js';
 import {
@@ -24,7 +25,7 @@ import {
   type SeriesDates,
   seriesOf,
 } from './todo-instances.js';
-import { dueOf, type KeptTodo, readable, type TodoClock, wallOf } from './todo-values.js';
+import { dueOf, type KeptTodo, momentOf, readable, startOf, type TodoClock, wallOf } from './todo-values.js';
 
 /** Properties that state which instances a series has. */
 export const SERIES_NAMES = ['RRULE', 'RDATE', 'EXDATE'];
@@ -123,11 +124,37 @@ function shiftedTime(given: Property, wall: number, exact: number): Property {
   return { ...given, value: formatTime({ ...time, wall: time.wall + (time.kind === 'utc' ? exact : wall) }) };
 }
 
+/** The clock of a series before and after a change of its task. */
+export interface HourChange {
+  /** Zones of the task. */
+  from: string;
+  to: string;
+  /** Seconds by which the time of day moves, from the clock of the one zone to that of the other. */
+  wall: number;
+  /** Seconds by which the first occurrence moves. */
+  exact: number;
+}
+
 /**
- * What programs stored of a series whose time of day has changed: its own times, and those that name or add instances.
- * @param seconds on the clock of the series
+ * What programs stored of a series whose time of day or zone has changed: its own times, and those that name or add instances. Each is at
+ * the new time of the day that it had on the former clock. A series in UTC has one distance for all of them.
  */
-export const keptAtHour = (kept: KeptTodo, seconds: number): KeptTodo => retimed(kept, () => seconds);
+export function keptAtHour(kept: KeptTodo, change: HourChange, clock: TodoClock): KeptTodo {
+  const { from, to, wall, exact } = change;
+  if (from === to) return retimed(kept, () => wall);
+  const todo = component('VTODO', Object.values(kept.properties).flat());
+  const isUtc = readable(() => startOf(todo, clock) ?? dueOf(todo, clock))?.isUtc ?? false;
+  const [old, next] = [Zone.of(from), Zone.of(to)];
+  const shiftOf = (given: Property, time: TimeValue): number => {
+    if (isUtc && time.kind === 'utc') return exact;
+    const moment = readable(() => momentOf(given, clock));
+    if (!moment) return 0;
+    const isOld = !moment.isUtc && (moment.zone ?? from) === from;
+    const moved = (isOld ? time.wall : old.toWall(moment.instant)) + wall;
+    return (time.kind === 'utc' ? next.toInstant(moved) : moved) - time.wall;
+  };
+  return retimed(kept, shiftOf, to);
+}
 
 /**
  * What programs stored of a series whose start in UTC has moved by whole days and these seconds: a clock change. Added dates are moments of
@@ -137,24 +164,39 @@ export function withNamesMoved(kept: KeptTodo, seconds: number, clock: TodoClock
   if (seconds === 0) return kept;
   const added = propertiesOf(component('VTODO', kept.properties['RDATE'] ?? []), 'RDATE');
   const own = new Set(added.flatMap((given) => readableMoments(given, clock)).map(({ instant }) => instant));
-  return retimed(kept, (name, { kind, wall }) =>
+  return retimed(kept, ({ name }, { kind, wall }) =>
     kind === 'utc' && (name === 'EXDATE' || name === 'RECURRENCE-ID') && !own.has(wall) ? seconds : 0,
   );
 }
 
 const NAMED: ReadonlySet<string> = new Set([...TIMES, 'EXDATE', 'RDATE', 'RECURRENCE-ID']);
 
-/** Days stay, and so do values that cannot be read. @param shiftOf seconds by which a time of a property moves */
-function retimed(kept: KeptTodo, shiftOf: (name: string, time: TimeValue) => number): KeptTodo {
+/**
+ * Days stay, and so do values that cannot be read.
+ * @param shiftOf seconds by which a time of a property moves
+ * @param zone of the new times that name one; otherwise it stays
+ */
+function retimed(
+  kept: KeptTodo,
+  shiftOf: (given: Property, time: TimeValue) => number,
+  zone?: string,
+): KeptTodo {
   const moved = (given: Property, text: string): string => {
-    const [time] = readable(() => timesOf({ ...given, value: text })) ?? [];
-    const shift = !time || time.kind === 'date' ? 0 : shiftOf(given.name, time);
+    const single = { ...given, value: text };
+    const [time] = readable(() => timesOf(single)) ?? [];
+    const shift = !time || time.kind === 'date' ? 0 : shiftOf(single, time);
     return !time || shift === 0 ? text : formatTime({ ...time, wall: time.wall + shift });
   };
+  const zoned = (parameter: Property['parameters'][number]) =>
+    zone !== undefined && parameter.name === 'TZID' ? { ...parameter, values: [zone] } : parameter;
   // The end of a period moves with its start; a length is no time.
   const at = (given: Property): Property =>
     NAMED.has(given.name)
-      ? { ...given, value: given.value.replaceAll(/[^,;/]+/g, (text) => moved(given, text)) }
+      ? {
+          ...given,
+          parameters: given.parameters.map(zoned),
+          value: given.value.replaceAll(/[^,;/]+/g, (text) => moved(given, text)),
+        }
       : given;
   const { properties, others } = kept;
   return {

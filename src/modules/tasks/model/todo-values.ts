@@ -109,8 +109,10 @@ const SHOWN_ACTIONS: ReadonlySet<string> = new Set(['DISPLAY', 'AUDIO']);
 /** How the times of a text are read. */
 export interface TodoClock {
   zones: CalendarZones;
-  /** The zone of times that name none. */
+  /** The zone of times that name none, and of days: that of the task, or of the program that asks. */
   zone: string;
+  /** The zone of the task, which decides on which day a series of days ends whose rule states a time in UTC. */
+  taskZone: string;
 }
 
 /** A day or a time. `wall` and `instant` are in seconds; the instant of a day is its midnight. */

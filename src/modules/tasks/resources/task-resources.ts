@@ -189,7 +189,7 @@ export class TaskResources {
     const turns = new Turns();
     for (const row of await this.tasks.read(ctx, folderId, ids)) {
       const found = todoOf(row);
-      const clock = clockOf(found.others, readerZone ?? row.time_zone);
+      const clock = clockOf(found.others, row.time_zone, readerZone);
       const isBounded = window !== null && (window.from !== null || window.to !== null);
       if (!isBounded || occursIn(found, clock, window)) {
         const todos = expand ? expandedTodo(found, clock, expand) : null;

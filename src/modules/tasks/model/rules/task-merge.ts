@@ -9,7 +9,8 @@ import {
   type StoredReminder,
 } from '../../tasks.schema.js';
 import type { SeriesPlace } from '../task-recurrence.js';
-import { keptAtHour, SERIES_NAMES } from '../todo-series.js';
+import { clockOf } from '../todo-reader.js';
+import { type HourChange, keptAtHour, SERIES_NAMES } from '../todo-series.js';
 import type { KeptTodo } from '../todo-values.js';
 import { DONE, type TaskRow } from './task-row.js';
 import { dayOfWall, instantIn, midnightOf, wallIn } from './task-times.js';
@@ -187,12 +188,16 @@ export function changesOf(old: TaskRow, task: TaskRow): TaskChanges {
   return changes;
 }
 
-/** Seconds by which a change moves the time of day of a series, on the clock of the task; 0 also where one of both consists of days. */
-function hourShift(old: SeriesTimes, task: SeriesTimes): number {
+/** How a change moves the time of day of a series; null where it stays, or one of both consists of days. */
+function hourChange(old: SeriesTimes, task: SeriesTimes): HourChange | null {
   const [before = '', after = ''] = [old.recurrence?.start, task.recurrence?.start];
   const [from, to] = [parseWallTime(before), parseWallTime(after)];
-  if (from === null || to === null || !before.includes('T') || !after.includes('T')) return 0;
-  return timeOfDay(to) - hourOf(task.time_zone, instantIn(old.time_zone, from));
+  if (from === null || to === null || !before.includes('T') || !after.includes('T')) return null;
+  const isSameZone = task.time_zone === old.time_zone;
+  const wall = timeOfDay(to) - timeOfDay(from);
+  if (isSameZone && wall === 0) return null;
+  const exact = instantIn(task.time_zone, to).getTime() - instantIn(old.time_zone, from).getTime();
+  return { from: old.time_zone, to: task.time_zone, wall, exact: exact / 1000 };
 }
 
 type SeriesTimes = Pick<TaskRow, 'recurrence' | 'time_zone'>;
@@ -212,7 +217,10 @@ export function stillKept(task: TaskRow, changes: TaskChanges, old: SeriesTimes)
     ...(isSameSeries ? [] : SERIES_NAMES),
   ]);
   if (kept === null) return null;
-  if (isSameSeries) return keptAtHour(kept, hourShift(old, task));
+  if (isSameSeries) {
+    const change = hourChange(old, task);
+    return change ? keptAtHour(kept, change, clockOf(kept.others, old.time_zone)) : kept;
+  }
   return { ...kept, others: kept.others.filter(({ name }) => name !== 'VTODO') };
 }
 

@@ -2,7 +2,7 @@ import { type ApiError, Errors } from '../../../../platform/http/errors.js';
 import { inactiveUsers, noDate, TaskErrors, unknownFolder } from '../../tasks.dto.js';
 import type { StoredRecurrence, TaskRole } from '../../tasks.schema.js';
 import { followingOccurrence, nextTodo } from '../next-todo.js';
-import type { Occurrence } from '../task-recurrence.js';
+import { type Occurrence, withoutLastDay } from '../task-recurrence.js';
 import { changesOf, mergeTask, stillKept, type TaskPatch } from './task-merge.js';
 import { DONE, mayWrite, type TaskChange, type TaskEvent, type TaskRow } from './task-row.js';
 import { momentsOf } from './task-times.js';
@@ -49,7 +49,13 @@ function placed(
   { hour: _hour, ...series }: StoredRecurrence,
   { date, number, nominal }: Occurrence,
 ): StoredRecurrence {
-  const { scheduled = date, hour } = nominal ?? {};
+  const { scheduled = date, hour, isBeyond } = nominal ?? {};
+  const rrule = isBeyond ? withoutLastDay(series.rrule) : series.rrule;
+  // Programs reject a rule whose last day is before its start.
+  if (rrule !== series.rrule) {
+    const start = scheduled + (hour ?? series.start.slice(10));
+    return { ...series, rrule, start, scheduled };
+  }
   return {
     ...series,
     scheduled,
