@@ -1160,7 +1160,10 @@ var Rows = class {
   change(work) {
     return this.run("write", work);
   }
-  /** As `change`, for what the service delivers again after a loss of power, when feeds are read and requests are sent from where they were. */
+  /**
+   * Does what `change` does, for results that the service delivers again: after a loss of power, feeds and requests continue from the last
+   * stored state.
+   */
   receive(work) {
     return this.run("relaxed", work);
   }
@@ -1569,7 +1572,7 @@ var Pusher = class {
       return taken;
     });
   }
-  /** After a loss of power, the requests are repeated with their keys, as after one of their response. */
+  /** After a loss of power, the requests are repeated with their keys, as after a lost response. */
   store(rows, outcomes) {
     return this.rows.receive(async (edit) => {
       for (const [n, { feed, id, sent }] of rows.entries())
