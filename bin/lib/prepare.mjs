@@ -60,8 +60,8 @@ export async function ensureInstalled(packages) {
 }
 
 /**
- * Compiles src into dist when anything in it changed since the last build. Where nobody develops, swc compiles: it takes a tenth of the
- * time of the TypeScript compiler and checks no types. Both outputs behave alike, and only that of the TypeScript compiler has what
+ * Compiles src into dist when anything in it changed since the last build. In a clone with only the packages of a start, swc
+ * compiles: it takes a tenth of the time of the TypeScript compiler and checks no types. Both outputs behave alike, and only that of the TypeScript compiler has what
  * openapi.json is made of. Tests and the container image use it.
  */
 async function ensureBuilt(packages) {

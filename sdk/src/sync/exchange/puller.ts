@@ -37,7 +37,7 @@ const CONTAINED: Partial<Record<CollectionName, ScopedName>> = {
 /** The names of objects with heads in `/sync/state`. */
 const HEADS_OF: Record<ScopedName, string> = { events: 'calendars', contacts: 'contacts' };
 
-/** What is left to read of a feed after a page. `incomplete`: the same page again, because bodies are missing. */
+/** What is left to read of a feed after a page. `incomplete` means that the page is requested again, because it lacks bodies. */
 type Taken = 'end' | 'more' | 'incomplete';
 
 /** Reads the feeds of the service into the store, which is the only way by which copies of the service get there. */
@@ -206,7 +206,7 @@ async function store(
     await edit.setFeedState(feed, { ...asked, bodies: true });
     return 'more';
   }
-  // A walk began before its last page: what has changed since then follows.
+  // Objects may have changed while a walk read the pages before its last one, so the feed is read after it.
   const isEnd = !page.hasMore && (walk === undefined || !isWalkOfIndex(feed));
   for (const { id, item } of page.changes) {
     let roleBefore: unknown;

@@ -107,7 +107,7 @@ export function checked(text: string): string {
 }
 
 /**
- * @param refuse gets the message of the error
+ * @param refuse is called with the message of the error for a malformed value
  * @returns null for a malformed value @throws ICalendarError for other errors, such as an unknown zone
  */
 export function unlessInvalid<T>(read: () => T, refuse?: (message: string) => void): T | null {

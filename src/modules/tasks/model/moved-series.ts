@@ -10,14 +10,19 @@ import {
   wallIn,
 } from './todo-instances.js';
 import { shiftedTodo, withNamesMoved } from './todo-series.js';
-import { dueOf, PARTS, readable, startOf, type TaskResourceRow, type TodoClock } from './todo-values.js';
+import {
+  dueOf,
+  isInstance,
+  PARTS,
+  readable,
+  startOf,
+  type TaskResourceRow,
+  type TodoClock,
+} from './todo-values.js';
 
 /** The task with these properties. */
 export const toTodo = (merged: ReadonlyMap<string, Property[]>): Component =>
   component('VTODO', [...merged.values()].flat());
-
-/** Whether a component is a changed instance of a series. */
-export const isInstance = ({ name }: Component): boolean => name === 'VTODO';
 
 /** @param own undefined removes the property */
 export function replace(merged: Map<string, Property[]>, name: string, own: Property[] | undefined): void {

@@ -1,4 +1,4 @@
-import { component, type Component, type Property } from '../../../lib/icalendar/index.js';
+import { type Component, type Property } from '../../../lib/icalendar/index.js';
 import { DAY, formatDay, parseWallTime, Zone } from '../../../lib/recurrence/index.js';
 import type { StoredReminder } from '../tasks.schema.js';
 import { withoutProperties } from './rules/task-merge.js';
@@ -14,7 +14,15 @@ import {
   seriesClock,
 } from './todo-instances.js';
 import { shiftedTodo, withNamesMoved } from './todo-series.js';
-import { dueOf, type KeptTodo, type Moment, readable, reminderOf, type TodoClock } from './todo-values.js';
+import {
+  dueOf,
+  type KeptTodo,
+  type Moment,
+  readable,
+  reminderOf,
+  storedTodo,
+  type TodoClock,
+} from './todo-values.js';
 import { reminderKey, timeProperty } from './todo-writer.js';
 
 type Time = Pick<Occurrence, 'date' | 'dueAt'>;
@@ -93,9 +101,6 @@ export function nextTodo(
   }
   return { icalendar, reminders };
 }
-
-const storedTodo = ({ properties }: KeptTodo): Component =>
-  component('VTODO', Object.values(properties).flat());
 
 const byName = (properties: readonly Property[]): Record<string, Property[]> =>
   Object.fromEntries(Map.groupBy(properties, ({ name }) => name));

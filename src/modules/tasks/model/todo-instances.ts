@@ -17,7 +17,16 @@ import {
   Zone,
 } from '../../../lib/recurrence/index.js';
 import { canonicalRule, withLocalEnd } from './task-recurrence.js';
-import { dueOf, type Moment, momentsOf, readable, startOf, type TodoClock, wallOf } from './todo-values.js';
+import {
+  dueOf,
+  isInstance,
+  type Moment,
+  momentsOf,
+  readable,
+  startOf,
+  type TodoClock,
+  wallOf,
+} from './todo-values.js';
 
 /**
  * The functions of this file are the only ones that read the series of a VTODO (RFC 5545, 3.8.5): `seriesOf` as programs read it, for
@@ -197,7 +206,7 @@ export function datesOf(todo: Component, others: readonly Component[], clock: Se
 
 /** The time of the instance that a component changes; null for another component. */
 export const instanceOf = (other: Component, clock: TodoClock): Moment | null =>
-  other.name === 'VTODO' ? (momentsIn(other, 'RECURRENCE-ID', clock)[0] ?? null) : null;
+  isInstance(other) ? (momentsIn(other, 'RECURRENCE-ID', clock)[0] ?? null) : null;
 
 /** The times of all properties of a name. */
 const momentsIn = (todo: Component, name: string, clock: TodoClock): Moment[] =>

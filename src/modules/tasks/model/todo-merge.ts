@@ -15,12 +15,13 @@ import {
 } from '../../../lib/icalendar/index.js';
 import { canonicalZone } from '../../../lib/recurrence/index.js';
 import type { StoredReference } from '../tasks.schema.js';
-import { isInstance, moveSeries, replace, toTodo } from './moved-series.js';
+import { moveSeries, replace, toTodo } from './moved-series.js';
 import type { TaskPatch } from './rules/task-merge.js';
 import { clockOf, htmlOf, readTodo } from './todo-reader.js';
 import { currentOf, SERIES_NAMES } from './todo-series.js';
 import {
   dueOf,
+  isInstance,
   type KeptTodo,
   OWN_NAMES,
   PARTS,

@@ -12,7 +12,7 @@ import { DAY, instancesOf, RecurrenceError, Zone } from '../../../lib/recurrence
 import { countFitting } from '../../../platform/bounded-pages/page-bytes.js';
 import { InstanceMap, instanceOf, seriesOf } from './todo-instances.js';
 import type { TodoText } from './todo-merge.js';
-import { dueOf, type Moment, momentOf, startOf, type TodoClock } from './todo-values.js';
+import { dueOf, isInstance, type Moment, momentOf, startOf, type TodoClock } from './todo-values.js';
 
 /** Instants in seconds; null: unbounded. */
 export interface TodoWindow {
@@ -80,8 +80,7 @@ const isUnreadable = (error: unknown): boolean =>
 
 const isSeries = ({ todo, others }: TodoText): boolean =>
   (propertyOf(todo, 'DTSTART') ?? propertyOf(todo, 'DUE')) !== undefined &&
-  (others.some(({ name }) => name === 'VTODO') ||
-    todo.properties.some(({ name }) => name === 'RRULE' || name === 'RDATE'));
+  (others.some(isInstance) || todo.properties.some(({ name }) => name === 'RRULE' || name === 'RDATE'));
 
 const TIMES: ReadonlySet<string> = new Set([
   'DTSTART',

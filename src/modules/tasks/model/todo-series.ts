@@ -25,7 +25,17 @@ import {
   type SeriesDates,
   seriesOf,
 } from './todo-instances.js';
-import { dueOf, type KeptTodo, momentOf, readable, startOf, type TodoClock, wallOf } from './todo-values.js';
+import {
+  dueOf,
+  isInstance,
+  type KeptTodo,
+  momentOf,
+  readable,
+  startOf,
+  storedTodo,
+  type TodoClock,
+  wallOf,
+} from './todo-values.js';
 
 /** Properties that state which instances a series has. */
 export const SERIES_NAMES = ['RRULE', 'RDATE', 'EXDATE'];
@@ -142,7 +152,7 @@ export interface HourChange {
 export function keptAtHour(kept: KeptTodo, change: HourChange, clock: TodoClock): KeptTodo {
   const { from, to, wall, exact } = change;
   if (from === to) return retimed(kept, () => wall);
-  const todo = component('VTODO', Object.values(kept.properties).flat());
+  const todo = storedTodo(kept);
   const isUtc = readable(() => startOf(todo, clock) ?? dueOf(todo, clock))?.isUtc ?? false;
   const [old, next] = [Zone.of(from), Zone.of(to)];
   const shiftOf = (given: Property, time: TimeValue): number => {
@@ -203,13 +213,13 @@ function retimed(
     ...kept,
     properties: Object.fromEntries(Object.entries(properties).map(([name, all]) => [name, all.map(at)])),
     others: others.map((other) =>
-      other.name !== 'VTODO'
-        ? other
-        : component(
+      isInstance(other)
+        ? component(
             other.name,
             other.properties.map((given) => (given.name === 'RECURRENCE-ID' ? at(given) : given)),
             other.components,
-          ),
+          )
+        : other,
     ),
   };
 }

@@ -1,6 +1,7 @@
 import {
   type CalendarZones,
   type Component,
+  component,
   ICalendarError,
   parameterOf,
   parseDuration,
@@ -31,6 +32,13 @@ export interface KeptTodo {
   /** Changed instances of a series, and time zones that are not of the IANA database. */
   others: Component[];
 }
+
+/** The VTODO of what a program stored of a task. */
+export const storedTodo = ({ properties }: Pick<KeptTodo, 'properties'>): Component =>
+  component('VTODO', Object.values(properties).flat());
+
+/** Whether a component is a changed instance of a series. */
+export const isInstance = ({ name }: Component): boolean => name === 'VTODO';
 
 /** A task with the columns that its text depends on. */
 export interface TaskResourceRow extends Pick<

@@ -23,7 +23,7 @@ const FIRST_PAUSE_MS = 1;
 /** Time for a new connection, and for the response of a check. */
 export const RESPONSE_MS = 1_000;
 const IDLE_MS = 30_000;
-/** Time between two probes of a replica of a cell that nobody reads, milliseconds. The idle connections of its primary close in between. */
+/** Milliseconds between two probes of an unused replica of a cell: long enough for the idle connections of its primary to close. */
 const RESTING_MS = 60_000;
 
 /**

@@ -11,7 +11,7 @@ import {
 import type { SeriesPlace } from '../task-recurrence.js';
 import { clockOf } from '../todo-reader.js';
 import { type HourChange, keptAtHour, SERIES_NAMES } from '../todo-series.js';
-import type { KeptTodo } from '../todo-values.js';
+import { isInstance, type KeptTodo } from '../todo-values.js';
 import { DONE, type TaskRow } from './task-row.js';
 import { dayOfWall, instantIn, midnightOf, wallIn } from './task-times.js';
 
@@ -221,7 +221,7 @@ export function stillKept(task: TaskRow, changes: TaskChanges, old: SeriesTimes)
     const change = hourChange(old, task);
     return change ? keptAtHour(kept, change, clockOf(kept.others, old.time_zone)) : kept;
   }
-  return { ...kept, others: kept.others.filter(({ name }) => name !== 'VTODO') };
+  return { ...kept, others: kept.others.filter((other) => !isInstance(other)) };
 }
 
 /** What programs stored without these properties. */

@@ -179,7 +179,7 @@ export function updateTask(facts: TaskFacts, command: UpdateCommand): Decision {
   if (task.status !== DONE) task.completed_at = null;
   const withdrawn = task.status === DONE ? null : facts.untouchedNext;
   if (withdrawn) task.next_task_id = null;
-  // Before the next occurrence, which has what is kept.
+  // The next occurrence copies what is kept.
   if (patch.icalendar === undefined) task.icalendar = stillKept(task, changes, old);
   const next = isCompleted && old.next_task_id === null ? followUp(task, command, now) : null;
   if (next) task.next_task_id = next.task.id;
