@@ -9,4 +9,26 @@ describe('the plain text of HTML', () => {
   test.each(['<br>', '<br/>', '<BR />', '<br\n/>'])('has a line break for %j', (tag) => {
     expect(plainText(`a${tag}b`)).toBe('a\nb');
   });
+
+  test.each([
+    ['&#65;&#x42;&#67 &#X44', 'AB' + 'C D'],
+    ['&#128;&#x9f;&#129;', '\u20ac\u0178\u0081'],
+    ['a&#0;b&#xd800;c&#x110000;d&#99999999999;', 'a\ufffdb\ufffdc\ufffdd\ufffd'],
+    [
+      '&ampx &notit; &hellip; &hellip &NotEqualTilde; &unknown; &#; &#x;',
+      '&x \u00acit; \u2026 &hellip \u2242\u0338 &unknown; &#; &#x;',
+    ],
+  ])('has the characters of references: %j', (html, text) => {
+    expect(plainText(html)).toBe(text);
+  });
+
+  test.each(['&#1', '&aa', '&aa<b>'])('reads very many references without long pauses: %s', (reference) => {
+    const html = reference.repeat(400_000 / reference.length);
+    const times = Array.from({ length: 3 }, () => {
+      const start = performance.now();
+      plainText(html);
+      return performance.now() - start;
+    });
+    expect(Math.min(...times)).toBeLessThan(150);
+  });
 });
