@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { HTML_DESCRIPTIONS } from '../../../../lib/icalendar/index.js';
-import { DAY, formatWallTime, parseWallTime } from '../../../../lib/recurrence/index.js';
+import { DAY, formatWallTime, parseWallTime, readableZone } from '../../../../lib/recurrence/index.js';
 import {
   PRIORITIES,
   STATUSES,
@@ -219,7 +219,8 @@ function hourChange(
   const wall = timeOfDay(to) - timeOfDay(from) + days * DAY;
   if (isSameZone && wall === 0) return null;
   const exact = instantIn(task.time_zone, from + wall).getTime() - instantIn(old.time_zone, from).getTime();
-  return { from: old.time_zone, to: task.time_zone, wall, days, exact: exact / 1000 };
+  const [zone, next] = [readableZone(old.time_zone), readableZone(task.time_zone)];
+  return { from: zone, to: next, wall, days, exact: exact / 1000 };
 }
 
 type SeriesTimes = Pick<TaskRow, 'recurrence' | 'time_zone' | 'due_at'>;
@@ -233,22 +234,23 @@ export function stillKept(task: TaskRow, changes: TaskChanges, old: SeriesTimes)
   const { icalendar, status, recurrence } = task;
   const before = old.recurrence;
   const change = hourChange(old, task);
-  const rules = before ? [before.rrule, change && withEndAfter(before.rrule, change)] : [undefined];
-  const isSameSeries = rules.includes(recurrence?.rrule) && recurrence?.from === before?.from;
+  const isSameRule = recurrence?.rrule === before?.rrule;
+  const isRule = isSameRule || (before && change && recurrence?.rrule === withEndAfter(before.rrule, change));
+  const isSameSeries = isRule && recurrence?.from === before?.from;
   const kept = withoutProperties(icalendar, [
     ...('title' in changes ? ['SUMMARY'] : []),
     ...('description' in changes ? ['DESCRIPTION', ...HTML_DESCRIPTIONS] : []),
     ...(status === DONE ? [] : ['COMPLETED']),
     ...(isSameSeries ? [] : SERIES_NAMES),
     // The end of the rule has moved.
-    ...(recurrence?.rrule === before?.rrule ? [] : ['RRULE']),
+    ...(isSameRule ? [] : ['RRULE']),
   ]);
   if (kept === null) return null;
   if (!isSameSeries) return { ...kept, others: kept.others.filter((other) => !isInstance(other)) };
-  const { clock, length } = seriesClock(old, storedTodo(kept), clockOf(kept.others, old.time_zone));
-  if (change) return keptAtHour(kept, change, clock);
   const isOther = before?.start.includes('T') !== recurrence?.start.includes('T');
-  return isOther ? keptByDay(kept, clock, length) : kept;
+  if (!change && !isOther) return kept;
+  const { clock, length } = seriesClock(old, storedTodo(kept), clockOf(kept.others, old.time_zone));
+  return change ? keptAtHour(kept, change, clock) : keptByDay(kept, clock, length);
 }
 
 /** What programs stored without these properties. */
