@@ -233,12 +233,17 @@ describe('days that name the instances of a series in UTC', () => {
 
 test('a series that becomes one of days has the days on which its instances are due', () => {
   const lines = [
-    ...times('20260504T200000', '20260505T090000'),
-    'RRULE:FREQ=DAILY',
-    `EXDATE${berlin('20260505T200000')}`,
+    ...times('20260503T200000', '20260504T090000'),
+    'RRULE:FREQ=DAILY;COUNT=9',
+    `EXDATE${berlin('20260503T200000', '20260505T200000')}`,
   ];
   const moved = patchTask(putTodo(['SUMMARY:x', ...lines]), { due_at: null });
-  expect(seriesLines(moved)).toContain('EXDATE;VALUE=DATE:20260506');
+  expect(seriesLines(moved)).toEqual([
+    'DTSTART;VALUE=DATE:20260505',
+    'DUE;VALUE=DATE:20260505',
+    'EXDATE;VALUE=DATE:20260504,20260506',
+    'RRULE:FREQ=DAILY;COUNT=8',
+  ]);
   expect(completions(moved, 2)).toEqual(['20260505', '20260507']);
   expect(instancesOf(moved, '2026-05-01', '2026-05-07')).toEqual(['20260505', '20260507']);
 });

@@ -239,12 +239,12 @@ function retimed(
 
 /**
  * What programs stored of a series of times that becomes one of days, or the other way around: each date, and each name of an instance, is
- * the day on which it is due.
+ * the day on which it is due. The series starts anew, with the date and the rule of the task.
  * @param clock of the series before the change
  */
 export function keptByDay(kept: KeptTodo, clock: SeriesClock, length: number): KeptTodo {
   const { properties, ...rest } = kept;
-  const dates = Object.entries(properties).filter(([name]) => !LENGTHS.has(name));
+  const dates = Object.entries(properties).filter(([name]) => !LENGTHS.has(name) && name !== 'RRULE');
   return withTimes({ ...rest, properties: Object.fromEntries(dates) }, (given) => {
     const onClock = clockFor(given.name, clock);
     const days = readableMoments(given, clock).map((moment) => dueDay(moment, onClock, length));
