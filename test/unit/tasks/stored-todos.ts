@@ -1,6 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatComponent, propertyOf } from '../../../src/lib/icalendar/index.js';
-import { createTask, updateTask } from '../../../src/modules/tasks/model/rules/task-rules.js';
+import {
+  createTask,
+  type UpdateCommand,
+  updateTask,
+} from '../../../src/modules/tasks/model/rules/task-rules.js';
 import type { TaskChange, TaskRow } from '../../../src/modules/tasks/model/rules/task-row.js';
 import type { TaskPatch } from '../../../src/modules/tasks/model/rules/task-merge.js';
 import { assertOrder, type SingleTodo, singleTodo } from '../../../src/modules/tasks/model/single-todo.js';
@@ -136,7 +140,7 @@ export function completions(task: TaskRow, count: number): string[] {
     found.push(
       each.due_at?.toISOString().replaceAll(/[-:]|\.000/g, '') ?? each.date?.replaceAll('-', '') ?? '',
     );
-    const command = { userId: 'ann', patch: { status: 2 }, base: null, nextId: `${each.id}+` };
+    const command: UpdateCommand = { userId: 'ann', patch: { status: 2 }, base: null, nextId: `${each.id}+` };
     each = changed(updateTask({ ...facts, task: each }, command)).next?.task;
   }
   return found;
