@@ -25,9 +25,9 @@ describe('the plain text of HTML', () => {
   test.each(['&#1', '&aa', '&aa<b>'])('reads very many references without long pauses: %s', (reference) => {
     const html = reference.repeat(400_000 / reference.length);
     const times = Array.from({ length: 3 }, () => {
-      const start = performance.now();
+      const start = process.cpuUsage();
       plainText(html);
-      return performance.now() - start;
+      return process.cpuUsage(start).user / 1_000;
     });
     expect(Math.min(...times)).toBeLessThan(150);
   });

@@ -279,17 +279,17 @@ describe('a new hour', () => {
     expect(completions(moved, 4).map((due) => due.slice(6, 8))).toEqual(['04', '05', '07', '09']);
   });
 
-  test('leaves each date once, however often it is stated', () => {
+  test('moves each date once, however often a program has stated it', () => {
     const line = `EXDATE:${'20260511T070000Z,'.repeat(60_000)}20260512T070000Z`;
     const task = putTodo(['SUMMARY:x', ...times('20260504T090000'), 'RRULE:FREQ=DAILY', line]);
-    const [best = 0] = Array.from({ length: 3 }, () => {
-      const start = performance.now();
-      const moved = patchTask(task, { due_at: at('2026-05-04T08:00:00Z') });
-      const took = performance.now() - start;
-      expect(moved.icalendar?.properties['EXDATE']?.[0]?.value).toBe('20260511T080000Z,20260512T080000Z');
-      return took;
-    }).toSorted((one, other) => one - other);
-    expect(best).toBeLessThan(50);
+    expect(seriesLines(task)).toContain('EXDATE:20260511T070000Z,20260512T070000Z');
+    expect(putAgain(task, (text) => text.replace(/^EXDATE.*/m, line))).toBe(task);
+    const copies = [{ name: 'EXDATE', parameters: [], value: line.slice('EXDATE:'.length) }];
+    const former = { ...task, icalendar: { properties: { EXDATE: copies }, alarms: [], others: [] } };
+    for (const each of [task, former]) {
+      const moved = patchTask(each, { due_at: at('2026-05-04T08:00:00Z') });
+      expect(seriesLines(moved)).toContain('EXDATE:20260511T080000Z,20260512T080000Z');
+    }
   });
 
   test.each([

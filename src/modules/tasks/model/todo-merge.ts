@@ -228,7 +228,8 @@ export function keptOf(
   for (const [name, given] of Map.groupBy(todo.properties, (each) => each.name)) {
     if (OWN_NAMES.has(name)) continue;
     const stated = own.filter((each) => each.name === name);
-    if (!isDeepStrictEqual(given, stated)) properties[name] = given;
+    if (!isDeepStrictEqual(given, stated))
+      properties[name] = DATES.has(name) ? given.map(withoutCopies) : given;
   }
   // A start belongs to its due date: without it, nothing would tell that the task has moved.
   if (properties['DTSTART'])
@@ -239,6 +240,15 @@ export function keptOf(
   const usual = values.reminders.map((reminder) => alarmFor(reminder));
   const alarms = todo.components.filter((alarm) => !usual.some((each) => isDeepStrictEqual(each, alarm)));
   return { properties, alarms, others: others.filter(isKept) };
+}
+
+/** Lists of any length, which reads and changes of a series go through. */
+const DATES: ReadonlySet<string> = new Set(['EXDATE', 'RDATE']);
+
+function withoutCopies(given: Property): Property {
+  const values = given.value.split(',');
+  const distinct = new Set(values);
+  return distinct.size === values.length ? given : { ...given, value: [...distinct].join(',') };
 }
 
 /** Zones of the IANA database are written anew. */
