@@ -22,13 +22,16 @@ describe('the plain text of HTML', () => {
     expect(plainText(html)).toBe(text);
   });
 
-  test.each(['&#1', '&aa', '&aa<b>'])('reads very many references without long pauses: %s', (reference) => {
-    const html = reference.repeat(400_000 / reference.length);
-    const times = Array.from({ length: 3 }, () => {
-      const start = process.cpuUsage();
-      plainText(html);
-      return process.cpuUsage(start).user / 1_000;
-    });
-    expect(Math.min(...times)).toBeLessThan(150);
+  test.each(['&#1', '&aa'])('reads very many references as fast as common ones: %s', (reference) => {
+    const timeOf = (each: string): number => {
+      const html = each.repeat(100_000);
+      const times = Array.from({ length: 5 }, () => {
+        const start = process.cpuUsage();
+        plainText(html);
+        return process.cpuUsage(start).user;
+      });
+      return Math.min(...times);
+    };
+    expect(timeOf(reference) / timeOf('&lt;')).toBeLessThan(4);
   });
 });
