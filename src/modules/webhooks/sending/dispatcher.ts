@@ -26,7 +26,8 @@ export const LIMITS = {
 
 /** What the runs of both lanes take, because those of the fast one move: a process and a workspace with more get no further ones. */
 const BOTH = {
-  /** Runs that hang have a socket each. */
+  /** Runs that hang have a socket each. The receivers of very many workspaces may begin to hang at once. */
+  runs: 4_096,
   runsOfTenant: 384,
   /** Characters of contents in memory. */
   length: 64 * 1024 * 1024,
@@ -52,7 +53,7 @@ export function placesOf(running: ReadonlySet<Placed>, lane: Lane): { left: numb
     left -= own;
     total += length;
   }
-  return { left: total >= BOTH.length ? 0 : left, busy };
+  return { left: total >= BOTH.length ? 0 : Math.min(left, BOTH.runs - running.size), busy };
 }
 
 const RENEWALS_PER_LEASE = 3;
