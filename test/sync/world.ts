@@ -272,14 +272,15 @@ export class World {
 
   /** Whether the service may reject a request at the moment. @param began the time at which it was sent */
   mayReject(outcome: string, line: string, began: number): boolean {
-    if (outcome === '503 overloaded') this.overloaded(line);
+    const isBusy = outcome === '503 overloaded' || outcome === '503 database_timeout';
+    if (isBusy) this.overloaded(line);
     return (
-      outcome === '503 overloaded' ||
+      isBusy ||
       (outcome === '503 database_unavailable' && (this.isMoving(began) || began < this.disturbedUntil))
     );
   }
 
-  /** A lock timed out. The machine may stall now and then, the service may not. Nothing was written. */
+  /** A lock or a statement timed out. The machine may stall now and then, the service may not. Nothing was written. */
   private overloaded(line: string): void {
     this.count(OVERLOADED);
     const times = this.counts.get(OVERLOADED) ?? 0;
