@@ -21,6 +21,28 @@ describe('a time that is written otherwise', () => {
     [[START, 'DTEND:20260330T240000Z'], '2026-03-30T10:00:00', '2026-03-31T00:00:00'],
     [[START, 'DTEND;VALUE=DATE:20260401'], '2026-03-30T10:00:00', '2026-04-01T00:00:00'],
     [[START, 'DTEND;VALUE=DATE:20260330'], '2026-03-30T10:00:00', '2026-03-30T10:00:00'],
+    [[START, 'DURATION:PT1W'], '2026-03-30T10:00:00', '2026-04-06T10:00:00'],
+    [[START, 'DURATION:PT1D2H'], '2026-03-30T10:00:00', '2026-03-31T12:00:00'],
+    [[START, 'DURATION:P1D2H'], '2026-03-30T10:00:00', '2026-03-30T10:00:00'],
+    [[START, 'DURATION:P2M'], '2026-03-30T10:00:00', '2026-03-30T10:00:00'],
+    // Days that have a time of day.
+    [
+      ['DTSTART;VALUE=DATE:20260330T200000', 'DTEND;VALUE=DATE:20260330T220000'],
+      '2026-03-30T20:00:00',
+      '2026-03-30T22:00:00',
+    ],
+    [['DTSTART;VALUE=DATE:20260330T000000', 'DTEND;VALUE=DATE:20260401T000000'], '2026-03-30', '2026-04-01'],
+    // One of the times lacks its zone.
+    [
+      ['DTSTART:20260330T180000', 'DTEND;TZID=Europe/Berlin:20260330T190000'],
+      '2026-03-30T18:00:00',
+      '2026-03-30T19:00:00',
+    ],
+    [
+      ['DTSTART;TZID=Asia/Tokyo:20260330T180000', 'DTEND:20260330T190000'],
+      '2026-03-30T18:00:00',
+      '2026-03-30T19:00:00',
+    ],
   ])('%j', (lines, starts, ends) => {
     expect(read(...lines).times).toMatchObject({ starts, ends });
   });
@@ -38,6 +60,12 @@ describe('a rule with a small fault', () => {
     ['FREQ=WEEKLY;COUNT=3;COUNT=3', ['FREQ=WEEKLY;COUNT=3']],
     ['FREQ=WEEKLY;INTERVAL=0;COUNT=3', ['FREQ=WEEKLY;COUNT=3']],
     ['FREQ=WEEKLY;BYDAY=1MO,-1TU;COUNT=3', ['FREQ=WEEKLY;COUNT=3;BYDAY=MO,TU']],
+    ['FREQ=MONTHLY;BYDAY=0MO,+0TU,2WE', ['FREQ=MONTHLY;BYDAY=MO,TU,2WE']],
+    ['FREQ=DAILY\\;COUNT=3', ['FREQ=DAILY;COUNT=3']],
+    ['FREQ=WEEKLY;UNTIL=20261231;COUNT=-1', ['FREQ=WEEKLY;UNTIL=20261231']],
+    ['FREQ=WEEKLY;COUNT=0', ['FREQ=WEEKLY']],
+    ['RRULE:Series;FREQ=WEEKLY;COUNT=3', ['FREQ=WEEKLY;COUNT=3']],
+    ['FREQ=WEEKLY;DTSTART=20260330T100000Z;COUNT=3', ['FREQ=WEEKLY;COUNT=3']],
   ])('%s is read, with a warning', (text, rules) => {
     const event = read(START, `RRULE:${text}`);
     expect(event.recurrence.rules).toEqual(rules);
@@ -48,6 +76,7 @@ describe('a rule with a small fault', () => {
     ['FREQ=NEVER', 'NEVER is no frequency'],
     ['COUNT=3', 'A rule needs FREQ'],
     ['FREQ=DAILY;COUNT=3;COUNT=4', 'COUNT is given twice'],
+    ['FREQ=DAILY;UNTL=20260401', 'UNTL is no part of a rule'],
     ['FREQ=DAILY;BYHOUR=25', 'BYHOUR takes numbers from 0 to 23, not 25'],
   ])('%s has no clear meaning', (text, message) => {
     expect(() => read(START, `RRULE:${text}`)).toThrow(message);
@@ -315,6 +344,27 @@ test.each([
   const { content } = read(START, styled);
   expect(content.description).toBe('Hall, 2nd floor\nBring coats');
   expect(read(START, 'DESCRIPTION:Plain', styled).content.description).toBe('Plain');
+});
+
+test.each(['', ';', ' ; ', '1;', 'x;1', '91;0'])('GEO:%s is no place', (value) => {
+  const { content } = read(START, 'LOCATION:Hall', `GEO:${value}`);
+  expect([content.locations, content.location]).toEqual([[], 'Hall']);
+});
+
+test('a time without a zone is on the clock of a VTIMEZONE that the other time of its event has', () => {
+  const zone = [
+    'BEGIN:STANDARD',
+    'DTSTART:20000101T000000',
+    'TZOFFSETFROM:+0417',
+    'TZOFFSETTO:+0417',
+    'END:STANDARD',
+  ];
+  const text = ['BEGIN:VTIMEZONE', 'TZID:Odd', ...zone, 'END:VTIMEZONE', 'BEGIN:VEVENT', 'UID:a'];
+  const times = ['DTSTART;TZID=Odd:20260330T100000', 'DTEND:20260330T113000', 'END:VEVENT'];
+  const [calendar] = parseCalendars(['BEGIN:VCALENDAR', ...text, ...times, 'END:VCALENDAR', ''].join('\r\n'));
+  const clock = new EventClock(new CalendarZones(calendar!), null);
+  const { times: found } = readEvent(calendar!.components.at(-1)!, [], clock);
+  expect(found).toMatchObject({ starts: '2026-03-30T05:43:00', ends: '2026-03-30T07:13:00' });
 });
 
 test.each([

@@ -82,7 +82,7 @@ export class IcsFile {
       }
       const others = file.instances.get(uid);
       if (others) others.push(item);
-      else file.instances.set(uid, [item]);
+      else file.instances.set(uid, [named(item, uid)]);
     }
     file.clocks = calendars.map((calendar) => clockOf(calendar, zone));
     return file;

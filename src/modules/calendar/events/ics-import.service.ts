@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { ICalendarError } from '../../../lib/icalendar/index.js';
 import { RecurrenceError } from '../../../lib/recurrence/index.js';
+import { Turns } from '../../../lib/turns/index.js';
 import { Blobs } from '../../../platform/blobs/blobs.js';
 import type { UploadForm } from '../../../platform/blobs/uploads/upload-form.js';
 import { Uploads } from '../../../platform/blobs/uploads/uploads.js';
@@ -126,10 +127,14 @@ export class IcsImport {
     // Another request may have written a UID before the lock: the transaction is repeated.
     if (!isDeepStrictEqual(await this.events.idsOfUids(tx, ctx.tenantId, calendarId, uids), eventIds))
       throw new ConcurrentChangeError('uids');
-    const read = events.map((event) => ({
-      event,
-      found: event.master || !eventIds.has(event.uid) ? caught(() => fileEvent(event, null)) : null,
-    }));
+    const turns = new Turns();
+    const read: { event: FileEvent; found: ReadEvent | ApiError | null }[] = [];
+    for (const event of events) {
+      const isWhole = event.master !== null || !eventIds.has(event.uid);
+      read.push({ event, found: isWhole ? caught(() => fileEvent(event, null)) : null });
+      // A VTIMEZONE that is compared with all zones takes milliseconds.
+      await turns.pause();
+    }
     const emails = read.flatMap(({ found: each }) =>
       each && !(each instanceof ApiError)
         ? [...each.participants.map(({ email }) => email), each.organizer?.email ?? '']
@@ -153,6 +158,7 @@ export class IcsImport {
         if (result.seen) seen.push({ id: result.eventId, imported: result.seen });
       }
       results.push(resultOf(event, result, each instanceof ApiError ? [] : (each?.warnings ?? [])));
+      await turns.pause();
     }
     if (changes.length > 0) await this.writer.commit(tx, ctx, changes, job.now);
     await this.events.setImported(tx, ctx.tenantId, seen);
@@ -297,9 +303,11 @@ function resultOf(
 
 /** Series that change from one instance on, as two series each. An event with an error is left to the batch, which reports it. */
 async function* withoutRanges(events: AsyncIterable<FileEvent>): AsyncGenerator<FileEvent> {
+  const turns = new Turns();
   for await (const event of events) {
     const parts = caught(() => splitRanges(event));
     yield* parts instanceof ApiError ? [event] : parts;
+    await turns.pause();
   }
 }
 

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   type Component,
   ICalendarError,
-  parameterOf,
   type Property,
   propertyOf,
   textOf,
@@ -24,6 +23,7 @@ import { line } from './ics/storable.js';
 import { contentOfVevent, lostNamesOf } from './vevent-content.js';
 import { participantsOf, peopleOf, withInstanceRows } from './vevent-people.js';
 import { invalid, type ReadWarning, type Start, unlessInvalid } from './vevent-time-parts.js';
+import { hasRange, keyOfInstance, withStatedInstances } from './stated-instances.js';
 import { EventClock, type Recurrence } from './vevent-times.js';
 
 const MAX_UID = 500;
@@ -65,7 +65,8 @@ export interface ReadEvent {
 export function readEvent(master: Component, instances: readonly Component[], clock: EventClock): ReadEvent {
   const start = clock.begin(master);
   const times = clock.times(master, start);
-  const recurrence = clock.recurrence(master, start, times);
+  const read = clock.recurrence(master, start, times);
+  const recurrence = withStatedInstances(read, times, start, instances.slice(0, MAX_OVERRIDES), clock);
   const content = contentOfVevent(master);
   const base = { ...content, ...times, ...recurrence } as EventRow;
   const participants = participantsOf(master, '');
@@ -73,7 +74,7 @@ export function readEvent(master: Component, instances: readonly Component[], cl
     ...clock.periods(master, start, times),
     ...clock.corrections(start, times, recurrence),
   ]);
-  const read = readInstances(base, start, instances, clock, own);
+  const changed = readInstances(base, start, instances, clock, own);
   const organizer = organizerOf(master);
   const alarms = alarmsOf(master, times, isSeries(recurrence));
   return {
@@ -83,11 +84,11 @@ export function readEvent(master: Component, instances: readonly Component[], cl
     content,
     times,
     recurrence,
-    overrides: withTimes(read.overrides, base, own),
+    overrides: withTimes(changed.overrides, base, own),
     organizer,
-    participants: withInstanceRows(participants, read.participants, organizer?.email),
+    participants: withInstanceRows(participants, changed.participants, organizer?.email),
     people: peopleOf(master),
-    reminders: withInstanceAlarms(alarms.reminders, read.alarmed),
+    reminders: withInstanceAlarms(alarms.reminders, changed.alarmed),
     alarms: alarms.others,
     proposals_allowed: propertyOf(master, 'X-MICROSOFT-DISALLOW-COUNTER')?.value.toUpperCase() !== 'TRUE',
     warnings: [...clock.warnings, ...lossesOf([master, ...instances])],
@@ -251,7 +252,10 @@ interface NamedInstance {
   keys: string[];
 }
 
-/** Ranges come first, in the order of their instances, so that components of single instances override them. */
+/**
+ * Ranges come first, in the order of their instances, so that components of single instances override them. Of several components of one
+ * instance the newest is read, or else the last.
+ */
 function namedInstances(
   series: EventRow,
   start: Start,
@@ -259,20 +263,25 @@ function namedInstances(
   clock: EventClock,
 ): NamedInstance[] {
   const ranges: NamedInstance[] = [];
-  const single: NamedInstance[] = [];
+  const single = new Map<string, NamedInstance>();
   for (const instance of instances.slice(0, MAX_OVERRIDES)) {
-    const id = propertyOf(instance, 'RECURRENCE-ID');
-    const key = id && unlessInvalid(() => clock.keyOf(id, start, series));
-    if (!key) {
+    const key = keyOfInstance(instance, start, series, clock);
+    if (key === null) {
       clock.warn('invalid_date', 'An instance has no valid RECURRENCE-ID; it is ignored.');
       continue;
     }
-    const hasRange = parameterOf(id, 'RANGE')?.toUpperCase() === 'THISANDFUTURE';
-    if (hasRange && ranges.length < MAX_RANGES)
+    const known = single.get(key)?.instance;
+    if (hasRange(propertyOf(instance, 'RECURRENCE-ID')) && ranges.length < MAX_RANGES)
       ranges.push({ instance, key, keys: laterKeys({ ...series, overrides: [] }, key) });
-    else single.push({ instance, key, keys: [key] });
+    else if (!known || !isOlder(instance, known)) single.set(key, { instance, key, keys: [key] });
   }
-  return [...ranges.toSorted((a, b) => (a.key < b.key ? -1 : 1)), ...single];
+  return [...ranges.toSorted((a, b) => (a.key < b.key ? -1 : 1)), ...single.values()];
+}
+
+/** Whether a component is an older version than another one of the same instance. */
+function isOlder(given: Component, known: Component): boolean {
+  const [a, b] = [versionOf(given), versionOf(known)];
+  return a.sequence === b.sequence ? a.dtstamp < b.dtstamp : a.sequence < b.sequence;
 }
 
 /** The start of a stored series. */

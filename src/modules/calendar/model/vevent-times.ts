@@ -21,6 +21,7 @@ import {
   datesOf,
   instantIn,
   invalid,
+  isFloating,
   isWholeDays,
   lasting,
   listValues,
@@ -241,8 +242,8 @@ export class EventClock {
       // Some clients write an inclusive end.
       return stored(start, Math.max(day, start.wall + DAY), null, false);
     }
-    // A day ends an event at its midnight.
-    if (end.isDate)
+    // A day ends an event at its midnight. If only one of the times has a zone, they are on one clock.
+    if (end.isDate || isFloating(end) !== isFloating(start))
       return this.readUntil(start, { ...end, isDate: false, zone: start.zone, rules: start.rules });
     if (start.rules || end.rules) {
       const length = Math.max(0, instantIn(end, end.wall) - instantIn(start, start.wall));

@@ -1,0 +1,112 @@
+import { DavClient } from '../../support/dav/dav-client.ts';
+import { type TestUser, TestApp } from '../../support/app.ts';
+import { icsFile, importFile, newCalendar, vevent } from '../../support/domains/calendars.ts';
+
+describe('files of other programs', () => {
+  let app: TestApp;
+  let ann: TestUser;
+  let dav: DavClient;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [ann] = await app.tenant('acme', 'ann');
+    dav = await DavClient.of(app, ann);
+  });
+  afterAll(() => app?.stop());
+
+  const instancesOf = async (id: string): Promise<[string, string][]> => {
+    const { body } = await ann.api.get(
+      `/calendar/${id}/instances?from=2026-01-01T00:00:00Z&to=2026-12-01T00:00:00Z`,
+    );
+    return body.instances.map(({ title, start_utc }: any) => [title, start_utc]).toSorted();
+  };
+  const exported = async (id: string): Promise<string> => {
+    const response = await fetch(`${app.base}/apis/v1/calendar/${id}/export.ics`, {
+      headers: { authorization: `Bearer ${ann.token}` },
+    });
+    return response.text();
+  };
+  const SERIES = ['DTSTART:20260330T100000Z', 'DURATION:PT1H', 'RRULE:FREQ=DAILY;COUNT=3'];
+
+  test('lose no instance that has a component', async () => {
+    const id = await newCalendar(ann, 'Instances');
+    const file = icsFile(
+      ...vevent('UID:both', 'SUMMARY:both', ...SERIES, 'EXDATE:20260331T100000Z'),
+      ...vevent(
+        'UID:both',
+        'SUMMARY:both',
+        'RECURRENCE-ID:20260331T100000Z',
+        'DTSTART:20260331T100000Z',
+        'DURATION:PT1H',
+      ),
+      ...vevent('UID:single', 'SUMMARY:single', 'DTSTART:20260402T100000Z'),
+      ...vevent('UID:single', 'SUMMARY:single', 'RECURRENCE-ID:20260403T100000Z', 'DTSTART:20260403T100000Z'),
+      ...vevent('SUMMARY:nameless', 'RECURRENCE-ID:20260405T100000Z', 'DTSTART:20260405T100000Z'),
+    );
+    const { body } = await importFile(ann, id, file);
+    expect([body.applied, body.failed]).toEqual([3, 0]);
+    const found = [
+      ['both', '2026-03-30T10:00:00Z'],
+      ['both', '2026-03-31T10:00:00Z'],
+      ['both', '2026-04-01T10:00:00Z'],
+      ['nameless', '2026-04-05T10:00:00Z'],
+      ['single', '2026-04-02T10:00:00Z'],
+      ['single', '2026-04-03T10:00:00Z'],
+    ];
+    expect(await instancesOf(id)).toEqual(found);
+    const text = await exported(id);
+    expect(text).not.toContain('EXDATE');
+    const copy = await newCalendar(ann, 'Copy');
+    await importFile(ann, copy, text);
+    expect(await instancesOf(copy)).toEqual(found);
+    const again = await importFile(ann, id, file);
+    expect(again.body.results.map(({ status }: any) => status)).toEqual([200, 200, 200]);
+    expect(await instancesOf(id)).toEqual(found);
+  });
+
+  test('have several versions of an instance, of which the newest is read', async () => {
+    const id = await newCalendar(ann, 'Versions');
+    const version = (sequence: number, state: string): string[] =>
+      vevent(
+        'UID:versions',
+        `SUMMARY:version ${sequence}`,
+        `SEQUENCE:${sequence}`,
+        'RECURRENCE-ID:20260331T100000Z',
+        'DTSTART:20260331T120000Z',
+        'ORGANIZER:mailto:ann@acme.example',
+        `ATTENDEE;PARTSTAT=${state}:mailto:guest@side.example`,
+      );
+    const { body } = await importFile(
+      ann,
+      id,
+      icsFile(
+        ...vevent('UID:versions', 'SUMMARY:series', ...SERIES, 'ATTENDEE:mailto:guest@side.example'),
+        ...version(3, 'DECLINED'),
+        ...version(1, 'ACCEPTED'),
+      ),
+    );
+    expect([body.applied, body.failed]).toEqual([1, 0]);
+    expect((await instancesOf(id))[2]).toEqual(['version 3', '2026-03-31T12:00:00Z']);
+  });
+
+  test.each([
+    ['DTSTART:20260330T180000', 'DTEND;TZID=Asia/Tokyo:20260330T190000'],
+    ['DTSTART;TZID=America/New_York:20260330T180000', 'DTEND:20260330T190000'],
+  ])('have one zone for %s and %s, also in a PUT', async (...times) => {
+    const id = await newCalendar(ann, 'Zones');
+    const path = `${dav.home('calendars')}${id}/zones.ics`;
+    const put = await dav.send('PUT', path, icsFile(...vevent('UID:zones', ...times)), {
+      'content-type': 'text/calendar',
+    });
+    expect(put.status).toBe(201);
+    const { text } = await dav.send('GET', path);
+    expect(text.match(/DT(?:START|END)[^\r]*T1[89]0000/g)).toHaveLength(2);
+    const back = await dav.send('PUT', path, text, { 'content-type': 'text/calendar' });
+    expect(back.status).toBe(204);
+    const wrong = icsFile(...vevent('UID:wrong', times[0]!, times[1]!.replace('T19', 'T17')));
+    const refused = await dav.send('PUT', path.replace('zones', 'wrong'), wrong, {
+      'content-type': 'text/calendar',
+    });
+    expect(refused.status).toBe(403);
+  });
+});
