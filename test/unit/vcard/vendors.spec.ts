@@ -17,6 +17,32 @@ describe('properties of single programs', () => {
     expect(phones[0]).toMatchObject({ types, label: null });
   });
 
+  test('a date in the properties of several programs is one date', () => {
+    const rows = [
+      'item1.X-ABDATE:2008-12-10',
+      'item1.X-ABLabel:_$!<Anniversary>!$_',
+      'item1.X-ANNIVERSARY:20081210',
+      'X-EVOLUTION-ANNIVERSARY:2008-12-10',
+      'ANNIVERSARY:20091210',
+    ];
+    const { dates } = read('3.0', ...rows);
+    expect(dates).toMatchObject([{ year: 2008 }, { year: 2009 }]);
+    const again = readCard(writeCard(read('3.0', ...rows), { version: '3.0' }));
+    expect([again.dates, readCard(writeCard(again, { version: '3.0' })).custom]).toEqual([
+      dates,
+      again.custom,
+    ]);
+  });
+
+  test.each([
+    ['3', '3.0'],
+    ['2.0', '2.1'],
+    ['4.1', '4.0'],
+  ])('version %s is read as %s', (version, known) => {
+    const rows = ['TEL;HOME:1', 'NOTE:a\\nb', 'N;SORT-AS="Holm,Ina":Holm;Ina;;;'];
+    expect(read(version, ...rows)).toEqual(read(known, ...rows));
+  });
+
   test('the year 1604 is no year', () => {
     expect(read('3.0', 'BDAY;VALUE=date:1604-06-26').dates).toMatchObject([
       { year: null, month: 6, day: 26 },

@@ -156,11 +156,10 @@ function readUrl(draft: Draft, property: Property): boolean {
   return value ? draft.add('urls', draft.entry(property), { value }) : false;
 }
 
-function readBirthday({ card }: Draft, property: Property): boolean {
+function readBirthday(draft: Draft, property: Property): boolean {
   const date = dateOf(property);
-  if (!date || card.dates.some(({ type }) => type === 'birthday')) return false;
-  card.dates.push({ type: 'birthday', ...date, label: null });
-  return true;
+  if (!date || draft.card.dates.some(({ type }) => type === 'birthday')) return false;
+  return draft.addDate({ type: 'birthday', ...date, label: null });
 }
 
 /** A date of Apple or Google: its label is its type. */
@@ -171,8 +170,7 @@ function readLabelledDate(draft: Draft, property: Property): boolean {
   const builtIn = text === null ? 'other' : builtInLabel(text);
   const type = builtIn === 'birthday' || builtIn === 'anniversary' ? builtIn : 'other';
   const label = type !== 'other' || builtIn === 'other' ? null : (builtIn ?? text);
-  draft.card.dates.push({ type, ...date, label });
-  return true;
+  return draft.addDate({ type, ...date, label });
 }
 
 function readNote({ notes }: Draft, { value }: Property): boolean {
