@@ -334,9 +334,9 @@ function places(): Map<string, string> {
 const OFFSET = /^\(?\s*(?:UTC|GMT)\s*(?:([+\-\u2212\u2013])\s*(\d{1,2})(?:[:.]?([0-5]\d))?)?\s*(?:\)|$)/i;
 /** An offset alone. */
 const PLAIN_OFFSET = /^([+\-\u2212\u2013])(\d{2}):?([0-5]\d)$/;
-/** Two offsets, in winter and in summer: `GMT +0100 (Standard) / GMT +0200 (Daylight)`, `GMT-05:00/-04:00`. */
+/** Two offsets, in winter and in summer: `GMT +0100 (Standard) / GMT +0200 (Daylight)`, `GMT-05:00/-04:00`, `GMT-05.00/-04.00`. */
 const TWO_OFFSETS =
-  /^(?:UTC|GMT)?\s*([+-])(\d{1,2}):?([0-5]\d)?\s*(?:\([^)]*\))?\s*\/\s*(?:UTC|GMT)?\s*([+-])(\d{1,2}):?([0-5]\d)?\s*(?:\([^)]*\))?$/i;
+  /^(?:UTC|GMT)?\s*([+-])(\d{1,2})[:.]?([0-5]\d)?\s*(?:\([^)]*\))?\s*\/\s*(?:UTC|GMT)?\s*([+-])(\d{1,2})[:.]?([0-5]\d)?\s*(?:\([^)]*\))?$/i;
 const TWO_ABBREVIATIONS = /^([a-z]{2,5})\s*\/\s*([a-z]{2,5})$/i;
 const SEPARATORS = /[,;:/]| and | & /;
 

@@ -27,7 +27,11 @@ export interface Attendee extends Organizer {
 
 /** The address of `mailto:` or of a bare address, lower case; null for another URI. */
 export function addressOfUri(uri: string | undefined): string | null {
-  const address = mailAddress(uri ?? '').toLowerCase();
+  const text = mailAddress(uri ?? '').toLowerCase();
+  // Some programs write parameters after the address: `mailto:jo@example.com;PARTSTAT=ACCEPTED`.
+  const at = text.indexOf('@');
+  const end = at < 0 ? -1 : text.indexOf(';', at);
+  const address = end < 0 ? text : text.slice(0, end);
   const isAddress = /^[^\s@<>"\p{Cc}]+@[^\s@<>"\p{Cc}]+$/u.test(address) && address.length <= MAX_ADDRESS;
   return isAddress && address.isWellFormed() ? address : null;
 }

@@ -64,6 +64,47 @@ describe('files of other programs', () => {
     expect(await instancesOf(id)).toEqual(found);
   });
 
+  test('state the zone of times that have none', async () => {
+    const id = await newCalendar(ann, 'Floating');
+    const events = [
+      ...vevent(
+        'UID:feed',
+        'SUMMARY:feed',
+        'DTSTART:20260330T200000',
+        'DTEND:20260330T210000',
+        'RRULE:FREQ=DAILY;COUNT=2',
+      ),
+      ...vevent('UID:feed', 'SUMMARY:moved', 'RECURRENCE-ID:20260331T200000', 'DTSTART:20260331T210000'),
+      ...vevent(
+        'UID:zoned',
+        'SUMMARY:zoned',
+        'DTSTART;TZID=Asia/Tokyo:20260330T200000',
+        'DTEND:20260330T210000',
+      ),
+      ...vevent('UID:day', 'SUMMARY:day', 'DTSTART:20260330'),
+    ];
+    const { body } = await importFile(ann, id, icsFile('X-WR-TIMEZONE:America/New_York', ...events));
+    expect([body.applied, body.failed]).toEqual([3, 0]);
+    const found = [
+      ['day', '2026-03-29T22:00:00Z'],
+      ['feed', '2026-03-31T00:00:00Z'],
+      ['moved', '2026-04-01T01:00:00Z'],
+      ['zoned', '2026-03-30T11:00:00Z'],
+    ];
+    expect(await instancesOf(id)).toEqual(found);
+    const other = await newCalendar(ann, 'Without zone');
+    await importFile(ann, other, icsFile(...events));
+    const floating = await instancesOf(other);
+    expect(floating[1]).toEqual(['feed', '2026-03-30T18:00:00Z']);
+    // An export states the zone of its calendar.
+    const text = await exported(other);
+    expect(text).toContain('X-WR-TIMEZONE:Europe/Berlin');
+    const tokyo = (await ann.api.post('/calendar', { name: 'Tokyo', time_zone: 'Asia/Tokyo' })).body.calendar
+      .id;
+    await importFile(ann, tokyo, text);
+    expect((await instancesOf(tokyo))[1]).toEqual(['feed', '2026-03-30T11:00:00Z']);
+  });
+
   test('have several versions of an instance, of which the newest is read', async () => {
     const id = await newCalendar(ann, 'Versions');
     const version = (sequence: number, state: string): string[] =>

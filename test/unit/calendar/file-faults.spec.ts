@@ -259,6 +259,44 @@ describe('instances of an unknown series', () => {
   });
 });
 
+describe('a series from before 1900', () => {
+  test.each([
+    ['DTSTART;VALUE=DATE:16040229', 'FREQ=YEARLY', '1904-02-29', 'FREQ=YEARLY'],
+    ['DTSTART:17531106', 'FREQ=YEARLY;INTERVAL=4', '1901-11-06', 'FREQ=YEARLY;INTERVAL=4'],
+    ['DTSTART:18991230', 'FREQ=DAILY;COUNT=5', '1900-01-01', 'FREQ=DAILY;COUNT=3'],
+    [
+      'DTSTART:18991230T100000Z',
+      'FREQ=WEEKLY;UNTIL=19000301T100000Z',
+      '1900-01-06T10:00:00',
+      'FREQ=WEEKLY;UNTIL=19000301T100000',
+    ],
+  ])('%s with %s starts in the calendar', (start, rule, starts, later) => {
+    const event = read(start, `RRULE:${rule}`);
+    expect([event.times.starts, event.recurrence.rules, codes(event)]).toEqual([
+      starts,
+      [later],
+      ['invalid_date'],
+    ]);
+  });
+
+  test('keeps its length', () => {
+    const event = read(
+      'DTSTART;TZID=Europe/Berlin:18900101T100000',
+      'DTEND;TZID=Europe/Berlin:18900101T113000',
+      'RRULE:FREQ=YEARLY',
+    );
+    expect(event.times).toMatchObject({ starts: '1900-01-01T10:00:00', ends: '1900-01-01T11:30:00' });
+  });
+
+  test.each([[['FREQ=DAILY;COUNT=3']], [['FREQ=DAILY', 'FREQ=WEEKLY']], [[]]])(
+    'with %j is invalid',
+    (rules) => {
+      const lines = rules.map((rule) => `RRULE:${rule}`);
+      expect(() => read('DTSTART:18000101', ...lines)).toThrow('DTSTART must lie between 1900 and 9989');
+    },
+  );
+});
+
 describe('EXRULE', () => {
   test('excludes the dates that both rules have', () => {
     const event = read(START, 'RRULE:FREQ=DAILY;COUNT=6', 'EXRULE:FREQ=DAILY;INTERVAL=2;COUNT=3');

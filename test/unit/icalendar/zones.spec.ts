@@ -50,6 +50,7 @@ describe('a TZID', () => {
     ['Mitteleuropäische Sommerzeit', 'Europe/Berlin'],
     ['GMT +0100 (Standard) / GMT +0200 (Daylight)', 'Europe/Berlin'],
     ['GMT-05:00/-04:00', 'America/New_York'],
+    ['GMT-05.00/-04.00', 'America/New_York'],
     ['+1000/+1100', 'Australia/Sydney'],
     ['EST/EDT', 'America/New_York'],
     ['CET/CEST', 'Europe/Berlin'],

@@ -155,6 +155,7 @@ test('the URI of an address is read as this address', () => {
   );
   expect(uriOfAddress('ann+x@example.com')).toBe('mailto:ann+x@example.com');
   expect(addressOfUri('urn:x:mailto:ann@example.com')).not.toBe('ann@example.com');
+  expect(addressOfUri('MAILTO:Ann@example.com;PARTSTAT=ACCEPTED')).toBe('ann@example.com');
 });
 
 test('an address and its tags are one mailbox', () => {

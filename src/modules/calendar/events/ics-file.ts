@@ -16,6 +16,7 @@ import {
 import { compareVersions, type Version } from '../../../lib/itip/index.js';
 import { DAY, formatRule, parseRule, type Rule } from '../../../lib/recurrence/index.js';
 import { laterKeys } from '../model/event-series.js';
+import { PRODUCT } from '../model/ics/product.js';
 import { wallOf } from '../model/event-times.js';
 import { versionOf as statedVersion, uidText } from '../model/vevent-reader.js';
 import type { Start } from '../model/vevent-time-parts.js';
@@ -140,13 +141,15 @@ const named = (event: Component, uid: string): Component =>
         properties: [property('UID', uid), ...event.properties.filter(({ name }) => name !== 'UID')],
       };
 
-/** Times with an unknown TZID are read in the zone of the calendar (X-WR-TIMEZONE). */
-const clockOf = (calendar: Component, zone: string): EventClock =>
-  new EventClock(
-    new CalendarZones(calendar),
-    zoneOfName(propertyOf(calendar, 'X-WR-TIMEZONE')?.value ?? ''),
-    zone,
-  );
+/**
+ * Times with an unknown TZID, and those without a zone, are read in the zone that the file states for its calendar (X-WR-TIMEZONE). Our own files
+ * state it too; their times without a zone have none.
+ */
+function clockOf(calendar: Component, zone: string): EventClock {
+  const stated = zoneOfName(propertyOf(calendar, 'X-WR-TIMEZONE')?.value ?? '');
+  const isOwn = propertyOf(calendar, 'PRODID')?.value === PRODUCT;
+  return new EventClock(new CalendarZones(calendar), stated, zone, isOwn ? null : stated);
+}
 
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 

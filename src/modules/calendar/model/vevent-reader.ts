@@ -17,8 +17,9 @@ import {
 } from './event-record.js';
 import { contentOf, isSeries, laterKeys } from './event-series.js';
 import { organizerOf } from '../../../lib/itip/index.js';
-import { isDay, nominalLength, timesAt, wallOf, wallText } from './event-times.js';
+import { FIRST, isDay, nominalLength, timesAt, wallOf, wallText } from './event-times.js';
 import { type AlarmedInstance, alarmsOf, withInstanceAlarms } from './ics/alarms.js';
+import { withoutEarlyInstances } from './ics/early-series.js';
 import { line } from './ics/storable.js';
 import { contentOfVevent, lostNamesOf } from './vevent-content.js';
 import { participantsOf, peopleOf, withInstanceRows } from './vevent-people.js';
@@ -58,12 +59,16 @@ export interface ReadEvent {
 
 /**
  * Reads an event with its instances. Unknown properties and components are kept in `custom`.
- * @param master the VEVENT without RECURRENCE-ID
+ * @param given the VEVENT without RECURRENCE-ID
  * @param instances VEVENTs with RECURRENCE-ID and the same UID
  * @throws ICalendarError; RecurrenceError for a rule
  */
-export function readEvent(master: Component, instances: readonly Component[], clock: EventClock): ReadEvent {
-  const start = clock.begin(master);
+export function readEvent(given: Component, instances: readonly Component[], clock: EventClock): ReadEvent {
+  const stated = clock.begin(given);
+  const later = stated.wall < FIRST ? withoutEarlyInstances(given, stated) : null;
+  const master = later ?? given;
+  const start = later ? clock.begin(later) : stated;
+  if (later) clock.warn('invalid_date', 'The instances before 1900 are left out.');
   const times = clock.times(master, start);
   const read = clock.recurrence(master, start, times);
   const recurrence = withStatedInstances(read, times, start, instances.slice(0, MAX_OVERRIDES), clock);

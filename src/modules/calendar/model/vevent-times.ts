@@ -54,11 +54,13 @@ export class EventClock {
    * @param zones the zones of the calendar
    * @param fallback IANA zone for a TZID that is unknown and has no VTIMEZONE (X-WR-TIMEZONE); null: such events are invalid
    * @param unnamed IANA zone for a TZID that only says that the zone has no name; null: such events are invalid
+   * @param floating IANA zone of events that start at a time without a zone; null: they have none
    */
   constructor(
     private readonly zones: CalendarZones,
     private readonly fallback: string | null,
     private readonly unnamed: string | null = null,
+    private readonly floating: string | null = null,
   ) {}
 
   /** What the times that were read since the last call of `begin` lack. */
@@ -87,7 +89,8 @@ export class EventClock {
   start(event: Component): Start {
     const property = propertyOf(event, 'DTSTART');
     if (!property) throw invalid('DTSTART', 'is missing');
-    const placed = this.readStart(property);
+    const read = this.readStart(property);
+    const placed = this.floating !== null && isFloating(read) ? { ...read, zone: this.floating } : read;
     return isWholeDays(event, placed) ? asDays(placed) : placed;
   }
 

@@ -14,6 +14,7 @@ import { instanceKeysOf, recordFor, wholeOf } from '../../model/attendance.js';
 import { isOrphaned } from '../../model/dependent-properties.js';
 import { FOLLOWING, responseAt } from '../../model/event-policy.js';
 import type { EventRecord, ParticipantRow, ProposalRow } from '../../model/event-record.js';
+import { PRODUCT } from '../../model/ics/product.js';
 import {
   attendeeProperty,
   instanceVevent,
@@ -23,7 +24,6 @@ import {
   veventsOf,
 } from '../../model/vevent.js';
 
-const PRODUCT = '-//Workspace//Calendar//EN';
 /**
  * Properties that concern the organizer's own calendar only, and copies of the text and the place for single programs (RFC 9073, and
  * nearly all extensions), which may be older than these.
