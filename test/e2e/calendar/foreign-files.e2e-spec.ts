@@ -105,6 +105,75 @@ describe('files of other programs', () => {
     expect((await instancesOf(tokyo))[1]).toEqual(['feed', '2026-03-30T11:00:00Z']);
   });
 
+  test('have properties with zones that only the file knows', async () => {
+    const id = await newCalendar(ann, 'Odd zones');
+    const path = `${dav.home('calendars')}${id}/odd.ics`;
+    const odd = [
+      'X-LAST;TZID="Western/Central Europe":20260330T100000',
+      'REVIEWED;TZID=Office:20260330T100000',
+      'X-NEXT;TZID=Asia/Tokyo:20260330T100000',
+      ...['BEGIN:VLOCATION', 'UID:here', 'X-OPEN;TZID=Office:20260330T100000', 'END:VLOCATION'],
+    ];
+    const guest = ['ORGANIZER:mailto:ann@acme.example', 'ATTENDEE:mailto:guest@side.example'];
+    const text = icsFile(
+      ...vevent('UID:odd', 'DTSTART;TZID=Europe/Berlin:20260330T100000', ...odd, ...guest),
+    );
+    const put = await dav.send('PUT', path, text, { 'content-type': 'text/calendar' });
+    expect(put.status).toBe(201);
+    const { status, text: read } = await dav.send('GET', path);
+    expect(status).toBe(200);
+    for (const line of odd.slice(1)) expect(read).toContain(line);
+    expect([...read.matchAll(/\nTZID:(.*)\r/g)].map(([, name]) => name)).toEqual([
+      'Europe/Berlin',
+      'Asia/Tokyo',
+    ]);
+    const later = read.replaceAll('T100000', 'T110000');
+    expect((await dav.send('PUT', path, later, { 'content-type': 'text/calendar' })).status).toBe(204);
+  });
+
+  test('may end inside a component: the others are imported', async () => {
+    const id = await newCalendar(ann, 'Cut');
+    const whole = icsFile(
+      ...vevent('UID:one', 'SUMMARY:one', 'DTSTART:20260330T100000Z'),
+      ...vevent('UID:two', 'SUMMARY:two', 'DTSTART:20260331T100000Z'),
+    );
+    const { body, status } = await importFile(ann, id, whole.slice(0, whole.indexOf('0331') + 2));
+    expect([status, body.applied, body.failed]).toEqual([200, 1, 1]);
+    expect(body.results[1]).toMatchObject({
+      index: 1,
+      client_id: null,
+      status: 422,
+      error: { error: 'invalid_ics', details: [{ code: 'truncated' }] },
+    });
+    expect(await instancesOf(id)).toEqual([['one', '2026-03-30T10:00:00Z']]);
+    const none = await importFile(ann, id, whole.slice(0, whole.indexOf('0330')));
+    expect([none.status, none.body.details[0].code]).toEqual([422, 'truncated']);
+    const path = `${dav.home('calendars')}${id}/cut.ics`;
+    const put = await dav.send('PUT', path, whole.slice(0, whole.indexOf('0331')), {
+      'content-type': 'text/calendar',
+    });
+    expect(put.status).toBe(403);
+  });
+
+  test('have several calendars, each with its own zones', async () => {
+    const id = await newCalendar(ann, 'Several');
+    const zone = (offset: string): string[] => [
+      ...['BEGIN:VTIMEZONE', 'TZID:Local', 'BEGIN:STANDARD', 'DTSTART:20000101T000000'],
+      ...[`TZOFFSETFROM:${offset}`, `TZOFFSETTO:${offset}`, 'END:STANDARD', 'END:VTIMEZONE'],
+    ];
+    const times = ['RECURRENCE-ID;TZID=Local:20260330T100000', 'DTSTART;TZID=Local:20260330T100000'];
+    const file = [
+      icsFile(...zone('+0300'), ...vevent('UID:first', 'SUMMARY:first', ...times)),
+      icsFile(...zone('-0300'), ...vevent('UID:second', 'SUMMARY:second', ...times)),
+    ];
+    const { body } = await importFile(ann, id, file.join(''));
+    expect([body.applied, body.failed]).toEqual([2, 0]);
+    expect(await instancesOf(id)).toEqual([
+      ['first', '2026-03-30T07:00:00Z'],
+      ['second', '2026-03-30T13:00:00Z'],
+    ]);
+  });
+
   test('have several versions of an instance, of which the newest is read', async () => {
     const id = await newCalendar(ann, 'Versions');
     const version = (sequence: number, state: string): string[] =>

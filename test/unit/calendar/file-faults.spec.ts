@@ -325,6 +325,16 @@ describe('EXRULE', () => {
     expect(event.recurrence.excluded).toEqual(['2026-03-30', '2026-03-31', '2026-04-02']);
   });
 
+  test('and EXDATE exclude as many dates together as an event has', () => {
+    const event = read(
+      START,
+      'RRULE:FREQ=DAILY;COUNT=2000',
+      'EXDATE:20260331T100000Z',
+      'EXRULE:FREQ=DAILY;INTERVAL=2',
+    );
+    expect([event.recurrence.excluded.length, codes(event)]).toEqual([1_000, ['exceptions_cut']]);
+  });
+
   test('without end excludes the first dates of a series without end, with a warning', () => {
     const event = read(START, 'RRULE:FREQ=DAILY', 'EXRULE:FREQ=WEEKLY;BYDAY=SU');
     expect(event.recurrence.excluded.slice(0, 2)).toEqual(['2026-04-05T10:00:00', '2026-04-12T10:00:00']);

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import {
+  type CalendarItem,
   CalendarZones,
   type Component,
   formatComponent,
   formatTime,
+  ICalendarError,
   parameterOf,
   propertiesOf,
   type Property,
@@ -56,8 +58,10 @@ export class IcsFile {
   readonly calendars: Component[] = [];
   /** Names of the other components. */
   readonly kinds = new Set<string>();
-  /** Instances that differ from their series, by UID. */
-  private readonly instances = new Map<string, Component[]>();
+  /** The file ends inside a component after this number of VEVENTs; null for a whole file. */
+  unfinished: { index: number; error: ICalendarError } | null = null;
+  /** Instances that differ from their series, by UID, with the position of their VCALENDAR. */
+  private readonly instances = new Map<string, { events: Component[]; calendar: number }>();
   private readonly newest = new Map<string, Newest>();
 
   private constructor(private readonly open: () => Promise<AsyncIterable<Uint8Array>>) {}
@@ -70,7 +74,12 @@ export class IcsFile {
     const file = new IcsFile(open);
     const { calendars } = file;
     let count = 0;
-    for await (const { item, calendar } of readCalendar(await open())) {
+    const finish = (error: ICalendarError): void => {
+      // Without any event, such as that of a damaged file, there is nothing to read.
+      if (count === 0) throw error;
+      file.unfinished = { index: count, error };
+    };
+    for await (const { item, calendar } of completeItems(await open(), finish)) {
       if (calendars.at(-1) !== calendar) calendars.push(calendar);
       if (item.name !== 'VTIMEZONE') file.kinds.add(item.name);
       if (item.name !== 'VEVENT') continue;
@@ -82,8 +91,8 @@ export class IcsFile {
         continue;
       }
       const others = file.instances.get(uid);
-      if (others) others.push(item);
-      else file.instances.set(uid, [named(item, uid)]);
+      if (others) others.events.push(item);
+      else file.instances.set(uid, { events: [named(item, uid)], calendar: calendars.length - 1 });
     }
     file.clocks = calendars.map((calendar) => clockOf(calendar, zone));
     return file;
@@ -95,7 +104,7 @@ export class IcsFile {
     let last: Component | null = null;
     let calendars = 0;
     let index = -1;
-    for await (const { item, calendar } of readCalendar(await this.open())) {
+    for await (const { item, calendar } of completeItems(await this.open(), () => {})) {
       if (calendar !== last) calendars += 1;
       last = calendar;
       if (item.name !== 'VEVENT') continue;
@@ -103,12 +112,19 @@ export class IcsFile {
       if (isInstance(item)) continue;
       const uid = nameOf(item);
       const isReplaced = this.newest.get(uid)?.index !== index;
-      const instances = (isReplaced ? undefined : left.get(uid)) ?? [];
+      const instances = (isReplaced ? undefined : left.get(uid)?.events) ?? [];
       if (!isReplaced) left.delete(uid);
       yield { index, uid, master: named(item, uid), instances, clock: this.clock(calendars - 1), isReplaced };
     }
-    for (const [uid, instances] of left)
-      yield { index: (index += 1), uid, master: null, instances, clock: this.clock(0), isReplaced: false };
+    for (const [uid, { events: instances, calendar }] of left)
+      yield {
+        index: (index += 1),
+        uid,
+        master: null,
+        instances,
+        clock: this.clock(calendar),
+        isReplaced: false,
+      };
   }
 
   private addVersion(uid: string, version: Newest): void {
@@ -118,6 +134,19 @@ export class IcsFile {
 
   private clock(at: number): EventClock {
     return this.clocks[at] as EventClock;
+  }
+}
+
+/** The components of a file that are complete. @param finish is called if the file ends inside another one */
+async function* completeItems(
+  source: AsyncIterable<Uint8Array>,
+  finish: (error: ICalendarError) => void,
+): AsyncGenerator<CalendarItem, void, undefined> {
+  try {
+    yield* readCalendar(source);
+  } catch (error) {
+    if (!(error instanceof ICalendarError) || error.code !== 'truncated') throw error;
+    finish(error);
   }
 }
 

@@ -92,6 +92,7 @@ export class IcsImport {
       const results: ImportResult[] = [];
       for await (const events of batchesOf(withoutRanges(file.events())))
         results.push(...(await this.db.tx((tx) => this.write(tx, ctx, calendarId, events))));
+      if (file.unfinished) results.push(unfinishedResult(file.unfinished));
       const failed = results.filter(({ error }) => error !== null).length;
       return JsonReply.of({ results, applied: results.length - failed, failed });
     });
@@ -279,8 +280,12 @@ const replacedResult = ({ index, uid }: FileEvent): ImportResult => ({
   ],
 });
 
+/** The result for the component in which a file ends. */
+const unfinishedResult = ({ index, error }: NonNullable<IcsFile['unfinished']>): ImportResult =>
+  resultOf({ index, uid: null }, invalidIcs(error), []);
+
 function resultOf(
-  { index, uid }: FileEvent,
+  { index, uid }: { index: number; uid: string | null },
   result: Imported | ApiError,
   warnings: ReadWarning[],
 ): ImportResult {

@@ -124,7 +124,8 @@ export class EventClock {
     const added = this.keys(event, 'RDATE', start, times, null);
     if (start.rules) return this.expanded(event, start, times, start.rules, rules);
     const excluded = new Set(this.keys(event, 'EXDATE', start, times, { rules, added, excluded: [] }));
-    for (const wall of excludedByRules(event, start, rules, this.warn))
+    const room = MAX_DATES - excluded.size;
+    for (const wall of excludedByRules(event, start, rules, this.warn, room))
       excluded.add(checked(wallText(wall, start.isDate)));
     return { rules, added, excluded: [...excluded].toSorted() };
   }

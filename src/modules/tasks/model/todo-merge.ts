@@ -232,7 +232,8 @@ export function keptOf(
   });
   const properties: Record<string, Property[]> = {};
   for (const [name, given] of Map.groupBy(todo.properties, (each) => each.name)) {
-    if (OWN_NAMES.has(name)) continue;
+    // A task has one of both (RFC 5545, 3.6.2), and DUE is read.
+    if (OWN_NAMES.has(name) || (name === 'DURATION' && propertyOf(todo, 'DUE'))) continue;
     const stated = own.filter((each) => each.name === name);
     if (!isDeepStrictEqual(given, stated)) properties[name] = given;
   }
@@ -346,7 +347,7 @@ export function textOfTodo({ todo, others }: TodoText, withZones: boolean): stri
   }
   if (withZones) {
     const year = yearOf(todo);
-    for (const name of used) if (canonicalZone(name) !== null) text += vtimezoneText(name, year);
+    for (const name of used) text += vtimezoneText(name, year);
   }
   for (const each of [todo, ...instances]) text += formatComponent(each);
   return text + END;

@@ -37,7 +37,8 @@ async function read(text: Uint8Array, zone: string): Promise<FileEvent> {
   const { notOneEvent, severalKinds, unsupportedComponent, method } = RESOURCE_PROBLEMS;
   try {
     const file = await IcsFile.read(() => Promise.resolve(piecesOf(text)), zone);
-    const { calendars, kinds } = file;
+    const { calendars, kinds, unfinished } = file;
+    if (unfinished) throw unfinished.error;
     if (calendars.length === 0) throw new ICalendarError('invalid_value', 'The text has no VCALENDAR');
     if (calendars.some((calendar) => propertyOf(calendar, 'METHOD')))
       throw problem(method, 'The text must not have a METHOD.');
