@@ -11,7 +11,7 @@ function read(...events: string[][]): ReadEvent {
   const text = events.flatMap((each) => ['BEGIN:VEVENT', 'UID:a', ...each, 'END:VEVENT']);
   const [calendar] = parseCalendars(['BEGIN:VCALENDAR', ...text, 'END:VCALENDAR', ''].join('\r\n'));
   const [master, ...others] = calendar!.components;
-  return readEvent(master!, others, new EventClock(new CalendarZones(calendar!), null));
+  return readEvent(master!, others, new EventClock(new CalendarZones(calendar!), null), true);
 }
 
 /** The starts of all instances, in order. */
@@ -35,6 +35,22 @@ describe('an instance that a file states', () => {
     );
     expect(startsOf(event)).toEqual(starts);
     expect(event.recurrence).toMatchObject({ added: [], excluded: [] });
+  });
+
+  test.each([
+    [['SEQUENCE:2'], ['SEQUENCE:1'], false],
+    [['SEQUENCE:2'], ['SEQUENCE:2'], true],
+    [['SEQUENCE:1'], ['SEQUENCE:2'], true],
+    [['LAST-MODIFIED:20260302T000000Z'], ['LAST-MODIFIED:20260301T000000Z'], false],
+    [['LAST-MODIFIED:20260301T000000Z'], ['LAST-MODIFIED:20260302T000000Z'], true],
+    [['LAST-MODIFIED:20260302T000000Z'], [], true],
+  ])('and EXDATE of a series with %j, with %j: %s', (series, instance, takesPlace) => {
+    const event = read(
+      [...DAILY, 'EXDATE:20260331T100000Z', ...series],
+      ['RECURRENCE-ID:20260331T100000Z', 'DTSTART:20260331T150000Z', ...instance],
+    );
+    expect(startsOf(event).includes('03-31T15')).toBe(takesPlace);
+    expect(event.recurrence.excluded).toEqual(takesPlace ? [] : ['2026-03-31T10:00:00']);
   });
 
   test('stays excluded if it is cancelled', () => {

@@ -132,7 +132,7 @@ export class IcsImport {
     const read: { event: FileEvent; found: ReadEvent | ApiError | null }[] = [];
     for (const event of events) {
       const isWhole = event.master !== null || !eventIds.has(event.uid);
-      read.push({ event, found: isWhole ? caught(() => fileEvent(event, null)) : null });
+      read.push({ event, found: isWhole ? caught(() => fileEvent(event, null, true)) : null });
       // A VTIMEZONE that is compared with all zones takes milliseconds.
       await turns.pause();
     }
@@ -199,7 +199,7 @@ export class IcsImport {
     const { record, entries } = locked;
     if (entryIn(entries, calendar.id).hidden) return CalendarErrors.eventNotFound.with();
     const whole = caught(() => {
-      const own = read ?? fileEvent(event, record);
+      const own = read ?? fileEvent(event, record, true);
       return own ? replaceValues(record, own) : withInstances(record, event);
     });
     if (whole instanceof ApiError) return whole;

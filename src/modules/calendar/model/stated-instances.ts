@@ -18,33 +18,54 @@ export function keyOfInstance(
 export const hasRange = (id: Property | undefined): boolean =>
   id !== undefined && parameterOf(id, 'RANGE')?.toUpperCase() === 'THISANDFUTURE';
 
+/** The recurrence of an event, and the components of its instances. */
+export interface StatedInstances {
+  recurrence: Recurrence;
+  instances: readonly Component[];
+}
+
 /**
- * The recurrence of an event with each instance that its file states: programs exclude an instance that they write as a component, change a
- * rule and leave the components of its former instances, and write components of an event without a rule.
- * @param instances the first ones that are read
+ * The recurrence of an event with each instance that has a component: programs change a rule and leave the components of its former instances,
+ * and write components of an event without a rule. An instance that EXDATE names too stays excluded.
+ * @param isDeleted whether EXDATE names an instance because it was deleted later: its component is left out. Older programs exclude each
+ *   instance that they write as a component. Null: of all instances
  */
 export function withStatedInstances(
-  recurrence: Recurrence,
+  { recurrence, instances }: StatedInstances,
   times: EventTimes,
   start: Start,
-  instances: readonly Component[],
   clock: EventClock,
-): Recurrence {
+  isDeleted: ((instance: Component) => boolean) | null,
+): StatedInstances {
+  const named = new Set(recurrence.excluded);
+  const excluded = new Set(named);
   const stated = new Set<string>();
-  for (const each of instances) {
-    if (hasRange(propertyOf(each, 'RECURRENCE-ID')) || isCancelled(each)) continue;
-    const key = keyOfInstance(each, start, times, clock);
-    if (key !== null) stated.add(key);
-  }
-  if (stated.size === 0) return recurrence;
-  const excluded = recurrence.excluded.filter((key) => !stated.has(key));
-  const series = { ...times, ...recurrence, excluded };
-  const missing = [...stated].filter((key) => !instanceAt(series, key));
+  const shown = instances.filter((each) => {
+    const isPart = hasRange(propertyOf(each, 'RECURRENCE-ID')) || isCancelled(each);
+    const key = isPart ? null : keyOfInstance(each, start, times, clock);
+    if (key === null) return true;
+    if (!named.has(key)) stated.add(key);
+    else if (isDeleted?.(each)) return false;
+    else if (isDeleted) {
+      excluded.delete(key);
+      stated.add(key);
+    }
+    return true;
+  });
+  return {
+    recurrence: withDates({ ...recurrence, excluded: [...excluded] }, times, stated),
+    instances: shown,
+  };
+}
+
+/** A recurrence that has instances at these keys. */
+function withDates(recurrence: Recurrence, times: EventTimes, keys: ReadonlySet<string>): Recurrence {
+  const series = { ...times, ...recurrence };
+  const missing = [...keys].filter((key) => !instanceAt(series, key));
   // A component of the only instance of an event is that of a series with one instance.
-  if (missing.length === 0 && !isSeries(recurrence)) missing.push(times.starts);
+  if (missing.length === 0 && keys.size > 0 && !isSeries(recurrence)) missing.push(times.starts);
   const room = Math.max(0, MAX_DATES - recurrence.added.length);
-  const added = [...recurrence.added, ...missing.slice(0, room)].toSorted();
-  return { ...recurrence, added, excluded };
+  return { ...recurrence, added: [...recurrence.added, ...missing.slice(0, room)].toSorted() };
 }
 
 const isCancelled = (instance: Component): boolean =>

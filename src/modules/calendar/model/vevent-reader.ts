@@ -60,10 +60,16 @@ export interface ReadEvent {
 /**
  * Reads an event with its instances. Unknown properties and components are kept in `custom`.
  * @param given the VEVENT without RECURRENCE-ID
- * @param instances VEVENTs with RECURRENCE-ID and the same UID
+ * @param all VEVENTs with RECURRENCE-ID and the same UID
+ * @param isFile false: a text of CalDAV, in which EXDATE deletes an instance that the program leaves beside it
  * @throws ICalendarError; RecurrenceError for a rule
  */
-export function readEvent(given: Component, instances: readonly Component[], clock: EventClock): ReadEvent {
+export function readEvent(
+  given: Component,
+  all: readonly Component[],
+  clock: EventClock,
+  isFile = false,
+): ReadEvent {
   const stated = clock.begin(given);
   const later = stated.wall < FIRST ? withoutEarlyInstances(given, stated) : null;
   const master = later ?? given;
@@ -71,7 +77,13 @@ export function readEvent(given: Component, instances: readonly Component[], clo
   if (later) clock.warn('invalid_date', 'The instances before 1900 are left out.');
   const times = clock.times(master, start);
   const read = clock.recurrence(master, start, times);
-  const recurrence = withStatedInstances(read, times, start, instances.slice(0, MAX_OVERRIDES), clock);
+  const { recurrence, instances } = withStatedInstances(
+    { recurrence: read, instances: all.slice(0, MAX_OVERRIDES) },
+    times,
+    start,
+    clock,
+    isFile ? (instance) => isEdited(master, instance) : null,
+  );
   const content = contentOfVevent(master);
   const base = { ...content, ...times, ...recurrence } as EventRow;
   const participants = participantsOf(master, '');
@@ -281,6 +293,13 @@ function namedInstances(
     else if (!known || !isOlder(instance, known)) single.set(key, { instance, key, keys: [key] });
   }
   return [...ranges.toSorted((a, b) => (a.key < b.key ? -1 : 1)), ...single.values()];
+}
+
+/** Whether a series was edited after one of its instances. */
+function isEdited(series: Component, instance: Component): boolean {
+  const [a, b] = [versionOf(series).sequence, versionOf(instance).sequence];
+  const [edited, made] = [stampOf(series, 'LAST-MODIFIED'), stampOf(instance, 'LAST-MODIFIED')];
+  return a === b ? edited !== null && made !== null && edited > made : a > b;
 }
 
 /** Whether a component is an older version than another one of the same instance. */
