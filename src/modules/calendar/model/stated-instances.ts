@@ -26,16 +26,16 @@ export interface StatedInstances {
 
 /**
  * The recurrence of an event with each instance that has a component: programs change a rule and leave the components of its former instances,
- * and write components of an event without a rule. An instance that EXDATE names too stays excluded.
+ * and write components of an event without a rule.
  * @param isDeleted whether EXDATE names an instance because it was deleted later: its component is left out. Older programs exclude each
- *   instance that they write as a component. Null: of all instances
+ *   instance that they write as a component
  */
 export function withStatedInstances(
   { recurrence, instances }: StatedInstances,
   times: EventTimes,
   start: Start,
   clock: EventClock,
-  isDeleted: ((instance: Component) => boolean) | null,
+  isDeleted: (instance: Component) => boolean,
 ): StatedInstances {
   const named = new Set(recurrence.excluded);
   const excluded = new Set(named);
@@ -45,8 +45,8 @@ export function withStatedInstances(
     const key = isPart ? null : keyOfInstance(each, start, times, clock);
     if (key === null) return true;
     if (!named.has(key)) stated.add(key);
-    else if (isDeleted?.(each)) return false;
-    else if (isDeleted) {
+    else if (isDeleted(each)) return false;
+    else {
       excluded.delete(key);
       stated.add(key);
     }

@@ -82,7 +82,7 @@ export function readEvent(
     times,
     start,
     clock,
-    isFile ? (instance) => isEdited(master, instance) : null,
+    (instance) => !isFile || isEdited(master, instance),
   );
   const content = contentOfVevent(master);
   const base = { ...content, ...times, ...recurrence } as EventRow;
