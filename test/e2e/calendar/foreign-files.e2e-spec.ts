@@ -152,6 +152,23 @@ describe('files of other programs', () => {
     expect((await dav.send('PUT', path, later, { 'content-type': 'text/calendar' })).status).toBe(204);
   });
 
+  test('name a zone that nobody knows: it is that of the calendar, in a PUT invalid', async () => {
+    const id = await newCalendar(ann, 'Unknown zone');
+    const event = vevent(
+      'UID:unknown',
+      'SUMMARY:unknown',
+      'DTSTART;TZID=Office:20260330T100000',
+      'RRULE:FREQ=DAILY;COUNT=2',
+      'EXDATE;TZID=Office:20260331T100000',
+    );
+    const { body } = await importFile(ann, id, icsFile(...event));
+    expect(body.results[0]).toMatchObject({ status: 201, warnings: [{ code: 'time_zone_assumed' }] });
+    expect(await instancesOf(id)).toEqual([['unknown', '2026-03-30T08:00:00Z']]);
+    const path = `${dav.home('calendars')}${id}/unknown.ics`;
+    const put = await dav.send('PUT', path, icsFile(...event), { 'content-type': 'text/calendar' });
+    expect(put.status).toBe(403);
+  });
+
   test('may end inside a component: the others are imported', async () => {
     const id = await newCalendar(ann, 'Cut');
     const whole = icsFile(

@@ -68,9 +68,14 @@ export class IcsFile {
 
   /**
    * @param zone of the calendar that receives the events, for a TZID that says only that its zone has no name
+   * @param assumed zone for a TZID that is unknown otherwise; null: an event with it is invalid
    * @throws ICalendarError; TooManyEventsError
    */
-  static async read(open: () => Promise<AsyncIterable<Uint8Array>>, zone: string): Promise<IcsFile> {
+  static async read(
+    open: () => Promise<AsyncIterable<Uint8Array>>,
+    zone: string,
+    assumed: string | null = null,
+  ): Promise<IcsFile> {
     const file = new IcsFile(open);
     const { calendars } = file;
     let count = 0;
@@ -94,7 +99,7 @@ export class IcsFile {
       if (others) others.events.push(item);
       else file.instances.set(uid, { events: [named(item, uid)], calendar: calendars.length - 1 });
     }
-    file.clocks = calendars.map((calendar) => clockOf(calendar, zone));
+    file.clocks = calendars.map((calendar) => clockOf(calendar, zone, assumed));
     return file;
   }
 
@@ -174,10 +179,10 @@ const named = (event: Component, uid: string): Component =>
  * Times with an unknown TZID, and those without a zone, are read in the zone that the file states for its calendar (X-WR-TIMEZONE). Our own files
  * state it too; their times without a zone have none.
  */
-function clockOf(calendar: Component, zone: string): EventClock {
+function clockOf(calendar: Component, zone: string, assumed: string | null): EventClock {
   const stated = zoneOfName(propertyOf(calendar, 'X-WR-TIMEZONE')?.value ?? '');
   const isOwn = propertyOf(calendar, 'PRODID')?.value === PRODUCT;
-  return new EventClock(new CalendarZones(calendar), stated, zone, isOwn ? null : stated);
+  return new EventClock(new CalendarZones(calendar), stated ?? assumed, zone, isOwn ? null : stated);
 }
 
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;

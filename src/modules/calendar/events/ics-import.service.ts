@@ -250,7 +250,7 @@ function invalidIcs({ code, message, property = '' }: ICalendarError): ApiError 
 /** @throws ApiError 422 `invalid_ics`, `too_many_events` */
 async function opened(open: () => Promise<AsyncIterable<Uint8Array>>, zone: string): Promise<IcsFile> {
   try {
-    return await IcsFile.read(open, zone);
+    return await IcsFile.read(open, zone, zone);
   } catch (error) {
     if (error instanceof ICalendarError) throw invalidIcs(error);
     if (error instanceof TooManyEventsError) throw CalendarErrors.tooManyEvents.with();

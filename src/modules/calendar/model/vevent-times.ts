@@ -52,7 +52,7 @@ export class EventClock {
 
   /**
    * @param zones the zones of the calendar
-   * @param fallback IANA zone for a TZID that is unknown and has no VTIMEZONE (X-WR-TIMEZONE); null: such events are invalid
+   * @param fallback IANA zone for a TZID that is unknown and has no VTIMEZONE; null: such events are invalid
    * @param unnamed IANA zone for a TZID that only says that the zone has no name; null: such events are invalid
    * @param floating IANA zone of events that start at a time without a zone; null: they have none
    */
