@@ -133,7 +133,10 @@ describe('files of other programs', () => {
       'X-LAST;TZID="Western/Central Europe":20260330T100000',
       'REVIEWED;TZID=Office:20260330T100000',
       'X-NEXT;TZID=Asia/Tokyo:20260330T100000',
-      ...['BEGIN:VLOCATION', 'UID:here', 'X-OPEN;TZID=Office:20260330T100000', 'END:VLOCATION'],
+      'BEGIN:VLOCATION',
+      'UID:here',
+      'X-OPEN;TZID=Office:20260330T100000',
+      'END:VLOCATION',
     ];
     const guest = ['ORGANIZER:mailto:ann@acme.example', 'ATTENDEE:mailto:guest@side.example'];
     const text = icsFile(
@@ -196,8 +199,14 @@ describe('files of other programs', () => {
   test('have several calendars, each with its own zones', async () => {
     const id = await newCalendar(ann, 'Several');
     const zone = (offset: string): string[] => [
-      ...['BEGIN:VTIMEZONE', 'TZID:Local', 'BEGIN:STANDARD', 'DTSTART:20000101T000000'],
-      ...[`TZOFFSETFROM:${offset}`, `TZOFFSETTO:${offset}`, 'END:STANDARD', 'END:VTIMEZONE'],
+      'BEGIN:VTIMEZONE',
+      'TZID:Local',
+      'BEGIN:STANDARD',
+      'DTSTART:20000101T000000',
+      `TZOFFSETFROM:${offset}`,
+      `TZOFFSETTO:${offset}`,
+      'END:STANDARD',
+      'END:VTIMEZONE',
     ];
     const times = ['RECURRENCE-ID;TZID=Local:20260330T100000', 'DTSTART;TZID=Local:20260330T100000'];
     const file = [
