@@ -1,4 +1,4 @@
-import { parseFragment } from 'parse5';
+import { decodeHTML } from 'entities';
 import { ENTITIES } from '../xml/index.js';
 
 /** Inline elements: a word may begin inside and end outside of them. All other tags separate words. */
@@ -8,18 +8,7 @@ const INLINE = new Set(
   ),
 );
 const [EXCLAMATION, SLASH, EQUALS, GREATER, QUESTION] = [0x21, 0x2f, 0x3d, 0x3e, 0x3f] as const;
-const ENTITY = /&(?:#\d+;?|#[xX][\da-fA-F]+;?|[a-zA-Z][a-zA-Z\d]{1,31};?)/g;
 const ESCAPES: Record<string, string> = { ...ENTITIES, "'": '&#39;' };
-const COMMON: Record<string, string> = {
-  '&amp;': '&',
-  '&lt;': '<',
-  '&gt;': '>',
-  '&quot;': '"',
-  '&#39;': "'",
-  '&nbsp;': '\u00a0',
-};
-/** HTML has 2,231 named characters, so this cache stays small. It does not contain numeric references. */
-const named = new Map<string, string>(Object.entries(COMMON));
 
 /** Length after which a piece ends at the next separator. Characters. */
 const PIECE = 512;
@@ -103,17 +92,27 @@ function commentEnd(html: string, open: number): number {
   return COMMENT_END.test(html) ? COMMENT_END.lastIndex : html.length;
 }
 
-/** The value of an attribute may contain `>` between quotes. Quotes elsewhere have no meaning. */
-function attributesEnd(html: string, from: number): number {
-  let named = false;
+/**
+ * The end of a tag. The value of an attribute may contain `>` between quotes. Quotes elsewhere have no meaning.
+ * @param visit receives each attribute that has a value, which may have its quotes
+ */
+function attributesEnd(html: string, from: number, visit?: (name: string, value: string) => void): number {
+  let isNamed = false;
+  let [start, end] = [from, from];
   for (let at = from; at < html.length; at += 1) {
     const code = html.charCodeAt(at);
     if (code === GREATER) return at + 1;
-    if (code === SLASH) named = false;
-    else if (code === EQUALS && named) {
-      at = valueEnd(html, at + 1) - 1;
-      named = false;
-    } else if (!isSpace(code)) named = true;
+    if (code === SLASH) isNamed = false;
+    else if (code === EQUALS && isNamed) {
+      const next = valueEnd(html, at + 1);
+      visit?.(html.slice(start, end), html.slice(at + 1, next));
+      at = next - 1;
+      isNamed = false;
+    } else if (!isSpace(code)) {
+      if (!isNamed || at > end) start = at;
+      end = at + 1;
+      isNamed = true;
+    }
   }
   return html.length;
 }
@@ -142,18 +141,8 @@ function textEnd(html: string, from: number, until: number): number {
   return space > from ? space : from + LONGEST_PIECE;
 }
 
-function decodeEntities(text: string): string {
-  return text.includes('&') ? text.replace(ENTITY, character) : text;
-}
-
-function character(reference: string): string {
-  const known = named.get(reference);
-  if (known !== undefined) return known;
-  const [node] = parseFragment(reference).childNodes;
-  const text = node && 'value' in node ? node.value : reference;
-  if (reference.endsWith(';') && !reference.startsWith('&#') && text.length <= 2) named.set(reference, text);
-  return text;
-}
+/** References to characters, as browsers read them in a text. */
+const decodeEntities = (text: string): string => (text.includes('&') ? decodeHTML(text) : text);
 
 /** Text as the content of an element, or as an attribute value between quotes. */
 export const escapeHtml = (text: string): string =>
@@ -179,9 +168,7 @@ const MARKS = /[\ue000\ue001]/g;
  * @param gap between paragraphs
  */
 export function documentText(html: string, gap: '\n' | '\n\n' = '\n\n'): string {
-  const marked = joinedLines(withAddresses(withoutScripts(html.replaceAll(MARKS, ''))))
-    .replaceAll(/<(?=\/?(?:p|h[1-6]|[uod]l|table|blockquote|pre|hr)\b)/gi, `${PARAGRAPH}<`)
-    .replaceAll(/<(?=br\b)/gi, `${BREAK}<`);
+  const marked = withMarks(withAddresses(withoutScripts(html.replaceAll(MARKS, ''))));
   return [...textPieces(marked)]
     .join('')
     .replace(/[^\S\n]+/gu, ' ')
@@ -227,24 +214,61 @@ export function withoutScripts(html: string): string {
   return kept + html.slice(from);
 }
 
-const [PRE_START, PRE_END] = [/<pre\b/gi, /<\/pre/gi] as const;
-
-/** The HTML with spaces in place of line breaks, which have no meaning outside of `<pre>`, and with marks before the others. */
-function joinedLines(html: string): string {
-  const joined = (from: number, to?: number): string => html.slice(from, to).replaceAll(/[\r\n]+/g, ' ');
-  let text = '';
-  let at = 0;
-  for (let open = positionOf(html, PRE_START, 0); open >= 0; open = positionOf(html, PRE_START, at)) {
-    const close = positionOf(html, PRE_END, open);
-    const end = close < 0 ? html.length : close;
-    text += joined(at, open) + html.slice(open, end).replaceAll(/\r?\n/g, `${BREAK}\n`);
-    at = end;
-  }
-  return text + joined(at);
+/** A start tag or an end tag. */
+interface Tag {
+  open: number;
+  end: number;
+  /** In lower case. */
+  name: string;
+  isEnd: boolean;
 }
 
-const [LINK_START, LINK_END] = [/<a\s/gi, /<\/a(?![^\s/>])/gi] as const;
-const HREF = /\shref\s*=\s*(?:"(https?:[^"]*)"|'(https?:[^']*)'|(https?:[^\s"'>]+))/i;
+/** The tags of HTML. A text that looks like one may be in a comment, or in the value of an attribute. */
+function* tagsIn(html: string): Generator<Tag> {
+  for (let open = html.indexOf('<'); open >= 0;) {
+    const { end, name } = tagAt(html, open);
+    if (name !== '')
+      yield { open, end, name: name.toLowerCase(), isEnd: html.charCodeAt(open + 1) === SLASH };
+    open = html.indexOf('<', Math.max(end, open + 1));
+  }
+}
+
+const PARAGRAPHS = new Set('p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre hr'.split(' '));
+
+/**
+ * The HTML with marks before paragraphs and line breaks, and with spaces in place of the line breaks of its source, which have a meaning in
+ * `<pre>` only.
+ */
+function withMarks(html: string): string {
+  let text = '';
+  let at = 0;
+  let isVerbatim = false;
+  const add = (to: number, mark: string): void => {
+    const piece = html.slice(at, to);
+    text += isVerbatim ? piece.replaceAll(/\r?\n/g, `${BREAK}\n`) : piece.replaceAll(/[\r\n]+/g, ' ');
+    text += mark;
+    at = to;
+  };
+  for (const { open, name, isEnd } of tagsIn(html)) {
+    if (PARAGRAPHS.has(name)) add(open, PARAGRAPH);
+    else if (name === 'br' && !isEnd) add(open, BREAK);
+    if (name === 'pre') isVerbatim = !isEnd;
+  }
+  add(html.length, '');
+  return text;
+}
+
+/** The web address of a link; empty without one. */
+function addressOf(html: string, { open }: Tag): string {
+  const found: string[] = [];
+  attributesEnd(html, open + '<a'.length, (name, value) => {
+    if (name.toLowerCase() === 'href')
+      found.push(value.replace(/^\s*(?:"([^"]*)"|'([^']*)')$/, '$1$2').trim());
+  });
+  // Of several attributes with one name, the first counts.
+  const [address = ''] = found;
+  return /^https?:/i.test(address) ? address : '';
+}
 
 /** Characters of a text that may name the address of its link, and of this address. A search in longer ones can take seconds. */
 const LONGEST_NAMED = 2_000;
@@ -253,16 +277,18 @@ const LONGEST_NAMED = 2_000;
 function withAddresses(html: string): string {
   let text = '';
   let at = 0;
-  for (let open = positionOf(html, LINK_START, 0); open >= 0; open = positionOf(html, LINK_START, at)) {
-    const { end } = tagAt(html, open);
-    const close = positionOf(html, LINK_END, end);
-    if (close < 0) break;
-    const [, quoted, single, bare] = HREF.exec(html.slice(open, end)) ?? [];
-    const href = (quoted ?? single ?? bare ?? '').trim();
-    const label = plainText(html.slice(end, close));
-    const isNamed = label === '' || isNamedBy(label, href);
-    text += html.slice(at, close) + (isNamed ? '' : ` [${href.replaceAll('<', '&lt;')}]`);
-    at = close;
+  let link: Tag | null = null;
+  for (const tag of tagsIn(html)) {
+    if (tag.name !== 'a') continue;
+    // A link ends where another one begins.
+    if (link) {
+      const href = addressOf(html, link);
+      const label = href && plainText(html.slice(link.end, tag.open));
+      const isNamed = label === '' || isNamedBy(label, href);
+      text += html.slice(at, tag.open) + (isNamed ? '' : ` [${href.replaceAll('<', '&lt;')}]`);
+      at = tag.open;
+    }
+    link = tag.isEnd ? null : tag;
   }
   return text + html.slice(at);
 }

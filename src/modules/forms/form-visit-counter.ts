@@ -1,17 +1,16 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
+import type { FormViews } from './forms.schema.js';
 
 /** Milliseconds between the first visit and the write of the counts. A crash loses the visits of this time. */
 const FLUSH_MS = 1_000;
 const HOUR_MS = 3_600_000;
 
 /** Views and starts of a version of a form in one hour. */
-interface Visits {
+interface Visits extends Pick<FormViews, 'version' | 'hour'> {
   tenantId: string;
   formId: string;
-  version: number;
-  hour: Date;
   views: number;
   starts: number;
 }

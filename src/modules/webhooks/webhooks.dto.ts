@@ -41,7 +41,7 @@ export const MAX_TYPE = 32;
 export class WebhookFilterInput {
   /** Only this form and its responses. */
   @Optional() @Uuid({ example: EXAMPLE_ID }) form_id?: string;
-  /** Only calls of this chat room. */
+  /** Only messages and calls of this chat room. */
   @Optional() @Uuid({ example: EXAMPLE_ID }) room_id?: string;
   /** Only events of this calendar. */
   @Optional() @Uuid({ example: EXAMPLE_ID }) calendar_id?: string;
@@ -87,7 +87,7 @@ export class CreateWebhook extends ClientId {
   @OnlyKnown(WebhookFilterInput)
   filter?: WebhookFilterInput;
 
-  /** Default: true. An inactive webhook gets no events, also not those of this time later. */
+  /** Default: true. Events of the time while a webhook is inactive are not sent, also not later: read them by the change feeds. */
   @Optional() @Flag({ example: true }) active?: boolean;
 }
 
@@ -154,7 +154,7 @@ export class WebhookDeliveryResponse {
   @ApiProperty({ enum: DELIVERY_STATES, example: 'delivered' }) state!: DeliveryState;
   @ApiProperty({ ...WHOLE, example: 1 }) attempts!: number;
   @ApiProperty(DATE_TIME) attempted_at!: string | null;
-  /** Of a pending delivery. */
+  /** The earliest time of the next attempt of a pending delivery. Null: it is not pending, or the webhook is inactive. */
   @ApiProperty(NO_DATE_TIME) next_attempt_at!: string | null;
   /** HTTP status of the last response. */
   @ApiProperty({ type: 'integer', minimum: 100, maximum: 999, example: 204 }) status_code!: number | null;

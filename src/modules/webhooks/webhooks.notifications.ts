@@ -17,23 +17,26 @@ const PATH = '/settings/webhooks';
 
 const MAIL_TEXTS: Catalogues<'pending' | 'action' | 'reason'> = {
   en: {
-    pending: 'Events that wait are kept. They are sent when you activate the webhook again.',
+    pending:
+      'Events that wait are kept, and are sent when you activate the webhook again. Events that happen until then are not sent.',
     action: 'Open the webhooks',
     reason: 'Messages about deactivated webhooks cannot be switched off.',
   },
   de: {
     pending:
-      'Wartende Ereignisse bleiben erhalten. Sie werden gesendet, wenn Sie den Webhook wieder aktivieren.',
+      'Wartende Ereignisse bleiben erhalten und werden gesendet, wenn Sie den Webhook wieder aktivieren. Ereignisse bis dahin werden nicht gesendet.',
     action: 'Webhooks öffnen',
     reason: 'Nachrichten über deaktivierte Webhooks lassen sich nicht abschalten.',
   },
   pt: {
-    pending: 'Os eventos pendentes são mantidos. Eles são enviados quando você ativa o webhook novamente.',
+    pending:
+      'Os eventos pendentes são mantidos e enviados quando você ativa o webhook novamente. Os eventos que ocorrem até lá não são enviados.',
     action: 'Abrir os webhooks',
     reason: 'Mensagens sobre webhooks desativados não podem ser desligadas.',
   },
   vi: {
-    pending: 'Các sự kiện đang chờ được giữ lại. Chúng được gửi khi bạn bật lại webhook.',
+    pending:
+      'Các sự kiện đang chờ được giữ lại và được gửi khi bạn bật lại webhook. Các sự kiện xảy ra cho đến lúc đó không được gửi.',
     action: 'Mở các webhook',
     reason: 'Không thể tắt thư về webhook đã bị tắt.',
   },

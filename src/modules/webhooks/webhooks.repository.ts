@@ -54,8 +54,8 @@ const ofOwner = new RowQuota(
 );
 
 const COLUMNS = `webhook.tenant_id, webhook.id, webhook.owner_id, webhook.revision, webhook.scope, webhook.url, webhook.description,
-          webhook.event_types, webhook.filter, webhook.active, webhook.disabled_reason, webhook.disabled_at, webhook.secret,
-          webhook.previous_secret, webhook.previous_until, webhook.created_at, webhook.updated_at`;
+          webhook.event_types, webhook.filter, webhook.active, webhook.inactive_from, webhook.inactive_until, webhook.disabled_reason, webhook.disabled_at,
+          webhook.secret, webhook.previous_secret, webhook.previous_until, webhook.created_at, webhook.updated_at`;
 
 const active = workspace.statement<Record<string, unknown>>(
   'webhooks.active',
@@ -94,6 +94,12 @@ const removeSome = workspace.statement<{ count: number }>(
        SELECT id FROM webhook_deliveries WHERE tenant_id = $1 AND webhook_id = $2 LIMIT $3) RETURNING 1)
    SELECT count(*)::int AS count FROM removed`,
 );
+
+/** The inactive time of a webhook that is deactivated or activated. */
+function inactiveTimes(before: Webhook, { active }: ColumnValues<Webhook>): ColumnValues<Webhook> {
+  if (active === undefined || active === before.active) return {};
+  return active === true ? { inactive_until: NOW } : { inactive_from: NOW, inactive_until: null };
+}
 
 /** SQL of webhooks and their settings. */
 @Injectable()
@@ -137,7 +143,9 @@ export class WebhooksRepository {
     values: ColumnValues<Webhook> & { tenant_id: string; owner_id: string },
   ): Promise<Webhook | null> {
     await ofOwner.take(tx, values.tenant_id, values.owner_id);
-    const made = await rowsOf(tx, Webhook).insert({ ...values, created_at: NOW, updated_at: NOW });
+    const inactive_from = values.active === false ? NOW : null;
+    const times = { inactive_from, created_at: NOW, updated_at: NOW };
+    const made = await rowsOf(tx, Webhook).insert({ ...values, ...times });
     if (!made) return null;
     await rowsOf(tx, WebhookQueue).insert({ tenant_id: made.tenant_id, webhook_id: made.id });
     await this.setInterests(tx, made, made.event_types);
@@ -145,12 +153,9 @@ export class WebhooksRepository {
   }
 
   /** Stores the next revision. */
-  async update(
-    tx: Tx,
-    { tenant_id, id, revision }: Webhook,
-    values: ColumnValues<Webhook>,
-  ): Promise<Webhook> {
-    const changes = { ...values, revision: revision + 1, updated_at: NOW };
+  async update(tx: Tx, before: Webhook, values: ColumnValues<Webhook>): Promise<Webhook> {
+    const { tenant_id, id, revision } = before;
+    const changes = { ...values, ...inactiveTimes(before, values), revision: revision + 1, updated_at: NOW };
     const after = (await rowsOf(tx, Webhook).update({ tenant_id, id }, changes))[0] as Webhook;
     await this.setInterests(tx, after, after.active ? after.event_types : []);
     return after;

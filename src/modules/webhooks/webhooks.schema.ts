@@ -35,6 +35,9 @@ export class Webhook {
   @Column('text', { array: true }) event_types!: string[];
   @Column('jsonb') filter!: WebhookFilter;
   @Column('boolean') active!: boolean;
+  /** Its last inactive time, and the end of that; null: none, no end. */
+  @Column('timestamptz', { nullable: true }) inactive_from!: Date | null;
+  @Column('timestamptz', { nullable: true }) inactive_until!: Date | null;
   @Column('text', { nullable: true }) disabled_reason!: DisabledReason | null;
   @Column('timestamptz', { nullable: true }) disabled_at!: Date | null;
   @Column('text') secret!: string;
@@ -93,6 +96,7 @@ export const webhooksSchema: SchemaPart = {
   migrations: sqlMigrations(import.meta.url, {
     Webhooks1798808000001: '0001-webhooks',
     ReadyWebhookQueues1798814000052: '0002-ready-queues',
+    InactiveWebhooks1798814000063: '0003-inactive-periods',
   }),
   sql: sqlFiles('workspace', import.meta.url, 'webhook-queues'),
 };

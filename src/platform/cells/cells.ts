@@ -171,8 +171,8 @@ export class Cells implements Router, OnModuleInit {
       if (replicas.length > 0) database.useReplicas(replicas, { isCell: true });
       // Cells may have been added meanwhile, with smaller shares.
       database.limit(this.connectionLimits);
-      this.openDatabases.set(name, database);
       this.db.reportOpened(database);
+      this.openDatabases.set(name, database);
       return database;
     } catch (cause) {
       if (database) await database.close();

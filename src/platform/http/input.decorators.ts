@@ -102,7 +102,10 @@ export const Uuid = (options: FieldOptions = {}) =>
 
 /** A time, RFC 3339, as a Date. */
 export const Time = (options: FieldOptions = {}) =>
-  field({ type: String, format: 'date-time' }, options, (own) => [IsDate(own), Timestamp()]);
+  field({ type: String, format: 'date-time' }, options, (own) => [
+    IsDate({ ...own, message: '$property must be an RFC 3339 time such as 2026-11-21T09:30:00Z' }),
+    Timestamp(),
+  ]);
 
 /** An object of a class. */
 export const Nested = (type: new () => object, options: FieldOptions = {}) =>

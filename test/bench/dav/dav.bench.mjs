@@ -1,7 +1,7 @@
 /**
  * Processor time of CalDAV and CardDAV requests beside that of the HTTP requests with the same purpose (bar: 1.5 times). Both take turns in
  * rounds; medians count. Programs sign in with an application password, the HTTP requests have a bearer token.
- * `npm run build`, then `node test/bench/dav/dav.bench.mjs` (`--rounds N`, `--seconds S`, `--only WORDS`).
+ * `npm run build`, then `node test/bench/dav/dav.bench.mjs` (`--rounds N`, `--seconds S`, `--only WORDS`, `--profile DIRECTORY`).
  */
 import { parseArgs } from 'node:util';
 import { Connection } from '../support/connection.mjs';
@@ -15,6 +15,8 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '7' },
     seconds: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
+    // The processor profile of the server goes there.
+    profile: { type: 'string' },
   },
 });
 const BAR = 1.5;
@@ -28,7 +30,9 @@ const textOf = (authorization, [method, path, body = '', type = 'application/jso
   `${method} ${path} HTTP/1.1\r\nHost: bench\r\nAuthorization: ${authorization}\r\nDepth: 1\r\nContent-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
 await withWorkspace('dav', async ({ databaseUrl, owner, server }) => {
-  const application = await server(WITHOUT_MAILBOXES);
+  const { profile } = options;
+  const NODE_OPTIONS = profile ? `--cpu-prof --cpu-prof-dir=${profile}` : '';
+  const application = await server({ ...WITHOUT_MAILBOXES, NODE_OPTIONS });
   const bearer = `Bearer ${owner.token}`;
   const connection = await Connection.open(application.port);
   const send = async (authorization, request) => {

@@ -67,7 +67,7 @@ try {
            FROM webhooks hook CROSS JOIN events event`,
         [tasks, count],
       );
-      await admin.query('ANALYZE webhook_deliveries');
+      await admin.query('ANALYZE');
       application.forgetPeak?.();
       const goal = before + Math.ceil(count / webhooks) * webhooks;
       const figures = await measured(goal - before, async () => {

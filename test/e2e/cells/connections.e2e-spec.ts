@@ -3,6 +3,7 @@ import { Config } from '../../../src/config/config.js';
 import { Cells } from '../../../src/platform/cells/cells.js';
 import { USES } from '../../../src/platform/current-work/current-work.js';
 import type { Database } from '../../../src/platform/database/database.js';
+import { Db } from '../../../src/platform/database/db.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { addCells, type TestCell } from '../../support/database/cells.ts';
@@ -109,5 +110,16 @@ describe('a cell that opens while another is added', () => {
     const opened = await opening;
     expect(opened.poolState.max).toBe(2);
     await opened.close();
+  });
+
+  test('is not among the open ones where the process cannot use it', async () => {
+    let isFaulty = false;
+    app.get(Db).onPool(() => {
+      if (isFaulty) throw new Error('no metrics');
+    });
+    isFaulty = true;
+    cells.push(...(await addCells(app.served.nest, 'faulty')));
+    await expect(app.get(Cells).cell('faulty')).rejects.toThrow('faulty');
+    expect(app.get(Cells).opened.map(({ name }) => name)).not.toContain('faulty');
   });
 });

@@ -227,6 +227,50 @@ describe('tasks in CalDAV', () => {
     expect(seen.toSorted()).toEqual([1, 2, 3].map((n) => `${list.path}${n}.ics`));
   });
 
+  test('a due date at the end of the calendar, and what cannot be read any more, are no fault of a list', async () => {
+    const list = await folder('Last');
+    const due = 'DUE;TZID=Europe/Berlin:20260504T090000';
+    await put(`${list.path}last.ics`, textOf('last', 'SUMMARY:Last', due, 'PRIORITY:2'));
+    const recurring = [due.replace('DUE', 'DTSTART'), due, 'RRULE:FREQ=WEEKLY;COUNT=3'];
+    await put(`${list.path}series.ics`, textOf('series', 'SUMMARY:Series', ...recurring));
+    await put(
+      `${list.path}faulty.ics`,
+      textOf('faulty', 'SUMMARY:Faulty', 'X-FOO:1', 'DUE:20260504T090000Z'),
+    );
+    for (const title of ['Last', 'Series']) {
+      const { id: taskId } = await titled(title, list.id);
+      const { status } = await alice.api.patch(`/tasks/${taskId}`, { due_at: '9999-12-31T23:30:00Z' });
+      expect(status).toBe(200);
+    }
+    const alarms = [
+      { name: 'VALARM', properties: [{ name: 'TRIGGER', parameters: [], value: 'PT' }], components: [] },
+    ];
+    await app.sql(`UPDATE tasks SET icalendar = icalendar || $1 WHERE title = 'Faulty'`, [
+      JSON.stringify({ alarms }),
+    ]);
+    const names = ['faulty', 'last', 'series'].map((name) => `${list.path}${name}.ics`);
+    const queried = await query(list.path, '<C:comp-filter name="VTODO"/>');
+    const window = 'start="20260101T000000Z" end="20270101T000000Z"';
+    const multi = await client.report(
+      list.path,
+      'C:calendar-multiget',
+      `<D:prop><C:calendar-data><C:expand ${window}/></C:calendar-data></D:prop>${names.map((name) => `<D:href>${name}</D:href>`).join('')}`,
+    );
+    for (const { status, text } of [queried, multi]) {
+      expect(status).toBe(207);
+      expect(hrefsOf(text).toSorted()).toEqual(names);
+    }
+    expect(queried.text).toContain('DUE;TZID=Europe/Berlin:99991231T235959');
+    for (const name of names) {
+      const { status, text, headers } = await client.send('GET', name);
+      expect(status).toBe(200);
+      expect((await put(name, text)).status).toBe(204);
+      expect((await put(name, text.replace('SUMMARY', 'X-BAR:2\r\nSUMMARY'))).status).toBe(204);
+      expect(await client.etag(name)).not.toBe(headers.get('etag'));
+    }
+    expect(await titled('Last', list.id)).toMatchObject({ due_at: '9999-12-31T23:30:00.000Z' });
+  });
+
   test('multiget and queries', async () => {
     const list = await folder('Queried');
     await put(`${list.path}due.ics`, textOf('due', 'SUMMARY:Due', 'DUE:20260302T120000Z'));

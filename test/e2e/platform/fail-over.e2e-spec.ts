@@ -16,6 +16,7 @@ import { until } from '../../support/until.ts';
 type Step = 'manager' | 'statement' | 'commit';
 
 const anything = either.statement<object>('', 'SELECT 1');
+const pipelined = either.statement<object>('', 'SELECT 2', { pipelined: true });
 
 /** Ends the connections of the application, as a server does that stops. */
 const endConnections = (url: string): Promise<unknown> =>
@@ -112,6 +113,61 @@ describe('a fail-over', () => {
       promoted.switchTo(primary.url);
       await expect(main.query(anything, [])).rejects.toThrow('Query read timeout');
       expect(await awaitWithin(2_000, main.query(anything, []))).toHaveLength(1);
+    } finally {
+      await Promise.all(proxies.map((proxy) => proxy.cut()));
+      await app.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+
+  test('with several hosts in DATABASE_URL leaves a primary that hangs long before the limit of its statements', async () => {
+    const proxies = await Promise.all([DatabaseProxy.start(primary.url), DatabaseProxy.start(standby.url)]);
+    const [hanging, promoted] = proxies;
+    const url = severalHosts(hanging.url, promoted.url);
+    const dataDir = memoryDirectory('workspace-hanging-host-');
+    const app = await withTimeouts({ response: 30_000, connect: 60_000 }, () =>
+      TestApp.start({ DATABASE_URL: url, DATA_DIR: dataDir }, url),
+    );
+    try {
+      const { main } = app.get<Db>(Db);
+      expect(await main.query(anything, [])).toHaveLength(1);
+      hanging.silence();
+      const pending = main.query(anything, []);
+      promoted.switchTo(primary.url);
+      await expect(pending).rejects.toThrow(/Connection terminated/);
+      expect(await main.query(anything, [])).toHaveLength(1);
+    } finally {
+      await Promise.all(proxies.map((proxy) => proxy.cut()));
+      await app.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+
+  test('with several hosts in DATABASE_URL fails at once while none of them is the primary', async () => {
+    const proxies = await Promise.all([DatabaseProxy.start(primary.url), DatabaseProxy.start(standby.url)]);
+    const [former, other] = proxies;
+    const url = severalHosts(former.url, other.url);
+    const dataDir = memoryDirectory('workspace-no-host-');
+    const app = await withTimeouts({ response: 30_000, connect: 60_000 }, () =>
+      TestApp.start({ DATABASE_URL: url, DATA_DIR: dataDir }, url),
+    );
+    try {
+      const { main } = app.get<Db>(Db);
+      expect(await main.query(anything, [])).toHaveLength(1);
+      former.switchTo(standby.url);
+      await endConnections(primary.url);
+      // The first ones may fail with their connections.
+      for (let round = 0; round < 4; round += 1) {
+        const failures = await Promise.allSettled(
+          Array.from({ length: 8 }, (_, n) => main.query(n % 2 ? anything : pipelined, [])),
+        );
+        for (const failure of failures) {
+          expect(failure.status).toBe('rejected');
+          expect(String((failure as PromiseRejectedResult).reason)).not.toContain('Query read timeout');
+        }
+      }
+      former.switchTo(primary.url);
+      expect(await main.query(pipelined, [])).toHaveLength(1);
     } finally {
       await Promise.all(proxies.map((proxy) => proxy.cut()));
       await app.stop();

@@ -308,6 +308,33 @@ describe('deliveries of webhooks', () => {
     expect(at.receiver.of(hook.path).map(({ body }) => body.data['task'].title)).toEqual(['Gone', 'Gone']);
   });
 
+  test('are those of events that happened while the webhook existed and was active, whenever the outbox delivers them', async () => {
+    const types = ['task.created'];
+    const [hook, waiting] = [await at.hook(alice, types), await at.hook(alice, types)];
+    const patch = async ({ id }: { id: string }, active: boolean) => {
+      const { revision } = ok(await alice.api.get(`/webhooks/${id}`)).webhook;
+      ok(await alice.api.patch(`/webhooks/${id}`, { active, base_revision: revision }));
+    };
+    const sentTo = ({ path }: { path: string }) =>
+      at.receiver.of(path).map(({ body }) => body.data['task'].title);
+    const release = await holdEvents(app);
+    await at.task(alice, 'Before');
+    for (const each of [hook, waiting]) await patch(each, false);
+    await at.task(alice, 'While they were inactive');
+    await patch(hook, true);
+    await at.task(alice, 'After');
+    const later = await at.hook(alice, types);
+    await release();
+    await at.deliver();
+    expect([sentTo(hook), sentTo(waiting), sentTo(later)]).toEqual([['Before', 'After'], [], []]);
+    expect(await at.deliveries(alice, waiting.id)).toMatchObject([
+      { state: 'pending', attempts: 0, next_attempt_at: null },
+    ]);
+    await patch(waiting, true);
+    await at.deliver();
+    expect(sentTo(waiting)).toEqual(['Before']);
+  });
+
   test('failures for three days deactivate the webhook, with a notification and a mail', async () => {
     const hook = await at.hook(alice, ['task.created'], { description: 'Silent partner' });
     at.receiver.on(hook.path, answer(500));
@@ -324,6 +351,20 @@ describe('deliveries of webhooks', () => {
     expect(await failFor(70)).toMatchObject({ active: true, disabled_reason: null });
     expect(await failFor(72)).toMatchObject({ active: false, disabled_reason: 'failing' });
     await expectTold(hook.id, 'Silent partner');
+  });
+
+  test('the next attempt is not before the rest of a receiver that fails', async () => {
+    const hook = await at.hook(alice, ['task.created']);
+    at.receiver.on(hook.path, answer(500));
+    await at.task(alice, 'First');
+    await at.deliver();
+    const rest = new Date(Date.now() + 3_600_000);
+    await app.sql('UPDATE webhook_queues SET held_until = $2, ready_at = $2 WHERE webhook_id = $1', [
+      hook.id,
+      rest,
+    ]);
+    const [{ next_attempt_at }] = (await at.deliveries(alice, hook.id)) as [any];
+    expect(next_attempt_at).toBe(rest.toISOString());
   });
 
   test('after a rotation both secrets verify; after the overlap only the new one', async () => {

@@ -71,7 +71,7 @@ describe('the guide of webhooks', () => {
       let output = '';
       const [program, ...parts] = run(path.join(directory, file)) as [string, ...string[]];
       child = spawn(program, parts, {
-        env: { PATH: process.env['PATH'], SECRET: webhook.secret, PORT: `${port}` },
+        env: { PATH: process.env['PATH'], SECRET: webhook.secret, RECEIVER_PORT: `${port}` },
         stdio: ['ignore', 'pipe', 'ignore'],
       });
       child.stdout!.setEncoding('utf8').on('data', (text: string) => (output += text));

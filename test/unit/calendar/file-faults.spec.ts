@@ -181,6 +181,10 @@ describe('a malformed date', () => {
     const period = 'RDATE;VALUE=PERIOD:20260410T100000Z/PT3H';
     const event = readAll([...DAILY, period], ['RECURRENCE-ID:20260410T100000Z', 'SUMMARY:New']);
     expect(event.overrides).toMatchObject([{ patch: { title: 'New', ends: '2026-04-10T13:00:00' } }]);
+    const usual = ['DTSTART:20260410T100000Z', 'DTEND:20260410T110000Z'];
+    const whole = [START, 'DTEND:20260330T110000Z', 'RRULE:FREQ=DAILY;COUNT=4', period];
+    expect(readAll(whole).overrides).toMatchObject([{ patch: { ends: '2026-04-10T13:00:00' } }]);
+    expect(readAll(whole, ['RECURRENCE-ID:20260410T100000Z', ...usual]).overrides).toEqual([]);
   });
 
   test.each([

@@ -20,6 +20,8 @@ describe('the text of a document', () => {
     ['<img alt="<!-- x"><p>a</p><img alt="<title>"><p>b</p>', 'a\n\nb'],
     ['<title-bar>a</title-bar><p>b</p><style-x>c</style-x>', 'a\n\nb\n\nc'],
     ['<script title="</script>">x</script-1></script >a', 'a'],
+    ['<img alt="<pre>"><p>a\nb</p>', 'a b'],
+    ['<pre>a\nb</pre-1>c</pre >d\ne', 'a\nb\nc\n\nd e'],
   ])('%j', (html, text) => {
     expect(documentText(html)).toBe(text);
   });
@@ -35,6 +37,16 @@ describe('the text of a document', () => {
     ['<a href="https://e.example/"><abbr>RFC</abbr> 1</a> x', 'RFC 1 [https://e.example/] x'],
     ['<a href="https://e.example/?q=a<p b">x</a> y', 'x [https://e.example/?q=a<p b] y'],
     ['<a title="a > b" href="https://e.example/">x</a> y', 'x [https://e.example/] y'],
+    ['<a title="see href=https://no.example/ x" href=" https://e.example/">x</a>', 'x [https://e.example/]'],
+    ['<a title=\'" href="https://no.example/"\'>x</a>', 'x'],
+    ['<a/href=https://e.example/>x</a>', 'x [https://e.example/]'],
+    [
+      '<a data-href="https://no.example/" href = "https://e.example/" href="https://no.example/">x</a>',
+      'x [https://e.example/]',
+    ],
+    ['<img title="<a href=https://no.example/>"><b>x</b></a>', 'x'],
+    ['<a name="top"><h1>x</h1><a href="https://e.example/">y</a>', 'x\n\ny [https://e.example/]'],
+    ['<abbr href="https://no.example/">x</abbr></a>', 'x'],
   ])('has the addresses of links: %j', (html, text) => {
     expect(documentText(html)).toBe(text);
   });

@@ -120,7 +120,7 @@ describe('the other fields', () => {
 
   test('a new hour or zone is that of the series; one that is sent back is not', () => {
     const recurrence = { rrule: 'FREQ=DAILY', from: 'schedule' } as const;
-    const place = { start: '2026-10-20T09:00:00', scheduled: '2026-10-21', hour: '07:00:00' };
+    const place = { start: '2026-10-20T09:00:00', scheduled: '2026-10-21', hour: 'T07:00:00' };
     const added = task({ due_at: at('2026-10-21T05:00:00Z'), recurrence: { ...recurrence, ...place } });
     const after = (patch: TaskPatch) => mergeTask(added, patch).recurrence;
     expect(after({ due_at: at('2026-10-21T06:00:00Z') })).toEqual({
@@ -128,7 +128,12 @@ describe('the other fields', () => {
       start: '2026-10-20T08:00:00',
       scheduled: '2026-10-21',
     });
-    expect(after({ time_zone: 'UTC' })).not.toHaveProperty('hour');
+    expect(after({ time_zone: 'UTC' })).toEqual({
+      ...recurrence,
+      start: '2026-10-20T07:00:00',
+      scheduled: '2026-10-21',
+      hour: 'T05:00:00',
+    });
     expect(after({ due_at: added.due_at, time_zone: added.time_zone })).toEqual(added.recurrence);
   });
 });

@@ -222,6 +222,18 @@ describe('the date of a task is that of the first open instance that a query fin
       '2026-03-03',
     ],
     [
+      'one behind an excluded one that is changed too',
+      [...daily, 'EXDATE;TZID=Europe/Berlin:20260302T090000'],
+      [['RECURRENCE-ID:20260302T080000Z', 'SUMMARY:Changed', 'DUE:20260302T100000Z']],
+      '2026-03-03T09:00:00.000Z',
+    ],
+    [
+      'a day, behind an excluded one that is changed too',
+      [...days2, 'RRULE:FREQ=DAILY;COUNT=3', 'EXDATE;VALUE=DATE:20260302'],
+      [['RECURRENCE-ID:20260301T230000Z', 'SUMMARY:Changed', 'DUE;VALUE=DATE:20260302']],
+      '2026-03-03',
+    ],
+    [
       'one that cannot be read is none',
       [...daily, 'EXDATE:never', 'EXDATE;TZID=Europe/Berlin:20260302T090000'],
       [['RECURRENCE-ID:never', 'SUMMARY:Never']],

@@ -351,6 +351,9 @@ describe('VTODO of a task', () => {
       date: '2026-12-03',
       dueAt: null,
     });
+    // Days of a duration are those of the clock; in UTC they have 24 hours.
+    expect(readOf('DTSTART:20260328T090000', 'DURATION:P1D').dueAt).toBe('2026-03-29T07:00:00.000Z');
+    expect(readOf('DTSTART:20260328T090000Z', 'DURATION:P1D').dueAt).toBe('2026-03-29T09:00:00.000Z');
     // A time without a zone is one of the zone of the task.
     expect(readOf('DUE:20261201T090000').dueAt).toBe('2026-12-01T08:00:00.000Z');
     expect(readOf('URL:mailto:a@example.com').url).toBeNull();

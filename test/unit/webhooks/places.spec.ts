@@ -12,6 +12,12 @@ describe('places of runs in a process', () => {
     ['of a workspace in both lanes', [...runs('a', 'fast', 84), ...runs('a', 'slow', 300)], 428, ['a']],
     ['of a workspace with long contents', runs('a', 'slow', 64, 262_144), 512, ['a']],
     [
+      'of a process with receivers that hang',
+      Array.from({ length: 16 }, (_, n) => runs(`${n}`, 'slow', 255)).flat(),
+      16,
+      [],
+    ],
+    [
       'of a process with long contents',
       ['a', 'b', 'c', 'd', 'e'].flatMap((tenant) => runs(tenant, 'slow', 63, 262_144)),
       0,

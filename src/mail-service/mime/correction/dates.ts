@@ -46,6 +46,8 @@ const ASCTIME = new RegExp(
 );
 /** `+0100`, `GMT+1`, `+01:00 CET` or `+0100, CET`: the name after an offset says nothing more. */
 const OFFSET = /^(?:GMT|UTC?)? ?([+-])(\d{1,2})(?::?(\d{2}))?(?![\d:])/i;
+/** `p.m.`, which `Date` reads as `pm`. */
+const HALF_OF_DAY = /\b([ap])\. ?m\b\.?/gi;
 /** The zones that `Date` reads. An offset follows the clock, but not always directly. A date after the clock contains no offset. */
 const ZONE = /\b(?:GMT|UTC?|[ECMP][SD]T)\b|\dZ\b| Z\b|:\d{2}(?:\.\d+)? ?[+-]\d|:\d{2}[^:]*(?: |[ap]m)[+-]\d/i;
 
@@ -55,7 +57,7 @@ const ZONE = /\b(?:GMT|UTC?|[ECMP][SD]T)\b|\dZ\b| Z\b|:\d{2}(?:\.\d+)? ?[+-]\d|:
  * @param text without comments @returns an invalid Date for another text
  */
 export function parseDate(text: string): Date {
-  const line = text.replace(/\s+/g, ' ').replace(/ ?: ?/g, ':').trim();
+  const line = text.replace(/\s+/g, ' ').replace(/ ?: ?/g, ':').replace(HALF_OF_DAY, '$1m').trim();
   const found = (INTERNET.exec(line) ?? ASCTIME.exec(line))?.groups;
   const month = MONTHS.indexOf(found?.['month']?.toLowerCase() ?? '');
   const zone = found?.['zone'] ?? found?.['last'] ?? '';

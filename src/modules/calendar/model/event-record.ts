@@ -4,6 +4,7 @@ import type {
   PlacedReminder,
   Reminder,
   CalendarEvent,
+  EventOverride,
   EventParticipant,
   EventProposal,
 } from '../calendar.schema.js';
@@ -179,11 +180,8 @@ export const NEW_PARTICIPANT: Omit<ParticipantRow, 'email'> = {
   uninvited: false,
 };
 
-/** A row of `event_overrides`. */
-export interface OverrideRow {
-  recurrence_key: string;
+export interface OverrideRow extends Pick<EventOverride, 'recurrence_key' | 'sequence'> {
   patch: Partial<EventContent>;
-  sequence: number;
   dtstamp: string;
 }
 

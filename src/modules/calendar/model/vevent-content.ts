@@ -29,7 +29,7 @@ import { BUSY_STATUS, CONFERENCE_FEATURES } from './vevent.js';
 const MAX = {
   title: 1_000,
   description: 65_536,
-  html: 262_144,
+  html: 131_072,
   location: 1_000,
   categories: 50,
   category: 100,

@@ -101,7 +101,7 @@ export function readEvent(
     content,
     times,
     recurrence,
-    overrides: withTimes(changed.overrides, base, own),
+    overrides: withTimes(changed, base, own),
     organizer,
     participants: withInstanceRows(participants, changed.participants, organizer?.email),
     people: peopleOf(master),
@@ -188,15 +188,16 @@ function lossesOf(events: readonly Component[]): ReadWarning[] {
 
 const RECURRING: ReadonlySet<string> = new Set(['RECURRENCE-ID', 'RRULE', 'RDATE', 'EXDATE', 'EXRULE']);
 
-/** Instances with times of their own that have no component in the file. */
+/** With the instances with times of their own that have no component in the file. */
 function withTimes(
-  overrides: readonly OverrideRow[],
+  { overrides, named }: InstanceChanges,
   series: EventRow,
   times: ReadonlyMap<string, EventTimes>,
 ): OverrideRow[] {
   const found = new Map(overrides.map((override) => [override.recurrence_key, override]));
   for (const [key, own] of times) {
-    if (found.has(key) || found.size >= MAX_OVERRIDES || series.excluded.includes(key)) continue;
+    if (found.has(key) || named.has(key) || found.size >= MAX_OVERRIDES || series.excluded.includes(key))
+      continue;
     const patch = differences(series, key, own);
     if (Object.keys(patch).length > 0)
       found.set(key, { recurrence_key: key, patch, sequence: 0, dtstamp: new Date(0).toISOString() });
@@ -206,11 +207,21 @@ function withTimes(
 
 const inOrder = (a: OverrideRow, b: OverrideRow): number => (a.recurrence_key < b.recurrence_key ? -1 : 1);
 
+/** What VEVENTs with RECURRENCE-ID change of a series. */
+interface InstanceChanges {
+  /** The instances that differ, in order. */
+  overrides: OverrideRow[];
+  /** Their attendees with the response to the instance. */
+  participants: ParticipantRow[];
+  alarmed: AlarmedInstance[];
+  /** The keys of all components: an instance that does not differ from its series is among them. */
+  named: ReadonlySet<string>;
+}
+
 /**
  * Reads VEVENTs with RECURRENCE-ID as changes of a series.
  * @param start DTSTART of the series; for a stored series the result of `startOf`
  * @param own the times of the instances that the series itself states at other times, by key
- * @returns the instances that differ, in order, and their attendees with the response to the instance
  * @throws ICalendarError
  */
 export function readInstances(
@@ -219,11 +230,13 @@ export function readInstances(
   instances: readonly Component[],
   clock: EventClock,
   own: ReadonlyMap<string, EventTimes> = new Map(),
-): { overrides: OverrideRow[]; participants: ParticipantRow[]; alarmed: AlarmedInstance[] } {
+): InstanceChanges {
   const overrides = new Map<string, OverrideRow>();
+  const named = new Set<string>();
   const participants: ParticipantRow[] = [];
   const alarmed: AlarmedInstance[] = [];
   for (const { instance, key, keys } of namedInstances(series, start, instances, clock)) {
+    named.add(key);
     const usual = own.get(key) ?? timesOfKey(series, key);
     const times =
       unlessInvalid(
@@ -246,7 +259,7 @@ export function readInstances(
     participants.push(...participantsOf(instance, key));
     if (keys.length === 1) alarmed.push({ key, event: instance, times });
   }
-  return { overrides: [...overrides.values()].toSorted(inOrder), participants, alarmed };
+  return { overrides: [...overrides.values()].toSorted(inOrder), participants, alarmed, named };
 }
 
 /** The times of an instance that its series states. */

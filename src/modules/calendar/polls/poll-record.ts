@@ -1,4 +1,4 @@
-import type { Poll, PollOption, PollParticipant } from '../calendar.schema.js';
+import type { Poll, PollOption, PollParticipant, PollVote } from '../calendar.schema.js';
 
 export const ANSWERS = ['yes', 'if_needed', 'no'] as const;
 export type Answer = (typeof ANSWERS)[number];
@@ -33,9 +33,7 @@ export interface VoterRow extends Omit<PollParticipant, 'tenant_id' | 'poll_id' 
   responded_at: string | null;
 }
 
-export interface VoteRow {
-  option_id: string;
-  participant_id: string;
+export interface VoteRow extends Pick<PollVote, 'option_id' | 'participant_id'> {
   answer: Answer;
 }
 

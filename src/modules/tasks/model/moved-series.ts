@@ -1,10 +1,12 @@
 import { component, type Component, type Property } from '../../../lib/icalendar/index.js';
 import { DAY, instancesOf, parseWallTime, Zone } from '../../../lib/recurrence/index.js';
 import {
-  datesFrom,
+  dueDay,
+  filterDates,
   InstanceMap,
   instanceOf,
   namesDay,
+  type SeriesClock,
   seriesClock,
   seriesOf,
   wallIn,
@@ -13,6 +15,7 @@ import { shiftedTodo, withNamesMoved } from './todo-series.js';
 import {
   dueOf,
   isInstance,
+  type Moment,
   PARTS,
   readable,
   startOf,
@@ -106,10 +109,11 @@ function startAnew(
   clock: TodoClock,
 ): void {
   replace(merged, 'RRULE', own.get('RRULE'));
-  const from = (dayOf(row.date) + 1) * DAY;
-  const onClock = seriesClock(row, toTodo(merged), clock).clock;
+  const { clock: onClock, length } = seriesClock(row, toTodo(merged), clock);
+  const isLeft = (moment: Moment, each: SeriesClock): boolean =>
+    dueDay(moment, each, length) > dayOf(row.date);
   for (const name of ['EXDATE', 'RDATE']) {
-    const left = (merged.get(name) ?? []).flatMap((given) => datesFrom(given, from, onClock) ?? []);
+    const left = (merged.get(name) ?? []).flatMap((given) => filterDates(given, onClock, isLeft) ?? []);
     replace(merged, name, left.length === 0 ? undefined : left);
   }
 }
@@ -132,9 +136,11 @@ function laterInstances(
   return others.filter((other) => {
     const moment = instanceOf(other, onClock);
     if (!moment) return !isInstance(other);
-    const due = wallIn(moment, onClock) + length;
-    const isCurrent = namesDay(moment, onClock) ? Math.floor(due / DAY) === dayOf(day) : due === current;
-    return Math.floor(due / DAY) > dayOf(row.date) && !isCurrent;
+    const due = dueDay(moment, onClock, length);
+    const isCurrent = namesDay(moment, onClock)
+      ? due === dayOf(day)
+      : wallIn(moment, onClock) + length === current;
+    return due > dayOf(row.date) && !isCurrent;
   });
 }
 

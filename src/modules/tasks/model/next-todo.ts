@@ -6,10 +6,11 @@ import type { TaskRow } from './rules/task-row.js';
 import { nextOccurrence, type Occurrence } from './task-recurrence.js';
 import { clockOf } from './todo-reader.js';
 import {
-  datesFrom,
   datesOf,
+  filterDates,
   InstanceMap,
-  isPassed,
+  instanceOf,
+  isBefore,
   type SeriesClock,
   seriesClock,
 } from './todo-instances.js';
@@ -140,15 +141,16 @@ function distanceOf(from: Time, to: Time): { wall: number; exact: number } {
 
 function withoutPassed(kept: KeptTodo, { nominal }: Occurrence, clock: SeriesClock): KeptTodo {
   if (!nominal) return kept;
-  const { key } = nominal.instance;
+  const isLeft = (moment: Moment | null, onClock = clock): boolean =>
+    !moment || !isBefore(moment, nominal.instance.key, onClock);
   const properties = Object.entries(kept.properties).flatMap(([name, given]): [string, Property[]][] => {
     if (name !== 'EXDATE' && name !== 'RDATE') return [[name, given]];
-    const left = given.flatMap((each) => datesFrom(each, key, clock) ?? []);
+    const left = given.flatMap((each) => filterDates(each, clock, isLeft) ?? []);
     return left.length === 0 ? [] : [[name, left]];
   });
   return {
     ...kept,
     properties: Object.fromEntries(properties),
-    others: kept.others.filter((other) => !isPassed(other, key, clock)),
+    others: kept.others.filter((other) => isLeft(instanceOf(other, clock))),
   };
 }

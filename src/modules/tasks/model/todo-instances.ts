@@ -44,7 +44,7 @@ const MAX_DATES = 2_000;
 export interface SeriesClock extends TodoClock {
   /** The zone of its instances; null: they are days. */
   series: string | null;
-  /** Seconds after midnight at which its instances start, which is also the time of an added day. */
+  /** Seconds from the midnight of a day that names or adds an instance to its start. A day of a series in UTC is one of UTC. */
   hour: number;
   /**
    * Of a series that a program stored in UTC, while the task keeps its local hour: seconds by which the local time of its start is ahead of
@@ -92,6 +92,13 @@ export class InstanceMap<Value> {
     return this.byInstant.get(start) ?? this.byDay.get(Math.floor(key / DAY));
   }
 
+  /** Whether it has a value of an instance. */
+  has(moment: Moment, clock: SeriesClock): boolean {
+    const key = wallIn(moment, clock);
+    const start = moment.isDate ? Zone.of(clock.series ?? 'UTC').toInstant(key) : moment.instant;
+    return this.get({ key, start }) !== undefined;
+  }
+
   get values(): Value[] {
     return [...this.byInstant.values(), ...this.byDay.values()];
   }
@@ -133,11 +140,12 @@ export function seriesClock(
   const first = readable(() => startOf(todo, clock) ?? dueOf(todo, clock));
   const ahead =
     series !== null && first?.isUtc ? Zone.of(series).toWall(first.instant) - first.instant : null;
-  return { clock: { ...plain, hour: start - Math.floor(start / DAY) * DAY, ahead }, length };
+  const day = Math.floor((start - (ahead ?? 0)) / DAY) * DAY;
+  return { clock: { ...plain, hour: start - day, ahead }, length };
 }
 
 /** The columns of a task that the clock of its series depends on. */
-interface SeriesTask {
+export interface SeriesTask {
   due_at: Date | string | null;
   time_zone: string;
   recurrence: { start: string } | null;
@@ -190,7 +198,7 @@ export function datesOf(todo: Component, others: readonly Component[], clock: Se
     excluded: new InstanceMap(),
     closed: new InstanceMap(),
     open: new InstanceMap(),
-    added: momentsIn(todo, 'RDATE', clock).map((moment) => wallIn(moment, { ...clock, ahead: null })),
+    added: momentsIn(todo, 'RDATE', clock).map((moment) => wallIn(moment, clockFor('RDATE', clock))),
   };
   for (const moment of momentsIn(todo, 'EXDATE', clock)) dates.excluded.set(moment, clock, true);
   for (const other of others) {
@@ -216,29 +224,40 @@ const momentsIn = (todo: Component, name: string, clock: TodoClock): Moment[] =>
 export const readableMoments = (given: Property, clock: TodoClock): Moment[] =>
   singlesOf(given).flatMap((each) => readable(() => momentsOf(each, clock)) ?? []);
 
-/** Seconds on the wall clock from the start to the due time; 0 without a start. @throws ICalendarError */
-export function lengthOf(todo: Component, clock: SeriesClock): number {
+/** The clock of a property: added instances are at their moments. */
+export const clockFor = (name: string, clock: SeriesClock): SeriesClock =>
+  name === 'RDATE' ? { ...clock, ahead: null } : clock;
+
+/**
+ * Seconds on the wall clock from the start to the due time, whole days between a day and a time; 0 without a start.
+ * @param clock of which a day starts at midnight
+ * @throws ICalendarError
+ */
+function lengthOf(todo: Component, clock: SeriesClock): number {
   const [start, due] = [startOf(todo, clock), dueOf(todo, clock)];
-  return start && due && start.isDate === due.isDate ? wallIn(due, clock) - wallIn(start, clock) : 0;
+  if (!start || !due) return 0;
+  const [from, to] = [wallIn(start, clock), wallIn(due, clock)];
+  return start.isDate === due.isDate ? to - from : (Math.floor(to / DAY) - Math.floor(from / DAY)) * DAY;
 }
 
-/** EXDATE or RDATE without the dates before a wall time; null where none is left. */
-export function datesFrom(given: Property, wall: number, clock: SeriesClock): Property | null {
-  const onClock = given.name === 'RDATE' ? { ...clock, ahead: null } : clock;
-  const left = singlesOf(given).filter((each) => {
-    const [moment] = readableMoments(each, clock);
-    return moment !== undefined && !isBefore(moment, wall, onClock);
-  });
+/** The day on which an instance is due. @param length as `seriesClock` returns it */
+export const dueDay = (moment: Moment, clock: SeriesClock, length: number): number =>
+  Math.floor((wallIn(moment, clock) + length) / DAY);
+
+/** EXDATE or RDATE with some of its dates; null where none is left. */
+export function filterDates(
+  given: Property,
+  clock: SeriesClock,
+  isLeft: (moment: Moment, clock: SeriesClock) => boolean,
+): Property | null {
+  const left = singlesOf(given).filter((each) =>
+    readableMoments(each, clock).some((moment) => isLeft(moment, clockFor(given.name, clock))),
+  );
   return left.length === 0 ? null : { ...given, value: left.map(({ value }) => value).join(',') };
 }
 
-/** Whether a component changes an instance before a wall time. */
-export function isPassed(other: Component, wall: number, clock: SeriesClock): boolean {
-  const moment = instanceOf(other, clock);
-  return moment !== null && isBefore(moment, wall, clock);
-}
-
-function isBefore(moment: Moment, wall: number, clock: SeriesClock): boolean {
+/** Whether the instance of a moment is before a wall time. */
+export function isBefore(moment: Moment, wall: number, clock: SeriesClock): boolean {
   const own = wallIn(moment, clock);
   return namesDay(moment, clock) ? Math.floor(own / DAY) < Math.floor(wall / DAY) : own < wall;
 }

@@ -4,7 +4,6 @@ import {
   component,
   escapeText,
   formatComponent,
-  ICalendarError,
   propertiesOf,
   type Property,
   property,
@@ -25,6 +24,7 @@ import {
   type KeptTodo,
   OWN_NAMES,
   PARTS,
+  readable,
   reminderOf,
   startOf,
   type TaskResourceRow,
@@ -45,6 +45,11 @@ export const NOTHING_KEPT: KeptTodo = { properties: {}, alarms: [], others: [] }
  * The text of a task: what a program stored, as far as it still means what the task says, and otherwise the properties of the task.
  */
 export function todoOf(row: TaskResourceRow): TodoText {
+  return readable(() => textFor(row)) ?? textFor({ ...row, icalendar: null });
+}
+
+/** @throws ICalendarError, RecurrenceError: a property that programs stored cannot be read any more */
+function textFor(row: TaskResourceRow): TodoText {
   const values = valuesOf(row);
   const kept = row.icalendar ?? NOTHING_KEPT;
   const own = propertiesFor(values);
@@ -94,24 +99,23 @@ function mergedWith(
   // The start of the task would be that of another instance than a stored due date.
   if (stored.has('DUE') && !stored.has('DTSTART')) merged.delete('DTSTART');
   const clock = clockOf(kept.others, row.time_zone);
-  const readMerged = (others: readonly Component[]) =>
-    readOrNull(row, { todo: toTodo(merged), others }, clock);
-  let read = readMerged(kept.others);
-  const isReopened = read?.isOver === true && !isSame('status', read, values);
-  const isSeries = read !== null && isSame('rrule', read, values) && !isReopened && !row.is_repeated;
-  let others: readonly Component[] = isSeries
-    ? kept.others
-    : kept.others.filter((other) => !isInstance(other));
-  if (!isSeries) {
-    for (const name of [...SERIES_NAMES, 'X-WORKSPACE-REPEAT-FROM']) replace(merged, name, own.get(name));
-    read = readMerged(others);
-  }
+  let { others }: { others: readonly Component[] } = kept;
+  const readMerged = () => readable(() => shownValues(row, { todo: toTodo(merged), others }, clock));
   // Nothing stored would tell that the task has moved away from its instance.
   const hasLeft = !stored.has('DUE') && !stored.has('DURATION') && isOffSchedule(row);
+  if (hasLeft && values.rrule !== null) others = moveSeries({ merged, own, others }, row, clock);
+  let read = readMerged();
+  const isReopened = read?.isOver === true && !isSame('status', read, values);
+  const isSeries = read !== null && isSame('rrule', read, values) && !isReopened && !row.is_repeated;
+  if (!isSeries) {
+    for (const name of [...SERIES_NAMES, 'X-WORKSPACE-REPEAT-FROM']) replace(merged, name, own.get(name));
+    others = others.filter((other) => !isInstance(other));
+    read = readMerged();
+  }
   for (const part of PARTS) {
-    const isMoved = part.names.includes('DUE') && values.rrule !== null;
-    if (read && !(isMoved && hasLeft) && part.values.every((name) => isSame(name, read, values))) continue;
-    if (isMoved) others = moveSeries({ merged, own, others }, row, clock);
+    if (read && part.values.every((name) => isSame(name, read, values))) continue;
+    if (part.names.includes('DUE') && values.rrule !== null)
+      others = moveSeries({ merged, own, others }, row, clock);
     else for (const name of part.names) replace(merged, name, own.get(name));
   }
   if (read?.isOver) for (const name of OF_MASTER) if (!stored.has(name)) merged.delete(name);
@@ -150,16 +154,6 @@ export function shownValues(row: TaskResourceRow, { todo, others }: TodoText, cl
   return readTodo(component(todo.name, properties, todo.components), [], clock);
 }
 
-/** Null for stored properties that cannot be read any more. */
-function readOrNull(row: TaskResourceRow, text: TodoText, clock: TodoClock): TodoValues | null {
-  try {
-    return shownValues(row, text, clock);
-  } catch (error) {
-    if (error instanceof ICalendarError) return null;
-    throw error;
-  }
-}
-
 function isSame(name: keyof TodoValues, read: TodoValues, values: TodoValues): boolean {
   if (name === 'dueAt' && read.dueAt !== null && values.dueAt !== null)
     return Date.parse(read.dueAt) === Math.floor(Date.parse(values.dueAt) / 1000) * 1000;
@@ -174,7 +168,7 @@ function dropContradictions(merged: Map<string, Property[]>, values: TodoValues,
     merged.delete('PERCENT-COMPLETE');
   if (values.status !== 'done') merged.delete('COMPLETED');
   const todo = toTodo(merged);
-  const [start, due] = [startOf(todo, clock), dueOf(todo, clock)];
+  const [start, due] = [startOf, dueOf].map((read) => readable(() => read(todo, clock)));
   if (start && due && start.instant > due.instant) merged.delete('DTSTART');
 }
 
@@ -235,7 +229,8 @@ export function keptOf(
     // A task has one of both (RFC 5545, 3.6.2), and DUE is read.
     if (OWN_NAMES.has(name) || (name === 'DURATION' && propertyOf(todo, 'DUE'))) continue;
     const stated = own.filter((each) => each.name === name);
-    if (!isDeepStrictEqual(given, stated)) properties[name] = given;
+    if (!isDeepStrictEqual(given, stated))
+      properties[name] = DATES.has(name) ? given.map(withoutCopies) : given;
   }
   // A start belongs to its due date: without it, nothing would tell that the task has moved.
   if (properties['DTSTART'])
@@ -246,6 +241,15 @@ export function keptOf(
   const usual = values.reminders.map((reminder) => alarmFor(reminder));
   const alarms = todo.components.filter((alarm) => !usual.some((each) => isDeepStrictEqual(each, alarm)));
   return { properties, alarms, others: others.filter(isKept) };
+}
+
+/** Lists of any length, which reads and changes of a series go through. */
+const DATES: ReadonlySet<string> = new Set(['EXDATE', 'RDATE']);
+
+function withoutCopies(given: Property): Property {
+  const values = given.value.split(',');
+  const distinct = new Set(values);
+  return distinct.size === values.length ? given : { ...given, value: [...distinct].join(',') };
 }
 
 /** Zones of the IANA database are written anew. */
@@ -274,7 +278,9 @@ export function changedInput(
   if (differs('labels')) input['labels'] = next.labels;
   if (differs('date') || differs('dueAt')) Object.assign(input, dueIn(next));
   else if (next.dueAt !== null && next.zone !== null && differs('zone')) input['time_zone'] = next.zone;
-  if (differs('rrule') && !row.is_repeated) {
+  // A new hour would move the end of a rule that the request does not state.
+  const isStated = differs('dueAt') && next.rrule?.includes('UNTIL=') === true;
+  if ((differs('rrule') || isStated) && !row.is_repeated) {
     input['recurrence'] = next.rrule === null ? null : { rrule: next.rrule, from: fromIn(before, next) };
   }
   const keys = ({ reminders }: TodoValues): Set<string> => new Set(reminders.map(reminderKey));

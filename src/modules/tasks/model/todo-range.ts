@@ -3,16 +3,23 @@ import {
   type Component,
   formatComponent,
   formatTime,
-  ICalendarError,
   property,
   type Property,
   propertyOf,
 } from '../../../lib/icalendar/index.js';
-import { DAY, instancesOf, RecurrenceError, Zone } from '../../../lib/recurrence/index.js';
+import { DAY, instancesOf, Zone } from '../../../lib/recurrence/index.js';
 import { countFitting } from '../../../platform/bounded-pages/page-bytes.js';
-import { InstanceMap, instanceOf, seriesOf } from './todo-instances.js';
+import { InstanceMap, instanceOf, seriesOf, type TodoSeries } from './todo-instances.js';
 import type { TodoText } from './todo-merge.js';
-import { dueOf, isInstance, type Moment, momentOf, startOf, type TodoClock } from './todo-values.js';
+import {
+  dueOf,
+  isInstance,
+  isUnreadable,
+  type Moment,
+  momentOf,
+  startOf,
+  type TodoClock,
+} from './todo-values.js';
 
 /** Instants in seconds; null: unbounded. */
 export interface TodoWindow {
@@ -75,9 +82,6 @@ export function expandedTodo(text: TodoText, clock: TodoClock, window: Bounds): 
   }
 }
 
-const isUnreadable = (error: unknown): boolean =>
-  error instanceof ICalendarError || error instanceof RecurrenceError;
-
 const isSeries = ({ todo, others }: TodoText): boolean =>
   (propertyOf(todo, 'DTSTART') ?? propertyOf(todo, 'DUE')) !== undefined &&
   (others.some(isInstance) || todo.properties.some(({ name }) => name === 'RRULE' || name === 'RDATE'));
@@ -138,28 +142,35 @@ function isClosedIn(todo: Component, clock: TodoClock, { from, to }: Bounds): bo
  * @throws ICalendarError; RecurrenceError
  */
 function instancesIn(text: TodoText, clock: TodoClock, window: Bounds, limit: number): TodoInstance[] {
-  const changed = text.others.flatMap((each) => changedInstance(each, clock));
-  return [...unchangedInstances(text, clock, window, limit), ...changed]
+  const series = seriesOf(text.todo, text.others, clock);
+  if (!series) return [];
+  const changed = text.others.flatMap((each) => changedInstance(each, clock, series));
+  return [...unchangedInstances(text.todo, series, clock, window, limit), ...changed]
     .filter(({ id, start, due }) => isInside(start || due ? { start, due } : { start: id, due }, window))
     .toSorted((one, other) => instantOf(one) - instantOf(other));
 }
 
 const instantOf = ({ id, start, due }: TodoInstance): number => (start ?? due ?? id).instant;
 
-function changedInstance(todo: Component, clock: TodoClock): TodoInstance[] {
+/** @returns nothing for an instance that is excluded */
+function changedInstance(
+  todo: Component,
+  clock: TodoClock,
+  { dates, ...series }: TodoSeries,
+): TodoInstance[] {
   const id = instanceOf(todo, clock);
-  return id ? [{ id, start: startOf(todo, clock), due: dueOf(todo, clock), todo }] : [];
+  return id && !dates.excluded.has(id, series.clock)
+    ? [{ id, start: startOf(todo, clock), due: dueOf(todo, clock), todo }]
+    : [];
 }
 
 function unchangedInstances(
-  { todo, others }: TodoText,
+  todo: Component,
+  { first: anchor, byRules, dates }: TodoSeries,
   clock: TodoClock,
   { from, to }: Bounds,
   limit: number,
 ): TodoInstance[] {
-  const read = seriesOf(todo, others, clock);
-  if (!read) return [];
-  const { first: anchor, byRules, dates } = read;
   const { excluded, closed, open, added } = dates;
   const [start, due] = [startOf(todo, clock), dueOf(todo, clock)];
   // A clock change makes a span of days an hour longer or shorter.

@@ -2,7 +2,10 @@ import {
   type Component,
   component,
   formatTime,
+  listedTexts,
+  parseTime,
   propertiesOf,
+  property,
   type Property,
   timesOf,
   type TimeValue,
@@ -17,22 +20,25 @@ import {
   type Series,
   Zone,
 } from '../../../lib/recurrence/index.js';
+import { boundWall } from './rules/task-times.js';
 import { canonicalRule, placeIn, type SeriesPlace } from './task-recurrence.js';
 import {
+  clockFor,
+  dueDay,
   hasTooManyDates,
   InstanceMap,
   readableMoments,
+  type SeriesClock,
   type SeriesDates,
   seriesOf,
 } from './todo-instances.js';
 import {
   dueOf,
+  firstOf,
   isInstance,
   type KeptTodo,
   momentOf,
   readable,
-  startOf,
-  storedTodo,
   type TodoClock,
   wallOf,
 } from './todo-values.js';
@@ -115,6 +121,7 @@ function dueText(todo: Component, clock: TodoClock): string {
 }
 
 const TIMES: ReadonlySet<string> = new Set(['DTSTART', 'DUE']);
+const LENGTHS: ReadonlySet<string> = new Set([...TIMES, 'DURATION']);
 
 /** A VTODO at another time. @param wall seconds by which local times and days move @param exact those by which times in UTC move */
 export function shiftedTodo(
@@ -129,41 +136,64 @@ export function shiftedTodo(
 }
 
 function shiftedTime(given: Property, wall: number, exact: number): Property {
-  const [time] = timesOf(given);
-  if (!time) return given;
-  return { ...given, value: formatTime({ ...time, wall: time.wall + (time.kind === 'utc' ? exact : wall) }) };
+  const [time] = timesOf(firstOf(given));
+  return time ? { ...given, value: timeAfter(time, time.kind === 'utc' ? exact : wall) } : given;
 }
+
+/** A time that is moved, in the years that a task can have. @param by in seconds */
+const timeAfter = (time: TimeValue, by: number): string =>
+  formatTime({ ...time, wall: boundWall(time.wall + by) });
 
 /** The clock of a series before and after a change of its task. */
 export interface HourChange {
   /** Zones of the task. */
   from: string;
   to: string;
-  /** Seconds by which the time of day moves, from the clock of the one zone to that of the other. */
+  /** Seconds by which local times move, from the clock of the one zone to that of the other. */
   wall: number;
+  /** Days by which the first occurrence moves. */
+  days: number;
   /** Seconds by which the first occurrence moves. */
   exact: number;
 }
 
+/** The instant of a moved time. @param instant of the time that it had */
+const instantAfter = (instant: number, { from, to, wall }: HourChange): number =>
+  Zone.of(to).toInstant(Zone.of(from).toWall(instant) + wall);
+
+/** A rule with the same instances at their new hour: its end moves with them. */
+export const withEndAfter = (rrule: string, change: HourChange): string =>
+  rrule.replace(/(?<=UNTIL=)[^;]+/, (text) => {
+    const time = parseTime(text, 'UNTIL');
+    if (time.kind === 'utc') return timeAfter(time, instantAfter(time.wall, change) - time.wall);
+    return timeAfter(time, time.kind === 'date' ? change.days * DAY : change.wall);
+  });
+
 /**
  * What programs stored of a series whose time of day or zone has changed: its own times, and those that name or add instances. Each is at
  * the new time of the day that it had on the former clock. A series in UTC has one distance for all of them.
+ * @param clock of the series before the change
  */
-export function keptAtHour(kept: KeptTodo, change: HourChange, clock: TodoClock): KeptTodo {
+export function keptAtHour(kept: KeptTodo, change: HourChange, clock: SeriesClock): KeptTodo {
   const { from, to, wall, exact } = change;
-  if (from === to) return retimed(kept, () => wall);
-  const todo = storedTodo(kept);
-  const isUtc = readable(() => startOf(todo, clock) ?? dueOf(todo, clock))?.isUtc ?? false;
-  const [old, next] = [Zone.of(from), Zone.of(to)];
-  const shiftOf = (given: Property, time: TimeValue): number => {
-    if (isUtc && time.kind === 'utc') return exact;
-    const moment = readable(() => momentOf(given, clock));
-    if (!moment) return 0;
-    const isOld = !moment.isUtc && (moment.zone ?? from) === from;
-    const moved = (isOld ? time.wall : old.toWall(moment.instant)) + wall;
-    return (time.kind === 'utc' ? next.toInstant(moved) : moved) - time.wall;
-  };
-  return retimed(kept, shiftOf, to);
+  const { hour, ahead } = clock;
+  // Days move with the start of the series.
+  const days = Math.floor((ahead === null ? hour + wall : hour - ahead + exact) / DAY);
+  return retimed(
+    kept,
+    (given, time) => {
+      if (time.kind === 'date') return days * DAY;
+      if (ahead !== null && time.kind === 'utc') return exact;
+      const moment = readable(() => momentOf(given, clock));
+      if (!moment) return 0;
+      const zone = moment.zone ?? from;
+      if (!moment.isUtc && zone === from) return wall;
+      const instant = instantAfter(moment.instant, change);
+      const moved = moment.isUtc ? instant : Zone.of(from === to ? zone : to).toWall(instant);
+      return moved - time.wall;
+    },
+    from === to ? undefined : to,
+  );
 }
 
 /**
@@ -179,10 +209,8 @@ export function withNamesMoved(kept: KeptTodo, seconds: number, clock: TodoClock
   );
 }
 
-const NAMED: ReadonlySet<string> = new Set([...TIMES, 'EXDATE', 'RDATE', 'RECURRENCE-ID']);
-
 /**
- * Days stay, and so do values that cannot be read.
+ * Values that cannot be read stay.
  * @param shiftOf seconds by which a time of a property moves
  * @param zone of the new times that name one; otherwise it stays
  */
@@ -194,37 +222,63 @@ function retimed(
   const moved = (given: Property, text: string): string => {
     const single = { ...given, value: text };
     const [time] = readable(() => timesOf(single)) ?? [];
-    const shift = !time || time.kind === 'date' ? 0 : shiftOf(single, time);
-    return !time || shift === 0 ? text : formatTime({ ...time, wall: time.wall + shift });
+    const shift = time ? shiftOf(single, time) : 0;
+    return time && shift !== 0 ? timeAfter(time, shift) : text;
   };
   const zoned = (parameter: Property['parameters'][number]) =>
     zone !== undefined && parameter.name === 'TZID' ? { ...parameter, values: [zone] } : parameter;
-  // The end of a period moves with its start; a length is no time.
-  const at = (given: Property): Property =>
-    NAMED.has(given.name)
-      ? {
-          ...given,
-          parameters: given.parameters.map(zoned),
-          value: given.value.replaceAll(/[^,;/]+/g, (text) => moved(given, text)),
-        }
-      : given;
+  return withTimes(kept, (given) => ({
+    ...given,
+    parameters: given.parameters.map(zoned),
+    // The end of a period moves with its start; a length is no time.
+    value: listedTexts(given)
+      .map((each) => each.replaceAll(/[^/]+/g, (text) => moved(given, text)))
+      .join(','),
+  }));
+}
+
+/**
+ * What programs stored of a series of times that becomes one of days, or the other way around: each date, and each name of an instance, is
+ * the day on which it is due. The series starts anew, with the date and the rule of the task.
+ * @param clock of the series before the change
+ */
+export function keptByDay(kept: KeptTodo, clock: SeriesClock, length: number): KeptTodo {
+  const { properties, ...rest } = kept;
+  const dates = Object.entries(properties).filter(([name]) => !LENGTHS.has(name) && name !== 'RRULE');
+  return withTimes({ ...rest, properties: Object.fromEntries(dates) }, (given) => {
+    const onClock = clockFor(given.name, clock);
+    const days = readableMoments(given, clock).map((moment) => dueDay(moment, onClock, length));
+    if (days.length === 0) return given;
+    const value = [...new Set(days)].map((day) => formatTime({ kind: 'date', wall: day * DAY })).join(',');
+    const { parameters } = property(given.name, value, { VALUE: 'DATE' });
+    const others = given.parameters.filter(({ name }) => name !== 'VALUE' && name !== 'TZID');
+    return { ...given, parameters: [...parameters, ...others], value };
+  });
+}
+
+const NAMED: ReadonlySet<string> = new Set([...TIMES, 'EXDATE', 'RDATE', 'RECURRENCE-ID']);
+
+/** With other times of a series, and other names of its changed instances. */
+function withTimes(kept: KeptTodo, change: (given: Property) => Property): KeptTodo {
   const { properties, others } = kept;
+  const changed = (all: readonly Property[], isTime: (name: string) => boolean): Property[] =>
+    all.map((given) => (isTime(given.name) ? change(given) : given));
   return {
     ...kept,
-    properties: Object.fromEntries(Object.entries(properties).map(([name, all]) => [name, all.map(at)])),
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([name, all]) => [name, changed(all, (each) => NAMED.has(each))]),
+    ),
     others: others.map((other) =>
       isInstance(other)
         ? component(
             other.name,
-            other.properties.map((given) => (given.name === 'RECURRENCE-ID' ? at(given) : given)),
+            changed(other.properties, (each) => each === 'RECURRENCE-ID'),
             other.components,
           )
         : other,
     ),
   };
 }
-
-const LENGTHS: ReadonlySet<string> = new Set([...TIMES, 'DURATION']);
 
 /** An instance at the times of its override; null for an override without a due date. */
 function movedTo({ name, properties, components }: Component, override: Component): Component | null {

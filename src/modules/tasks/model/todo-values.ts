@@ -10,7 +10,7 @@ import {
   textOf,
   timesOf,
 } from '../../../lib/icalendar/index.js';
-import { DAY, Zone } from '../../../lib/recurrence/index.js';
+import { DAY, RecurrenceError, Zone } from '../../../lib/recurrence/index.js';
 import type { StoredReminder, Task, TaskPriority, TaskStatus } from '../tasks.schema.js';
 import type { SeriesPlace } from './task-recurrence.js';
 
@@ -134,9 +134,15 @@ export interface Moment {
   zone: string | null;
 }
 
+/** A property with the first of its values. */
+export const firstOf = (property: Property): Property => ({
+  ...property,
+  value: property.value.split(',', 1)[0] as string,
+});
+
 /** The first time of a property. @throws ICalendarError */
 export const momentOf = (property: Property, clock: TodoClock): Moment | null =>
-  momentsOf(property, clock)[0] ?? null;
+  momentsOf(firstOf(property), clock)[0] ?? null;
 
 /** The times of a property; of periods, their starts. @throws ICalendarError */
 export function momentsOf(property: Property, { zones, zone }: TodoClock): Moment[] {
@@ -152,12 +158,16 @@ export function momentsOf(property: Property, { zones, zone }: TodoClock): Momen
   });
 }
 
+/** Whether an error is about what a program wrote. */
+export const isUnreadable = (error: unknown): boolean =>
+  error instanceof ICalendarError || error instanceof RecurrenceError;
+
 /** The result of reading a stored property; null for one that cannot be read. */
 export function readable<T>(read: () => T): T | null {
   try {
     return read();
   } catch (error) {
-    if (error instanceof ICalendarError) return null;
+    if (isUnreadable(error)) return null;
     throw error;
   }
 }
@@ -183,7 +193,7 @@ export function dueOf(todo: Component, clock: TodoClock): Moment | null {
   const wall = start.wall + days * DAY + (start.isDate ? Math.floor(seconds / DAY) * DAY : 0);
   if (start.isDate) return { ...start, wall, instant: Zone.of(clock.zone).toInstant(wall) };
   // Days are nominal, seconds exact.
-  const shifted = start.zone === null ? start.instant + days * DAY : Zone.of(start.zone).toInstant(wall);
+  const shifted = start.isUtc ? wall : Zone.of(start.zone ?? clock.zone).toInstant(wall);
   return { ...start, wall: wall + seconds, instant: shifted + seconds };
 }
 

@@ -16,6 +16,7 @@ import {
   type TaskPriority,
   type TaskStatus,
 } from '../tasks.schema.js';
+import { boundWall } from './rules/task-times.js';
 import { remainingRule } from './task-recurrence.js';
 import type { TaskResourceRow, TodoValues } from './todo-values.js';
 
@@ -109,7 +110,7 @@ export function timeProperty(
   }
   const instant = secondsOf(dueAt);
   if (zone === null || zone === 'UTC') return [property(name, formatTime({ kind: 'utc', wall: instant }))];
-  const wall = Zone.of(zone).toWall(instant);
+  const wall = boundWall(Zone.of(zone).toWall(instant));
   return [property(name, formatTime({ kind: 'local', wall }), { TZID: zone })];
 }
 

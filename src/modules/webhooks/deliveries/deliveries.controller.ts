@@ -13,7 +13,7 @@ import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { RateLimited, type RouteLimit } from '../../../platform/rate-limits/rate-limit.guard.js';
-import { presentDelivery } from '../responses/webhook.presenter.js';
+import { presentDelivery, type QueueRest } from '../responses/webhook.presenter.js';
 import { type Attempt, bodyOf, TEST_TYPE, WebhookSender } from '../webhook-sender.js';
 import {
   ListDeliveries,
@@ -26,7 +26,13 @@ import {
   WEBHOOKS,
 } from '../webhooks.dto.js';
 import { WebhookAccess, WebhooksRepository } from '../webhooks.repository.js';
-import { type DeliveryState, type Webhook, WEBHOOK_SCOPES, WebhookDelivery } from '../webhooks.schema.js';
+import {
+  type DeliveryState,
+  type Webhook,
+  WEBHOOK_SCOPES,
+  WebhookDelivery,
+  WebhookQueue,
+} from '../webhooks.schema.js';
 
 const DAYS = 30;
 
@@ -67,6 +73,12 @@ export class DeliveriesRepository {
   ): Promise<WebhookDelivery[]> {
     const where = { tenant_id, webhook_id: webhookId, ...(state && { state }) };
     return rowsOf(this.db, WebhookDelivery).page(where, ['occurred_at', 'id'], after, limit, 'DESC');
+  }
+
+  async restOf({ tenant_id, id, active }: Webhook): Promise<QueueRest> {
+    if (!active) return 'inactive';
+    const queue = await rowsOf(this.db, WebhookQueue).one({ tenant_id, webhook_id: id });
+    return queue && queue.failures > 0 ? queue.held_until : null;
   }
 
   async insert(tx: Tx, values: ColumnValues<WebhookDelivery> & { tenant_id: string }) {
@@ -129,7 +141,8 @@ export class DeliveriesService {
       key: (row: WebhookDelivery): [string, string] => [row.occurred_at.toISOString(), row.id],
       rows: (after, limit) => this.deliveries.page(webhook, state, after, limit),
     });
-    return { deliveries: rows.map(presentDelivery), next };
+    const rest = await this.deliveries.restOf(webhook);
+    return { deliveries: rows.map((row) => presentDelivery(row, rest)), next };
   }
 
   /** Sends an event `webhook.test` now, also while the webhook is inactive. @throws ApiError 404; 403 `not_owner` */
@@ -156,7 +169,7 @@ export class DeliveriesService {
         ...outcome,
       }),
     );
-    return { delivery: presentDelivery(row) };
+    return { delivery: presentDelivery(row, webhook.active ? null : 'inactive') };
   }
 
   /** @throws ApiError 404; 403 `not_owner` */
@@ -168,7 +181,7 @@ export class DeliveriesService {
       return pending;
     });
     if (!row) throw WebhookErrors.deliveryNotFound.with();
-    return { delivery: presentDelivery(row) };
+    return { delivery: presentDelivery(row, webhook.active ? null : 'inactive') };
   }
 
   /** The deliveries keep the order of their events. @throws ApiError 404; 403 `not_owner` */
@@ -242,7 +255,7 @@ export class DeliveriesController {
     id: 'testWebhook',
     summary: 'Send a test event',
     description:
-      'Sends an event `webhook.test` now and waits for the response of the receiver, at most 10 seconds. Also for an inactive webhook.',
+      'Sends an event `webhook.test` now and waits for the response of the receiver, at most 10 seconds. Also for an inactive webhook. A test that fails is not repeated, and deactivates nothing.',
     status: 200,
     response: [WebhookDeliveryEnvelope, 'The delivery, successful or failed.'],
     errors: [...OWNER_ERRORS, Errors.tooManyRequests],
@@ -257,7 +270,7 @@ export class DeliveriesController {
     id: 'redeliverWebhookEvents',
     summary: 'Repeat deliveries from a time on',
     description:
-      'Deliveries of events since then are sent again, in the order of the events, with their `webhook-id`. Objects are read again.',
+      'Deliveries of events since then are sent again, in the order of the events, with their `webhook-id`. Objects are read again. Those of an inactive webhook wait until it is activated.',
     status: 200,
     response: [RedeliveredEnvelope, 'The number of deliveries that are pending again.'],
     errors: OWNER_ERRORS,
@@ -274,7 +287,8 @@ export class DeliveriesController {
     tag: 'webhooks',
     id: 'redeliverWebhookEvent',
     summary: 'Repeat a delivery',
-    description: 'The event is sent again, with its `webhook-id`. The object is read again.',
+    description:
+      'The event is sent again, with its `webhook-id`. The object is read again. That of an inactive webhook waits until it is activated.',
     status: 200,
     response: [WebhookDeliveryEnvelope, 'The delivery, pending again.'],
     errors: OWNER_ERRORS,

@@ -23,16 +23,24 @@ export function presentWebhook(row: Webhook, secret: string | null = null): Webh
   };
 }
 
-export const presentDelivery = (row: WebhookDelivery): WebhookDeliveryResponse => ({
+/** Why pending deliveries of a webhook wait: it is inactive, or its queue rests until a time after failures. Null: they do not. */
+export type QueueRest = 'inactive' | Date | null;
+
+export const presentDelivery = (row: WebhookDelivery, rest: QueueRest): WebhookDeliveryResponse => ({
   id: row.id,
   event_type: row.event_type,
   occurred_at: row.occurred_at.toISOString(),
   state: row.state,
   attempts: row.attempts,
   attempted_at: row.attempted_at?.toISOString() ?? null,
-  next_attempt_at: row.state === 'pending' ? row.due_at.toISOString() : null,
+  next_attempt_at: row.state === 'pending' ? nextAttempt(row, rest) : null,
   status_code: row.status_code,
   latency_ms: row.latency_ms,
   response: row.response,
   error: row.error,
 });
+
+function nextAttempt({ due_at: due }: WebhookDelivery, rest: QueueRest): string | null {
+  if (rest === 'inactive') return null;
+  return (rest !== null && rest > due ? rest : due).toISOString();
+}

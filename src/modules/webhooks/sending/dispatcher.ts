@@ -26,7 +26,8 @@ export const LIMITS = {
 
 /** What the runs of both lanes take, because those of the fast one move: a process and a workspace with more get no further ones. */
 const BOTH = {
-  /** Runs that hang have a socket each. */
+  /** Runs that hang have a socket each. The receivers of very many workspaces may begin to hang at once. */
+  runs: 4_096,
   runsOfTenant: 384,
   /** Characters of contents in memory. */
   length: 64 * 1024 * 1024,
@@ -52,7 +53,7 @@ export function placesOf(running: ReadonlySet<Placed>, lane: Lane): { left: numb
     left -= own;
     total += length;
   }
-  return { left: total >= BOTH.length ? 0 : left, busy };
+  return { left: total >= BOTH.length ? 0 : Math.min(left, BOTH.runs - running.size), busy };
 }
 
 const RENEWALS_PER_LEASE = 3;
@@ -215,8 +216,10 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
 /** Events that a batch has stored, until their handlers run: more than one batch of the outbox. */
 const MAX_STORED = 1_000;
 
-// One row for each webhook and event; an event with a recipient is for the own webhooks of this user. A filter by an attribute that the facts lack is applied when the event is sent. The queues are
-// locked in the order of their keys; each is due at once, unless it rests after a failure.
+// One row for each webhook and event; an event with a recipient is for the own webhooks of this user. A filter by an attribute that the
+// facts lack is applied when the event is sent. Whether a webhook gets an event depends on the time of the event, since the outbox delivers it
+// later: an inactive webhook keeps those from before its deactivation. The queues are locked in the order of their keys; each is due at
+// once, unless it rests after a failure.
 const fanOut = workspace.statement<{ count: number }>(
   'webhooks.fan_out',
   `WITH events AS (
@@ -226,7 +229,10 @@ const fanOut = workspace.statement<{ count: number }>(
      SELECT event.tenant_id, webhook.id, event.id, event.type, event.facts, event.occurred_at, event.occurred_at
        FROM events event
        JOIN webhooks webhook
-         ON webhook.tenant_id = event.tenant_id AND webhook.active AND event.type = ANY (webhook.event_types)
+         ON webhook.tenant_id = event.tenant_id AND event.type = ANY (webhook.event_types) AND event.occurred_at >= webhook.created_at
+        AND CASE WHEN webhook.active
+                 THEN NOT coalesce(event.occurred_at >= webhook.inactive_from AND event.occurred_at < webhook.inactive_until, false)
+                 ELSE event.occurred_at < webhook.inactive_from END
         AND (event.recipient IS NULL OR webhook.scope = 'user' AND webhook.owner_id = event.recipient)
         AND NOT EXISTS (
           SELECT FROM jsonb_each_text(webhook.filter) AS wanted

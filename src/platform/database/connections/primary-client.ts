@@ -1,4 +1,5 @@
-import { type Address, DatabaseHosts } from './database-hosts.js';
+import { type Address, DatabaseHosts, type HostConnection } from './database-hosts.js';
+import { socketOf } from './fair-pool.js';
 import { SessionClient, type SessionConfig } from './session-client.js';
 
 /** The server of a new connection is a standby: it has old rows and accepts no writes. */
@@ -16,10 +17,11 @@ export class StandbyError extends Error {
  * A connection to a primary server; on a standby it fails. After a fail-over, a proxy may lead new connections to a standby for some
  * seconds; reads on one that stays open would miss acknowledged writes. A connection string may name several hosts (`DatabaseHosts`).
  */
-export class PrimaryClient extends SessionClient<{ standby: boolean }> {
+export class PrimaryClient extends SessionClient<{ standby: boolean }> implements HostConnection {
   protected readonly questions = 'pg_is_in_recovery() AS standby';
+  /** Of the host, where there are several. */
+  address: Address | undefined;
   private readonly hosts: DatabaseHosts;
-  private address: Address | undefined;
 
   constructor(config: SessionConfig) {
     const hosts = DatabaseHosts.of(config.connectionString);
@@ -38,10 +40,19 @@ export class PrimaryClient extends SessionClient<{ standby: boolean }> {
 
   private async findHost(): Promise<void> {
     this.address = await this.hosts.find();
-    Object.assign(this, this.address);
+    const { host, port } = this.address;
+    Object.assign(this, { host, port });
+    this.hosts.join(this);
+    this.once('end', () => this.hosts.leave(this));
+  }
+
+  abandon(): void {
+    socketOf(this).destroy();
   }
 
   protected override failedToOpen(): void {
-    if (this.address) this.hosts.forget(this.address);
+    if (!this.address) return;
+    this.hosts.forget(this.address);
+    this.hosts.leave(this);
   }
 }

@@ -7,6 +7,8 @@ import type { Statement } from '../statement.js';
 
 interface Pipeline {
   client: PrimaryClient;
+  /** Settles with the start of the connection; undefined: it is open. */
+  opening: Promise<unknown> | undefined;
   /** Statements without a result yet. */
   pending: number;
   /** Whether statements are buffered until the end of this turn of the event loop, to be sent together. */
@@ -63,7 +65,9 @@ export class ReadPipelines {
     pipeline.pending += 1;
     collect(pipeline);
     try {
-      const rows = await runOn(pipeline.client, statement, values);
+      const running = runOn<Row>(pipeline.client, statement, values);
+      // pg does not fail the statements of a connection for which no host was found.
+      const rows = pipeline.opening ? (await Promise.all([running, pipeline.opening]))[0] : await running;
       if (pipeline.client.isRefused) throw new StandbyError(pipeline.client.host);
       return rows;
     } finally {
@@ -94,8 +98,10 @@ export class ReadPipelines {
     client.once('end', drop);
     // The statements that are pending fail with the same error, and the next one opens a new connection.
     client.on('error', drop);
-    client.connect().catch(drop);
-    return { client, pending: 0, collecting: false, received: 0 };
+    const opening = client.connect();
+    const pipeline: Pipeline = { client, opening, pending: 0, collecting: false, received: 0 };
+    opening.then(() => (pipeline.opening = undefined), drop);
+    return pipeline;
   }
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { HTML_DESCRIPTIONS } from '../../../../lib/icalendar/index.js';
-import { DAY, formatWallTime, parseWallTime } from '../../../../lib/recurrence/index.js';
+import { DAY, formatWallTime, parseWallTime, readableZone } from '../../../../lib/recurrence/index.js';
 import {
   PRIORITIES,
   STATUSES,
@@ -9,11 +9,12 @@ import {
   type StoredReminder,
 } from '../../tasks.schema.js';
 import type { SeriesPlace } from '../task-recurrence.js';
+import { seriesClock } from '../todo-instances.js';
 import { clockOf } from '../todo-reader.js';
-import { type HourChange, keptAtHour, SERIES_NAMES } from '../todo-series.js';
-import { isInstance, type KeptTodo } from '../todo-values.js';
+import { type HourChange, keptByDay, keptAtHour, SERIES_NAMES, withEndAfter } from '../todo-series.js';
+import { isInstance, type KeptTodo, storedTodo } from '../todo-values.js';
 import { DONE, type TaskRow } from './task-row.js';
-import { dayOfWall, instantIn, midnightOf, wallIn } from './task-times.js';
+import { boundWall, dayOfWall, instantIn, midnightOf, wallIn } from './task-times.js';
 
 /** The fields that a request writes, checked; missing fields stay. */
 export interface TaskPatch {
@@ -47,8 +48,6 @@ export interface TaskPatch {
 
 const MIN_DUE = new Date('1900-01-01T00:00:00Z');
 const MAX_DUE = new Date('9999-12-31T23:59:59.999Z');
-const MIN_DAY = midnightOf('1900-01-01');
-const MAX_DAY = midnightOf('9999-12-31');
 
 /** Applies a patch without its folder. Notes among the references link back when they did before or when the caller may edit them. */
 export function mergeTask(task: TaskRow, patch: TaskPatch): TaskRow {
@@ -103,14 +102,13 @@ function mergeTimes(
   }
   if (due !== undefined) due_at = due;
   // An hour that is sent back is not a new one of the series: this occurrence may have its own.
-  const isTimed =
-    (due !== undefined && due?.getTime() !== task.due_at?.getTime()) || time_zone !== task.time_zone;
-  if (due_at !== null && (isTimed || patch.date !== undefined)) {
+  const isTimed = due !== undefined && due?.getTime() !== task.due_at?.getTime();
+  if (due_at !== null && (isTimed || time_zone !== task.time_zone || patch.date !== undefined)) {
     // Another time zone must not move either of them out of the years that clients can send.
     due_at = due_at < MIN_DUE ? MIN_DUE : due_at > MAX_DUE ? MAX_DUE : due_at;
-    date = dayOfWall(Math.min(Math.max(wallIn(time_zone, due_at), MIN_DAY), MAX_DAY));
+    date = dayOfWall(wallIn(time_zone, due_at));
   }
-  const recurrence = mergeRecurrence(task.recurrence, { date, due_at, time_zone }, patch, isTimed);
+  const recurrence = mergeRecurrence(task, { date, due_at, time_zone }, patch, isTimed);
   return { date, due_at, time_zone, recurrence };
 }
 
@@ -123,15 +121,16 @@ const timeOfDay = (wall: number): number => wall - Math.floor(wall / DAY) * DAY;
 
 /**
  * A rule starts at the day and hour of the task when the rule was set. A new hour becomes the hour of the series; a new day moves this
- * occurrence only, whose day by the rule stays in `scheduled`.
- * @param isTimed the request changes the moment or the time zone
+ * occurrence only, whose day by the rule stays in `scheduled`. A rule that the request does not state has the same occurrences at that hour.
+ * @param isTimed the request changes the moment
  */
 function mergeRecurrence(
-  old: StoredRecurrence | null,
+  task: SeriesTimes,
   { date, due_at, time_zone }: Pick<TaskRow, 'date' | 'due_at' | 'time_zone'>,
   patch: TaskPatch,
   isTimed: boolean,
 ): StoredRecurrence | null {
+  const old = task.recurrence;
   const wanted = patch.recurrence === undefined ? old : patch.recurrence;
   if (wanted === null) return null;
   const { rrule, from, start, scheduled, hour: own } = wanted;
@@ -143,10 +142,28 @@ function mergeRecurrence(
     const day = date ?? '';
     return { rrule, from, start: day + hour, scheduled: day };
   }
-  if (!isTimed) return old;
+  const inZone = onClockOf(time_zone, old, task);
   // The hour of this occurrence is that of the series from now on.
-  const { hour: _own, ...rest } = old;
-  return { ...rest, start: old.start.slice(0, 10) + hour };
+  const { hour: _own, ...rest } = inZone;
+  const moved = isTimed ? { ...rest, start: inZone.start.slice(0, 10) + hour } : inZone;
+  const change = patch.recurrence ? null : hourChange(task, { recurrence: moved, time_zone });
+  return change ? { ...moved, rrule: withEndAfter(rrule, change) } : moved;
+}
+
+/** A series on the clock of another time zone: this occurrence is at the same moment, and the others are as far from it as they were. */
+function onClockOf(
+  zone: string,
+  series: StoredRecurrence,
+  { due_at, time_zone }: SeriesTimes,
+): StoredRecurrence {
+  if (due_at === null || zone === time_zone || !series.start.includes('T')) return series;
+  const by = Math.round(wallIn(zone, due_at) - wallIn(time_zone, due_at));
+  const moved = (text: string): string => formatWallTime(boundWall((parseWallTime(text) ?? 0) + by));
+  const { scheduled, hour, ...rest } = series;
+  const start = moved(series.start);
+  if (scheduled === undefined) return { ...rest, start };
+  const own = moved(scheduled + (hour ?? series.start.slice(10)));
+  return { ...rest, start, scheduled: own.slice(0, 10), ...(hour !== undefined && { hour: own.slice(10) }) };
 }
 
 /** The changes of an update for the history: old and new value of short fields, true for the others. */
@@ -189,39 +206,51 @@ export function changesOf(old: TaskRow, task: TaskRow): TaskChanges {
 }
 
 /** How a change moves the time of day of a series; null where it stays, or one of both consists of days. */
-function hourChange(old: SeriesTimes, task: SeriesTimes): HourChange | null {
+function hourChange(
+  old: Pick<TaskRow, 'recurrence' | 'time_zone'>,
+  task: Pick<TaskRow, 'recurrence' | 'time_zone'>,
+): HourChange | null {
   const [before = '', after = ''] = [old.recurrence?.start, task.recurrence?.start];
   const [from, to] = [parseWallTime(before), parseWallTime(after)];
   if (from === null || to === null || !before.includes('T') || !after.includes('T')) return null;
   const isSameZone = task.time_zone === old.time_zone;
-  const wall = timeOfDay(to) - timeOfDay(from);
+  // In another zone, the series may be on other days.
+  const days = isSameZone ? 0 : Math.floor(to / DAY) - Math.floor(from / DAY);
+  const wall = timeOfDay(to) - timeOfDay(from) + days * DAY;
   if (isSameZone && wall === 0) return null;
-  const exact = instantIn(task.time_zone, to).getTime() - instantIn(old.time_zone, from).getTime();
-  return { from: old.time_zone, to: task.time_zone, wall, exact: exact / 1000 };
+  const exact = instantIn(task.time_zone, from + wall).getTime() - instantIn(old.time_zone, from).getTime();
+  const [zone, next] = [readableZone(old.time_zone), readableZone(task.time_zone)];
+  return { from: zone, to: next, wall, days, exact: exact / 1000 };
 }
 
-type SeriesTimes = Pick<TaskRow, 'recurrence' | 'time_zone'>;
+type SeriesTimes = Pick<TaskRow, 'recurrence' | 'time_zone' | 'due_at'>;
 
 /**
  * Returns the stored iCalendar properties without those that the change makes obsolete: the former texts, the time of the former
- * completion, and the dates of the former rule. The dates of a series whose hour changes are at the new one.
+ * completion, and the dates of the former rule. The dates of a series whose hour changes are at the new one, and those of a series that
+ * becomes one of days, or no longer is one, are days.
  */
 export function stillKept(task: TaskRow, changes: TaskChanges, old: SeriesTimes): KeptTodo | null {
   const { icalendar, status, recurrence } = task;
   const before = old.recurrence;
-  const isSameSeries = recurrence?.rrule === before?.rrule && recurrence?.from === before?.from;
+  const change = hourChange(old, task);
+  const isSameRule = recurrence?.rrule === before?.rrule;
+  const isRule = isSameRule || (before && change && recurrence?.rrule === withEndAfter(before.rrule, change));
+  const isSameSeries = isRule && recurrence?.from === before?.from;
   const kept = withoutProperties(icalendar, [
     ...('title' in changes ? ['SUMMARY'] : []),
     ...('description' in changes ? ['DESCRIPTION', ...HTML_DESCRIPTIONS] : []),
     ...(status === DONE ? [] : ['COMPLETED']),
     ...(isSameSeries ? [] : SERIES_NAMES),
+    // The end of the rule has moved.
+    ...(isSameRule ? [] : ['RRULE']),
   ]);
   if (kept === null) return null;
-  if (isSameSeries) {
-    const change = hourChange(old, task);
-    return change ? keptAtHour(kept, change, clockOf(kept.others, old.time_zone)) : kept;
-  }
-  return { ...kept, others: kept.others.filter((other) => !isInstance(other)) };
+  if (!isSameSeries) return { ...kept, others: kept.others.filter((other) => !isInstance(other)) };
+  const isOther = before?.start.includes('T') !== recurrence?.start.includes('T');
+  if (!change && !isOther) return kept;
+  const { clock, length } = seriesClock(old, storedTodo(kept), clockOf(kept.others, old.time_zone));
+  return change ? keptAtHour(kept, change, clock) : keptByDay(kept, clock, length);
 }
 
 /** What programs stored without these properties. */

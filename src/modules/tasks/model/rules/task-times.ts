@@ -28,8 +28,14 @@ const zoneOf = (name: string): Zone => Zone.of(readableZone(name));
 export const instantIn = (zone: string, wall: number): Date =>
   new Date(Math.round(zoneOf(zone).toInstant(wall) * 1000));
 
+const FIRST_WALL = midnightOf('1900-01-01');
+const LAST_WALL = midnightOf('9999-12-31') + DAY - 1;
+
+/** A wall time in the years that clients can send: in another time zone, the first and the last moments are not in them. */
+export const boundWall = (wall: number): number => Math.min(Math.max(wall, FIRST_WALL), LAST_WALL);
+
 /** The wall time of an instant, in seconds. */
-export const wallIn = (zone: string, at: Date): number => zoneOf(zone).toWall(at.getTime() / 1000);
+export const wallIn = (zone: string, at: Date): number => boundWall(zoneOf(zone).toWall(at.getTime() / 1000));
 
 /** The day of a wall time. */
 export const dayOfWall = (wall: number): string => formatDay(Math.floor(wall / DAY));
