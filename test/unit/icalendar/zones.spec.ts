@@ -90,6 +90,17 @@ describe('a TZID', () => {
     if (expected?.includes('Europe')) expect(name).toBe(expected);
   });
 
+  test.each([
+    ['(UTC+01:00) ', ' '],
+    ['+01', ' '],
+    ['GMT ', '('],
+    ['x', ' ('],
+  ])('%s with a million of "%s" after it is none, at once', (start, repeated) => {
+    const from = performance.now();
+    expect(zoneOfName(`${start}${repeated.repeat(1_000_000)}x`)).toBeNull();
+    expect(performance.now() - from).toBeLessThan(500);
+  });
+
   const custom = (tzid: string, ...children: Component[]): Component =>
     component('VCALENDAR', [], [component('VTIMEZONE', [property('TZID', tzid)], children)]);
   const observance = (name: string, start: string, from: string, to: string, rule?: string): Component =>
