@@ -66,6 +66,7 @@ describe('a rule with a small fault', () => {
     ['FREQ=WEEKLY;COUNT=0', ['FREQ=WEEKLY']],
     ['RRULE:Series;FREQ=WEEKLY;COUNT=3', ['FREQ=WEEKLY;COUNT=3']],
     ['FREQ=WEEKLY;DTSTART=20260330T100000Z;COUNT=3', ['FREQ=WEEKLY;COUNT=3']],
+    ['FREQ=WEEKLY;COUNT;BYDAY=MO;SERIES', ['FREQ=WEEKLY;BYDAY=MO']],
   ])('%s is read, with a warning', (text, rules) => {
     const event = read(START, `RRULE:${text}`);
     expect(event.recurrence.rules).toEqual(rules);
@@ -263,6 +264,19 @@ describe('instances of an unknown series', () => {
   });
 });
 
+test.each([
+  'FREQ=WEEKLY;COUNT=4;BYDAY=MO;TU;WE',
+  'FREQ=MONTHLY;BYDAY=1MO;-1FR',
+  'FREQ=WEEKLY;BYDAY=MO;TU,WE',
+  'FREQ=MONTHLY;BYMONTHDAY=1;15',
+  'FREQ=DAILY;UNTIL20240103',
+  'FREQ=DAILY;UNTIL=20240103;T100000Z',
+  'FREQ=DAILY;COUNT:3',
+  'FREQ=DAILY;BYDAYMO',
+])('%s is no rule: a part of it is cut', (rule) => {
+  expect(() => read(START, `RRULE:${rule}`)).toThrow(expect.objectContaining({ code: 'invalid_rule' }));
+});
+
 describe('a series from before 1900', () => {
   test.each([
     ['DTSTART;VALUE=DATE:16040229', 'FREQ=YEARLY', '1904-02-29', 'FREQ=YEARLY'],
@@ -272,7 +286,13 @@ describe('a series from before 1900', () => {
       'DTSTART:18991230T100000Z',
       'FREQ=WEEKLY;UNTIL=19000301T100000Z',
       '1900-01-06T10:00:00',
-      'FREQ=WEEKLY;UNTIL=19000301T100000',
+      'FREQ=WEEKLY;UNTIL=19000301T100000Z',
+    ],
+    [
+      'DTSTART;TZID=Europe/Berlin:18991230T100000',
+      'FREQ=WEEKLY;UNTIL=19000301T090000Z',
+      '1900-01-06T10:00:00',
+      'FREQ=WEEKLY;UNTIL=19000301T090000Z',
     ],
   ])('%s with %s starts in the calendar', (start, rule, starts, later) => {
     const event = read(start, `RRULE:${rule}`);

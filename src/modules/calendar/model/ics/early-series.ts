@@ -18,12 +18,13 @@ import { onClock, rulesOf } from './file-rules.js';
 export function withoutEarlyInstances(event: Component, start: Start): Component | null {
   const [text, ...others] = rulesOf(event, start, () => {});
   if (text === undefined || others.length > 0) return null;
-  const rule = onClock(parseRule(text), start);
+  const stated = parseRule(text);
+  const rule = onClock(stated, start);
   const series = { start: start.wall, zone: null, isDate: start.isDate, rules: [rule] };
   const [first] = instancesOf(series, { from: FIRST, to: Number.POSITIVE_INFINITY, limit: 1 });
   if (!first) return null;
   const early = rule.count === null ? 0 : instancesOf(series, { from: start.wall, to: FIRST }).length;
-  const later = formatRule({ ...rule, count: rule.count === null ? null : rule.count - early });
+  const later = formatRule({ ...stated, count: rule.count === null ? null : rule.count - early });
   const shift = first.key - start.wall;
   const properties = event.properties.map((each) => {
     if (each.name === 'RRULE') return property('RRULE', later);
