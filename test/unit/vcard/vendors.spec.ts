@@ -66,6 +66,24 @@ describe('properties of single programs', () => {
     expect(read('3.0', `BDAY:${text}`)).toMatchObject({ dates: [{ year, month: 6, day: 26 }], custom: [] });
   });
 
+  test('a birthday that is repeated in any order is one date, and another day of it is kept as it is written', () => {
+    const label = 'item1.X-ABLabel:_$!<Birthday>!$_';
+    const card = (...rows: string[]) => read('3.0', ...rows);
+    const again = [
+      card('item1.X-ABDATE:1984-06-26', label, 'BDAY:19840626'),
+      card('BDAY:19840626', 'item1.X-ABDATE:1984-06-26', label),
+      card('BDAY:19840626', 'BDAY:1984-06-26'),
+    ];
+    for (const { dates, custom } of again)
+      expect([dates.map(({ type }) => type), custom]).toEqual([['birthday'], []]);
+    const other = card('BDAY:19840626', 'BDAY:19840627');
+    expect([other.dates.length, other.custom]).toMatchObject([1, [{ name: 'BDAY', value: '19840627' }]]);
+  });
+
+  test.each(['3', '3.', '3.0', '3.00', '4.', '4.1'])('the version %s is read', (version) => {
+    expect(read(version, 'N:Holm;Ina').name).toMatchObject({ given: 'Ina' });
+  });
+
   test.each(['6/7/1984', '1984/6.26', '0000', '1984 or so', '31.06.1984'])('%s is no date', (text) => {
     expect(read('3.0', `BDAY:${text}`)).toMatchObject({ dates: [], custom: [{ name: 'BDAY', value: text }] });
   });

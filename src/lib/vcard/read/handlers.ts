@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { mailAddress, telLink } from '../../text/index.js';
 import {
   ADDRESS_PARTS,
   type Card,
   CARD_KINDS,
   type CardAddress,
+  type CardDate,
   type CardEntry,
   type CardKind,
   uidOf,
@@ -158,8 +160,10 @@ function readUrl(draft: Draft, property: Property): boolean {
 
 function readBirthday(draft: Draft, property: Property): boolean {
   const date = dateOf(property);
-  if (!date || draft.card.dates.some(({ type }) => type === 'birthday')) return false;
-  return draft.addDate({ type: 'birthday', ...date, label: null });
+  if (!date) return false;
+  const birthday: CardDate = { type: 'birthday', ...date, label: null };
+  const known = draft.card.dates.find(({ type }) => type === 'birthday');
+  return known && !isDeepStrictEqual(known, birthday) ? false : draft.addDate(birthday);
 }
 
 /** A date of Apple or Google: its label is its type. */
