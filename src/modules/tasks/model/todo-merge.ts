@@ -4,6 +4,7 @@ import {
   component,
   escapeText,
   formatComponent,
+  listedTexts,
   propertiesOf,
   type Property,
   property,
@@ -246,11 +247,7 @@ export function keptOf(
 /** Lists of any length, which reads and changes of a series go through. */
 const DATES: ReadonlySet<string> = new Set(['EXDATE', 'RDATE']);
 
-function withoutCopies(given: Property): Property {
-  const values = given.value.split(',');
-  const distinct = new Set(values);
-  return distinct.size === values.length ? given : { ...given, value: [...distinct].join(',') };
-}
+const withoutCopies = (given: Property): Property => ({ ...given, value: listedTexts(given).join(',') });
 
 /** Zones of the IANA database are written anew. */
 function isKept(other: Component): boolean {
