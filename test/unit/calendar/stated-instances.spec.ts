@@ -102,6 +102,71 @@ describe('an instance that a file states', () => {
     expect(hours(version(11), version(14))).toEqual(['14', 'declined']);
   });
 
+  test.each([
+    ['RECURRENCE-ID:20260331T000000Z', ['03-30T10', '03-31T15', '04-01T10'], []],
+    [
+      'RECURRENCE-ID:20260410T000000Z',
+      ['03-30T10', '03-31T10', '04-01T10', '03-31T15'],
+      ['2026-04-10T00:00:00'],
+    ],
+  ])('that %s names by its day is the instance of the day', (id, starts, added) => {
+    const event = read(DAILY, [id, 'DTSTART:20260331T150000Z', 'DURATION:PT1H']);
+    expect([startsOf(event).length, event.recurrence.added]).toEqual([starts.length, added]);
+    if (added.length === 0) expect(startsOf(event)).toEqual(starts);
+  });
+
+  test('of a day with several instances is no instance of midnight', () => {
+    const twice = ['DTSTART:20260330T100000Z', 'DURATION:PT1H', 'RRULE:FREQ=DAILY;COUNT=6;BYHOUR=10,14'];
+    const event = read(twice, ['RECURRENCE-ID:20260331T000000Z', 'DTSTART:20260331T150000Z']);
+    expect(event.recurrence.added).toEqual(['2026-03-31T00:00:00']);
+  });
+
+  test('in the gap of a clock change takes place once', () => {
+    const night = ['DTSTART;TZID=Europe/Berlin:20260328T023000', 'DURATION:PT1H', 'RRULE:FREQ=DAILY;COUNT=3'];
+    for (const id of ['RECURRENCE-ID:20260329T013000Z', 'RECURRENCE-ID;TZID=Europe/Berlin:20260329T033000']) {
+      const event = read(night, [id, 'DTSTART:20260329T120000Z', 'DURATION:PT1H']);
+      expect(startsOf(event)).toEqual(['03-28T01', '03-29T12', '03-30T00']);
+    }
+  });
+
+  const ODD = [
+    'BEGIN:VTIMEZONE',
+    'TZID:Odd',
+    'BEGIN:STANDARD',
+    'DTSTART:19700101T000000',
+    'TZOFFSETFROM:+0117',
+    'TZOFFSETTO:+0117',
+    'END:STANDARD',
+    'END:VTIMEZONE',
+  ];
+  const inOdd = (isFile: boolean, ...exceptions: string[]): ReadEvent => {
+    const start = ['DTSTART;TZID=Odd:20260330T100000', 'DURATION:PT1H', 'RRULE:FREQ=DAILY;COUNT=3'];
+    const instance = ['RECURRENCE-ID;TZID=Odd:20260331T100000', 'DTSTART;TZID=Odd:20260331T100000'];
+    const events = [[...start, ...exceptions], instance];
+    const text = events.flatMap((each) => ['BEGIN:VEVENT', 'UID:a', ...each, 'END:VEVENT']);
+    const [calendar] = parseCalendars(['BEGIN:VCALENDAR', ...ODD, ...text, 'END:VCALENDAR', ''].join('\r\n'));
+    const [, master, ...others] = calendar!.components;
+    return readEvent(master!, others, new EventClock(new CalendarZones(calendar!), null), isFile);
+  };
+  test.each(['EXDATE;TZID=Odd:20260331T100000', 'EXDATE;VALUE=DATE:20260331', 'EXDATE:20260331T084300Z'])(
+    'of a zone without a name is deleted by %s in a text of CalDAV',
+    (exception) => {
+      expect(startsOf(inOdd(false, exception))).toEqual(['03-30T08', '04-01T08']);
+      expect(startsOf(inOdd(true, exception))).toEqual(['03-30T08', '03-31T08', '04-01T08']);
+    },
+  );
+
+  test('is found in a series that has more instances than are expanded at once', () => {
+    const day = (n: number): string =>
+      new Date(Date.UTC(2020, 0, 1 + n)).toISOString().slice(0, 10).replaceAll('-', '');
+    const master = ['DTSTART:20200101T100000Z', 'DURATION:PT1H', 'RRULE:FREQ=DAILY'];
+    const instances = Array.from({ length: 2_000 }, (_, n) => [
+      `RECURRENCE-ID:${day(n * 10)}T100000Z`,
+      `DTSTART:${day(n * 10)}T110000Z`,
+    ]);
+    expect(read(master, ...instances).recurrence.added).toEqual([]);
+  });
+
   test('is one of at most as many dates as an event has', () => {
     const day = (n: number): string =>
       new Date(Date.UTC(2020, 0, 1 + n)).toISOString().slice(0, 10).replaceAll('-', '');

@@ -24,7 +24,7 @@ import { line } from './ics/storable.js';
 import { contentOfVevent, lostNamesOf } from './vevent-content.js';
 import { participantsOf, peopleOf, withInstanceRows } from './vevent-people.js';
 import { invalid, type ReadWarning, type Start, unlessInvalid } from './vevent-time-parts.js';
-import { hasRange, keyOfInstance, withStatedInstances } from './stated-instances.js';
+import { hasRange, type InstanceKeys, keyOfInstance, withStatedInstances } from './stated-instances.js';
 import { EventClock, type Recurrence } from './vevent-times.js';
 
 const MAX_UID = 500;
@@ -77,7 +77,7 @@ export function readEvent(
   if (later) clock.warn('invalid_date', 'The instances before 1900 are left out.');
   const times = clock.times(master, start);
   const read = clock.recurrence(master, start, times);
-  const { recurrence, instances } = withStatedInstances(
+  const { recurrence, instances, keys } = withStatedInstances(
     { recurrence: read, instances: all.slice(0, MAX_OVERRIDES) },
     times,
     start,
@@ -91,7 +91,7 @@ export function readEvent(
     ...clock.periods(master, start, times),
     ...clock.corrections(start, times, recurrence),
   ]);
-  const changed = readInstances(base, start, instances, clock, own);
+  const changed = readInstances(base, start, instances, clock, own, keys);
   const organizer = organizerOf(master);
   const alarms = alarmsOf(master, times, isSeries(recurrence));
   return {
@@ -222,6 +222,7 @@ interface InstanceChanges {
  * Reads VEVENTs with RECURRENCE-ID as changes of a series.
  * @param start DTSTART of the series; for a stored series the result of `startOf`
  * @param own the times of the instances that the series itself states at other times, by key
+ * @param keys of the instances, where they are known already
  * @throws ICalendarError
  */
 export function readInstances(
@@ -230,12 +231,13 @@ export function readInstances(
   instances: readonly Component[],
   clock: EventClock,
   own: ReadonlyMap<string, EventTimes> = new Map(),
+  keys: InstanceKeys = new Map(),
 ): InstanceChanges {
   const overrides = new Map<string, OverrideRow>();
   const named = new Set<string>();
   const participants: ParticipantRow[] = [];
   const alarmed: AlarmedInstance[] = [];
-  for (const { instance, key, keys } of namedInstances(series, start, instances, clock)) {
+  for (const { instance, key, keys: changed } of namedInstances(series, start, instances, clock, keys)) {
     named.add(key);
     const usual = own.get(key) ?? timesOfKey(series, key);
     const times =
@@ -246,7 +248,7 @@ export function readInstances(
       ) ?? usual;
     const content = contentOfVevent(instance);
     const shift = wallOf(times.starts) - wallOf(key);
-    for (const each of keys) {
+    for (const each of changed) {
       const patch = differences(series, each, {
         ...content,
         ...times,
@@ -257,7 +259,7 @@ export function readInstances(
       else overrides.delete(each);
     }
     participants.push(...participantsOf(instance, key));
-    if (keys.length === 1) alarmed.push({ key, event: instance, times });
+    if (changed.length === 1) alarmed.push({ key, event: instance, times });
   }
   return { overrides: [...overrides.values()].toSorted(inOrder), participants, alarmed, named };
 }
@@ -291,19 +293,21 @@ function namedInstances(
   start: Start,
   instances: readonly Component[],
   clock: EventClock,
+  keys: InstanceKeys,
 ): NamedInstance[] {
   const ranges: NamedInstance[] = [];
   const single = new Map<string, NamedInstance>();
   for (const instance of instances.slice(0, MAX_OVERRIDES)) {
-    const key = keyOfInstance(instance, start, series, clock);
+    const known = keys.get(instance);
+    const key = known === undefined ? keyOfInstance(instance, start, series, clock) : known;
     if (key === null) {
       clock.warn('invalid_date', 'An instance has no valid RECURRENCE-ID; it is ignored.');
       continue;
     }
-    const known = single.get(key)?.instance;
+    const other = single.get(key)?.instance;
     if (hasRange(propertyOf(instance, 'RECURRENCE-ID')) && ranges.length < MAX_RANGES)
       ranges.push({ instance, key, keys: laterKeys({ ...series, overrides: [] }, key) });
-    else if (!known || !isOlder(instance, known)) single.set(key, { instance, key, keys: [key] });
+    else if (!other || !isOlder(instance, other)) single.set(key, { instance, key, keys: [key] });
   }
   return [...ranges.toSorted((a, b) => (a.key < b.key ? -1 : 1)), ...single.values()];
 }

@@ -312,13 +312,24 @@ export class EventClock {
       to: Number.POSITIVE_INFINITY,
       limit: MAX_DATES,
     };
-    const walls = instancesOf(series, window).map(({ key }) => key);
-    const texts = walls.map((wall) => wallText(zone.toInstant(wall), false));
+    const textOf = ({ key }: { key: number }): string => wallText(zone.toInstant(key), false);
+    const texts = instancesOf(series, window).map(textOf);
+    const all = instancesOf({ ...series, excluded: {} }, { ...window, limit: 2 * MAX_DATES }).map(textOf);
     const first = wallText(zone.toInstant(start.wall), false);
+    const left = new Set([...texts, ...(texts.length === 0 ? [first] : [])]);
+    const last = texts.at(-1) ?? first;
+    // Of a series with more instances than dates, those after the last date are no exceptions.
+    const isExcluded = (text: string): boolean =>
+      !left.has(text) && (texts.length < MAX_DATES || text < last);
     return {
       rules: [],
       added: texts.filter((text) => text !== first),
-      excluded: texts.includes(first) || texts.length === 0 ? [] : [first],
+      excluded: [
+        ...(left.has(first) ? [] : [first]),
+        ...all.filter((text) => text !== first && isExcluded(text)),
+      ]
+        .slice(0, MAX_DATES)
+        .toSorted(),
     };
   }
 }
