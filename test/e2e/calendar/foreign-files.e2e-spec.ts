@@ -187,6 +187,15 @@ describe('files of other programs', () => {
       error: { error: 'invalid_ics', details: [{ code: 'truncated' }] },
     });
     expect(await instancesOf(id)).toEqual([['one', '2026-03-30T10:00:00Z']]);
+    const early = whole.indexOf('BEGIN:VEVENT');
+    const alone = vevent('UID:alone', 'RECURRENCE-ID:20260330T100000Z', 'DTSTART:20260330T110000Z');
+    const file = `${whole.slice(0, early)}${alone.join('\r\n')}\r\n${whole.slice(early, whole.indexOf('0331'))}`;
+    const orphan = await importFile(ann, await newCalendar(ann, 'Cut later'), file);
+    expect(orphan.body.results.map(({ index, client_id }: any) => [index, client_id])).toEqual([
+      [1, 'one'],
+      [2, 'alone'],
+      [3, null],
+    ]);
     const none = await importFile(ann, id, whole.slice(0, whole.indexOf('0330')));
     expect([none.status, none.body.details[0].code]).toEqual([422, 'truncated']);
     const path = `${dav.home('calendars')}${id}/cut.ics`;

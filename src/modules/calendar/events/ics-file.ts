@@ -130,6 +130,8 @@ export class IcsFile {
         clock: this.clock(calendar),
         isReplaced: false,
       };
+    // Instances without their series come last, so the place of the component that the file cuts is known only here.
+    if (this.unfinished) this.unfinished.index = index + 1;
   }
 
   private addVersion(uid: string, version: Newest): void {
@@ -181,7 +183,7 @@ const named = (event: Component, uid: string): Component =>
  */
 function clockOf(calendar: Component, zone: string, assumed: string | null): EventClock {
   const stated = zoneOfName(propertyOf(calendar, 'X-WR-TIMEZONE')?.value ?? '');
-  const isOwn = propertyOf(calendar, 'PRODID')?.value === PRODUCT;
+  const isOwn = propertyOf(calendar, 'PRODID')?.value.trim() === PRODUCT;
   return new EventClock(new CalendarZones(calendar), stated ?? assumed, zone, isOwn ? null : stated);
 }
 
