@@ -124,6 +124,13 @@ describe('files of other programs', () => {
       .id;
     await importFile(ann, tokyo, text);
     expect((await instancesOf(tokyo))[1]).toEqual(['feed', '2026-03-30T11:00:00Z']);
+    // Other programs that keep the file add blanks.
+    const spaced = text.replace(/^PRODID:(.*?)\r?$/m, 'PRODID: $1 \r');
+    expect(spaced).not.toBe(text);
+    const again = (await ann.api.post('/calendar', { name: 'Spaced', time_zone: 'Asia/Tokyo' })).body.calendar
+      .id;
+    await importFile(ann, again, spaced);
+    expect((await instancesOf(again))[1]).toEqual(['feed', '2026-03-30T11:00:00Z']);
   });
 
   test('have properties with zones that only the file knows', async () => {
