@@ -314,22 +314,22 @@ export class EventClock {
     };
     const textOf = ({ key }: { key: number }): string => wallText(zone.toInstant(key), false);
     const texts = instancesOf(series, window).map(textOf);
-    const all = instancesOf({ ...series, excluded: {} }, { ...window, limit: 2 * MAX_DATES }).map(textOf);
     const first = wallText(zone.toInstant(start.wall), false);
-    const left = new Set([...texts, ...(texts.length === 0 ? [first] : [])]);
-    const last = texts.at(-1) ?? first;
+    if (texts.length === 0) return { rules: [], added: [], excluded: [] };
+    const left = new Set(texts);
     // Of a series with more instances than dates, those after the last date are no exceptions.
-    const isExcluded = (text: string): boolean =>
-      !left.has(text) && (texts.length < MAX_DATES || text < last);
+    const last = texts.length < MAX_DATES ? null : (texts.at(-1) as string);
+    const isExcluded = (text: string): boolean => !left.has(text) && (last === null || text < last);
+    const { walls, days = [] } = series.excluded;
+    const all =
+      walls.length + days.length === 0
+        ? []
+        : instancesOf({ ...series, excluded: {} }, { ...window, limit: 2 * MAX_DATES }).map(textOf);
+    const gone = new Set([first, ...all].filter(isExcluded));
     return {
       rules: [],
       added: texts.filter((text) => text !== first),
-      excluded: [
-        ...(left.has(first) ? [] : [first]),
-        ...all.filter((text) => text !== first && isExcluded(text)),
-      ]
-        .slice(0, MAX_DATES)
-        .toSorted(),
+      excluded: [...gone].slice(0, MAX_DATES).toSorted(),
     };
   }
 }
