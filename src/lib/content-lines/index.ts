@@ -39,7 +39,10 @@ const sevenBits = (charset: string | undefined) =>
 /** True for charsets of seven bits that `decodeText` reads and TextDecoder does not. */
 export const isSevenBits = (charset: string | undefined): boolean => sevenBits(charset) !== undefined;
 
-/** Decodes by `charset`; without one, or with one that this runtime does not know, as UTF-8 or else as Windows-1252. */
+/**
+ * Decodes by `charset`. Without one, or with one that this runtime does not know: as UTF-8, also if a few of its characters are damaged, or else
+ * as Windows-1252.
+ */
 export function decodeText(bytes: string, charset?: string): string {
   const seven = sevenBits(charset);
   if (seven) return decodeText(seven.shift(bytes), seven.eightBits);
@@ -50,8 +53,22 @@ export function decodeText(bytes: string, charset?: string): string {
   try {
     return strictUtf8.decode(buffer);
   } catch {
-    return new TextDecoder('windows-1252').decode(buffer);
+    const text = buffer.toString('utf8');
+    return isMostlyRead(text) ? text : new TextDecoder('windows-1252').decode(buffer);
   }
+}
+
+/** U+FFFD, in place of bytes that are no character. */
+const DAMAGED = 0xfffd;
+
+/** Whether a text has as many characters beyond ASCII as damaged ones. Bytes of another charset are seldom UTF-8 by chance. */
+function isMostlyRead(text: string): boolean {
+  let read = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code > 0x7f) read += code === DAMAGED ? -1 : 1;
+  }
+  return read >= 0;
 }
 
 /** True for bytes that are a text: no control characters, and valid UTF-8 if no charset is named. */

@@ -11,7 +11,7 @@ export {
   ICalendarError,
 } from './component.js';
 export type { Property } from './component.js';
-export { parseCalendars, READ_LIMITS, readCalendar } from './reader.js';
+export { type CalendarItem, parseCalendars, READ_LIMITS, readCalendar } from './reader.js';
 export {
   allTimesOf,
   escapeText,

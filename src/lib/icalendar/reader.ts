@@ -98,11 +98,9 @@ export class LineReader {
   }
 }
 
-const REPLACEMENT = '\uFFFD';
-
 function textOf(bytes: Buffer): string {
   const text = bytes.toString('utf8');
-  return text.includes(REPLACEMENT) && !bytes.includes(REPLACEMENT) ? bytes.toString('latin1') : text;
+  return text.includes('\uFFFD') ? decodeText(bytes.toString('latin1')) : text;
 }
 
 /** Limits of a text. `componentBytes` counts an event with its alarms, `zones` the VTIMEZONEs of a calendar. */

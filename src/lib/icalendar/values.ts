@@ -64,12 +64,19 @@ export const listedTexts = ({ value }: Property): string[] =>
 export const singlesOf = (property: Property): Property[] =>
   listedTexts(property).map((value) => ({ ...property, value }));
 
-/** The times of a property: one for DTSTART, several for EXDATE and RDATE; the start of a period. */
+/** Properties that name an instance: a day names it as well as its time. */
+const NAMES: ReadonlySet<string> = new Set(['EXDATE', 'RECURRENCE-ID']);
+
+/**
+ * The times of a property: one for DTSTART, several for EXDATE and RDATE; the start of a period. Some programs write VALUE=DATE for a
+ * time of day, and others midnight for a day.
+ */
 export function timesOf(property: Property): TimeValue[] {
   const isDate = parameterOf(property, 'VALUE')?.toUpperCase() === 'DATE';
   return property.value.split(',').map((text) => {
     const time = parseTime(text.split('/')[0] as string, property.name);
-    return isDate ? { kind: 'date', wall: Math.floor(time.wall / DAY) * DAY } : time;
+    const isDay = isDate && (time.wall % DAY === 0 || NAMES.has(property.name));
+    return isDay ? { kind: 'date', wall: Math.floor(time.wall / DAY) * DAY } : time;
   });
 }
 
@@ -110,13 +117,15 @@ export interface Duration {
   seconds: number;
 }
 
-const DURATION =
-  /^([+-])?P(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,8})M)?(?:(\d{1,9})S)?)?$/;
+/** Some programs write weeks and days after the T. */
+const DURATION = /^([+-])?PT?(?:(\d{1,6})W)?(?:(\d{1,6})D)?T?(?:(\d{1,6})H)?(?:(\d{1,8})M)?(?:(\d{1,9})S)?$/;
 
 /** @throws ICalendarError `invalid_value` */
 export function parseDuration(value: string, property = 'DURATION'): Duration {
-  const match = DURATION.exec(value.trim().toUpperCase());
-  if (!match || !/\d/.test(value))
+  const text = value.trim().toUpperCase();
+  const match = DURATION.exec(text);
+  // Without T, M is a month of ISO 8601.
+  if (!match || !/\d/.test(text) || (/\d[HMS]/.test(text) && !text.includes('T')))
     throw new ICalendarError('invalid_value', `${property} is not a duration`, property);
   const [weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = match
     .slice(2)

@@ -334,18 +334,21 @@ function places(): Map<string, string> {
 const OFFSET = /^\(?\s*(?:UTC|GMT)\s*(?:([+\-\u2212\u2013])\s*(\d{1,2})(?:[:.]?([0-5]\d))?)?\s*(?:\)|$)/i;
 /** An offset alone. */
 const PLAIN_OFFSET = /^([+\-\u2212\u2013])(\d{2}):?([0-5]\d)$/;
-/** Two offsets, in winter and in summer: `GMT +0100 (Standard) / GMT +0200 (Daylight)`, `GMT-05:00/-04:00`. */
+/** Two offsets, in winter and in summer: `GMT +0100 (Standard) / GMT +0200 (Daylight)`, `GMT-05:00/-04:00`, `GMT-05.00/-04.00`. */
 const TWO_OFFSETS =
-  /^(?:UTC|GMT)?\s*([+-])(\d{1,2}):?([0-5]\d)?\s*(?:\([^)]*\))?\s*\/\s*(?:UTC|GMT)?\s*([+-])(\d{1,2}):?([0-5]\d)?\s*(?:\([^)]*\))?$/i;
+  /^(?:UTC|GMT)?\s*([+-])(\d{1,2})[:.]?([0-5]\d)?\s*(?:\([^)]*\))?\s*\/\s*(?:UTC|GMT)?\s*([+-])(\d{1,2})[:.]?([0-5]\d)?\s*(?:\([^)]*\))?$/i;
 const TWO_ABBREVIATIONS = /^([a-z]{2,5})\s*\/\s*([a-z]{2,5})$/i;
+/** Titles have up to 100 characters. The time to read a text grows with the square of its length, and a line of a file has megabytes. */
+const MAX_TITLE = 200;
 const SEPARATORS = /[,;:/]| and | & /;
 
 /**
  * The zone of a title that a program shows instead of a name, such as `(UTC-05:00) Eastern Time (US & Canada)`,
  * `Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna` (Windows, Exchange) or `Western/Central Europe` (Lotus Notes). If no place is
- * known, the zone of the offset in the brackets. Null for another text.
+ * known, the zone of the offset in the brackets. Null for another text, and for one that is too long for a title.
  */
 export function zoneOfTitle(title: string): string | null {
+  if (title.length > MAX_TITLE) return null;
   const [, winter = title, summer = title] = TWO_ABBREVIATIONS.exec(title) ?? [];
   const abbreviated = ABBREVIATIONS.get(summer.toLowerCase()) ?? ABBREVIATIONS.get(winter.toLowerCase());
   if (abbreviated !== undefined) return abbreviated;

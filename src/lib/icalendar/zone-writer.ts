@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import {
+  canonicalZone,
   civilOf,
   DAY,
   dayOf,
@@ -113,8 +114,9 @@ function observance(name: string, start: string, before: number, after: number):
 /** Texts by zone and first year: a zone of a long history takes milliseconds to write. */
 const texts = new LRUCache<string, string>({ max: 1_000 });
 
-/** The text of the VTIMEZONE of an IANA zone, without end. @param from first year */
+/** The text of the VTIMEZONE of an IANA zone, without end; empty for a name that a property of another program has. @param from first year */
 export function vtimezoneText(name: string, from: number): string {
+  if (canonicalZone(name) === null) return '';
   const key = `${name} ${from}`;
   let text = texts.get(key);
   if (text === undefined) {

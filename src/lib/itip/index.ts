@@ -8,6 +8,7 @@ export {
 } from './methods.js';
 export { type ItipMessage, type ItipPart, parseItip } from './message.js';
 export {
+  addressOfPerson,
   addressOfUri,
   type Attendee,
   attendeesOf,

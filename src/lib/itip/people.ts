@@ -27,10 +27,22 @@ export interface Attendee extends Organizer {
 
 /** The address of `mailto:` or of a bare address, lower case; null for another URI. */
 export function addressOfUri(uri: string | undefined): string | null {
-  const address = mailAddress(uri ?? '').toLowerCase();
-  const isAddress = /^[^\s@<>"\p{Cc}]+@[^\s@<>"\p{Cc}]+$/u.test(address) && address.length <= MAX_ADDRESS;
+  // An escaped `@` is one only when the URI is read.
+  const address = withoutParameters(mailAddress(withoutParameters(uri ?? ''))).toLowerCase();
+  const isAddress = /^[^\s@<>":\p{Cc}]+@[^\s@<>":\p{Cc}]+$/u.test(address) && address.length <= MAX_ADDRESS;
   return isAddress && address.isWellFormed() ? address : null;
 }
+
+/** Some programs write parameters after the address: `mailto:jo@example.com;PARTSTAT=ACCEPTED`. */
+function withoutParameters(uri: string): string {
+  const at = uri.indexOf('@');
+  const end = at < 0 ? -1 : uri.indexOf(';', at);
+  return end < 0 ? uri : uri.slice(0, end);
+}
+
+/** The address of an ORGANIZER or ATTENDEE, lower case: programs write it in EMAIL beside another URI. */
+export const addressOfPerson = (person: Property): string | null =>
+  addressOfUri(person.value) ?? addressOfUri(parameterOf(person, 'EMAIL'));
 
 /** The inverse of `addressOfUri`: `mailto:` with the characters escaped that end or escape an address (RFC 6068, 2). */
 export const uriOfAddress = (address: string): string =>
@@ -64,7 +76,7 @@ export function attendeesOf(event: Component): Attendee[] {
 }
 
 function personOf(property: Property): Organizer | null {
-  const email = addressOfUri(property.value) ?? addressOfUri(parameterOf(property, 'EMAIL'));
+  const email = addressOfPerson(property);
   if (email === null) return null;
   return {
     email,

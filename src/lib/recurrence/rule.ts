@@ -317,18 +317,33 @@ function formatUntil({ kind, time }: Until): string {
   return kind === 'date' ? text.slice(0, 8) : kind === 'utc' ? `${text}Z` : text;
 }
 
+/** Parts that repeat other properties of the event, and numbers of which nothing is meant. */
+const WITHOUT_MEANING = /^(?:X-.*|(?:DTSTART|DTEND|TZID)(?:[=;:].*)?|INTERVAL=0+|COUNT=(?:0+|-\d+))$/;
+
 /**
- * Reads a rule that breaks RFC 5545, 3.3.10, in a way that leaves its meaning clear: empty parts, parts of a program (`X-...`, which
- * RFC 2445 allowed), a part that is given twice with the same value, `INTERVAL=0`, numbers of weekdays under a frequency that has none.
+ * A word without `=` that belongs to a part beside it: its name or a value of it. Without such a word, the rule would have other dates, or no
+ * end.
+ */
+const isFragment = (word: string): boolean =>
+  !RULE_PARTS.has(word) &&
+  (/\d/.test(word) ||
+    [...RULE_PARTS].some((name) => word.startsWith(name)) ||
+    word.split(',').some((text) => (WEEKDAYS as readonly string[]).includes(text)));
+
+/**
+ * Reads a rule that breaks RFC 5545, 3.3.10, in a way that leaves its meaning clear: separators with a backslash, empty parts, words without
+ * a value that are no fragment of a part, parts of a program (`X-...`, which RFC 2445 allowed), other properties, a part that is given twice with the same value,
+ * `INTERVAL=0`, `COUNT=-1`, `BYDAY=0MO`, numbers of weekdays under a frequency that has none.
  * @returns one rule; two with COUNT and UNTIL, of which the one that ends first is meant; none for an empty text
  * @throws RecurrenceError for any other fault
  */
 export function repairRule(text: string): Rule[] {
   const parts = new Set<string>();
-  for (const part of partsOf(text)) {
+  for (const part of partsOf(text.replaceAll('\\', ''))) {
     const [name = '', value = ''] = part.split('=', 2);
-    const isEmpty = value === '' && (part === '' || RULE_PARTS.has(name));
-    if (!isEmpty && !name.startsWith('X-') && part !== 'INTERVAL=0') parts.add(part);
+    const isEmpty = value === '' && (RULE_PARTS.has(name) || (!part.includes('=') && !isFragment(part)));
+    if (!isEmpty && !WITHOUT_MEANING.test(part))
+      parts.add(name === 'BYDAY' ? part.replaceAll(ZEROTH, '$1') : part);
   }
   if (parts.size === 0) return [];
   const all = [...parts];
@@ -340,3 +355,6 @@ export function repairRule(text: string): Rule[] {
   const hasBoth = ['COUNT=', 'UNTIL='].every((name) => plain.some((part) => part.startsWith(name)));
   return hasBoth ? [parseRule(without('UNTIL')), parseRule(without('COUNT'))] : [parseRule(plain.join(';'))];
 }
+
+/** A weekday with the number 0. */
+const ZEROTH = /([=,])[+-]?0+(?=[A-Z])/g;

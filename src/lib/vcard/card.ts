@@ -5,7 +5,7 @@ export type VcardErrorCode =
   | 'unfinished_card'
   /** The card is longer than `ReadLimits.cardBytes`, or has too many properties. */
   | 'card_too_large'
-  /** The card has a VERSION other than 2.1, 3.0 and 4.0. */
+  /** The card has a VERSION other than 2, 3 and 4. */
   | 'unsupported_version'
   /** The card has no property with a value. */
   | 'empty_card'

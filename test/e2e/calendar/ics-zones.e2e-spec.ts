@@ -167,7 +167,7 @@ describe('time zones of iCalendar files', () => {
   });
 
   test('a malformed DURATION is ignored, with a warning', async () => {
-    const { results } = await imported(file(event('m', 'DTSTART:20260330T100000Z', 'DURATION:PT1W')));
+    const { results } = await imported(file(event('m', 'DTSTART:20260330T100000Z', 'DURATION:1 week')));
     expect([results[0].status, results[0].warnings[0].code]).toEqual([201, 'invalid_duration']);
   });
 

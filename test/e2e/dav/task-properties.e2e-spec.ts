@@ -185,6 +185,17 @@ describe('properties of tasks of CalDAV programs', () => {
     expect(await putBack(to)).not.toContain('Old');
   });
 
+  test('a task with DUE and DURATION has its due date', async () => {
+    for (const [n, length] of ['PT1H', 'P2D'].entries()) {
+      const to = `${path}both-${n}.ics`;
+      const lines = ['DUE:20271201T170000Z', `DURATION:${length}`, 'RRULE:FREQ=DAILY', `SUMMARY:Both ${n}`];
+      expect(await put(to, textOf(`both-${n}`, ...lines))).toBe(201);
+      const text = await putBack(to);
+      expect([text.includes('DUE:20271201T170000Z'), text.includes('DURATION')]).toEqual([true, false]);
+      expect(await only(`Both ${n}`)).toMatchObject({ due_at: '2027-12-01T17:00:00.000Z' });
+    }
+  });
+
   test('a task has DUE or DURATION', async () => {
     const to = `${path}long.ics`;
     const lines = ['DTSTART:20270309T090000Z', 'DURATION:PT2H'];

@@ -21,6 +21,28 @@ describe('a time that is written otherwise', () => {
     [[START, 'DTEND:20260330T240000Z'], '2026-03-30T10:00:00', '2026-03-31T00:00:00'],
     [[START, 'DTEND;VALUE=DATE:20260401'], '2026-03-30T10:00:00', '2026-04-01T00:00:00'],
     [[START, 'DTEND;VALUE=DATE:20260330'], '2026-03-30T10:00:00', '2026-03-30T10:00:00'],
+    [[START, 'DURATION:PT1W'], '2026-03-30T10:00:00', '2026-04-06T10:00:00'],
+    [[START, 'DURATION:PT1D2H'], '2026-03-30T10:00:00', '2026-03-31T12:00:00'],
+    [[START, 'DURATION:P1D2H'], '2026-03-30T10:00:00', '2026-03-30T10:00:00'],
+    [[START, 'DURATION:P2M'], '2026-03-30T10:00:00', '2026-03-30T10:00:00'],
+    // Days that have a time of day.
+    [
+      ['DTSTART;VALUE=DATE:20260330T200000', 'DTEND;VALUE=DATE:20260330T220000'],
+      '2026-03-30T20:00:00',
+      '2026-03-30T22:00:00',
+    ],
+    [['DTSTART;VALUE=DATE:20260330T000000', 'DTEND;VALUE=DATE:20260401T000000'], '2026-03-30', '2026-04-01'],
+    // One of the times lacks its zone.
+    [
+      ['DTSTART:20260330T180000', 'DTEND;TZID=Europe/Berlin:20260330T190000'],
+      '2026-03-30T18:00:00',
+      '2026-03-30T19:00:00',
+    ],
+    [
+      ['DTSTART;TZID=Asia/Tokyo:20260330T180000', 'DTEND:20260330T190000'],
+      '2026-03-30T18:00:00',
+      '2026-03-30T19:00:00',
+    ],
   ])('%j', (lines, starts, ends) => {
     expect(read(...lines).times).toMatchObject({ starts, ends });
   });
@@ -38,6 +60,13 @@ describe('a rule with a small fault', () => {
     ['FREQ=WEEKLY;COUNT=3;COUNT=3', ['FREQ=WEEKLY;COUNT=3']],
     ['FREQ=WEEKLY;INTERVAL=0;COUNT=3', ['FREQ=WEEKLY;COUNT=3']],
     ['FREQ=WEEKLY;BYDAY=1MO,-1TU;COUNT=3', ['FREQ=WEEKLY;COUNT=3;BYDAY=MO,TU']],
+    ['FREQ=MONTHLY;BYDAY=0MO,+0TU,2WE', ['FREQ=MONTHLY;BYDAY=MO,TU,2WE']],
+    ['FREQ=DAILY\\;COUNT=3', ['FREQ=DAILY;COUNT=3']],
+    ['FREQ=WEEKLY;UNTIL=20261231;COUNT=-1', ['FREQ=WEEKLY;UNTIL=20261231']],
+    ['FREQ=WEEKLY;COUNT=0', ['FREQ=WEEKLY']],
+    ['RRULE:Series;FREQ=WEEKLY;COUNT=3', ['FREQ=WEEKLY;COUNT=3']],
+    ['FREQ=WEEKLY;DTSTART=20260330T100000Z;COUNT=3', ['FREQ=WEEKLY;COUNT=3']],
+    ['FREQ=WEEKLY;COUNT;BYDAY=MO;SERIES', ['FREQ=WEEKLY;BYDAY=MO']],
   ])('%s is read, with a warning', (text, rules) => {
     const event = read(START, `RRULE:${text}`);
     expect(event.recurrence.rules).toEqual(rules);
@@ -48,6 +77,7 @@ describe('a rule with a small fault', () => {
     ['FREQ=NEVER', 'NEVER is no frequency'],
     ['COUNT=3', 'A rule needs FREQ'],
     ['FREQ=DAILY;COUNT=3;COUNT=4', 'COUNT is given twice'],
+    ['FREQ=DAILY;UNTL=20260401', 'UNTL is no part of a rule'],
     ['FREQ=DAILY;BYHOUR=25', 'BYHOUR takes numbers from 0 to 23, not 25'],
   ])('%s has no clear meaning', (text, message) => {
     expect(() => read(START, `RRULE:${text}`)).toThrow(message);
@@ -234,6 +264,63 @@ describe('instances of an unknown series', () => {
   });
 });
 
+test.each([
+  'FREQ=WEEKLY;COUNT=4;BYDAY=MO;TU;WE',
+  'FREQ=MONTHLY;BYDAY=1MO;-1FR',
+  'FREQ=WEEKLY;BYDAY=MO;TU,WE',
+  'FREQ=MONTHLY;BYMONTHDAY=1;15',
+  'FREQ=DAILY;UNTIL20240103',
+  'FREQ=DAILY;UNTIL=20240103;T100000Z',
+  'FREQ=DAILY;COUNT:3',
+  'FREQ=DAILY;BYDAYMO',
+])('%s is no rule: a part of it is cut', (rule) => {
+  expect(() => read(START, `RRULE:${rule}`)).toThrow(expect.objectContaining({ code: 'invalid_rule' }));
+});
+
+describe('a series from before 1900', () => {
+  test.each([
+    ['DTSTART;VALUE=DATE:16040229', 'FREQ=YEARLY', '1904-02-29', 'FREQ=YEARLY'],
+    ['DTSTART:17531106', 'FREQ=YEARLY;INTERVAL=4', '1901-11-06', 'FREQ=YEARLY;INTERVAL=4'],
+    ['DTSTART:18991230', 'FREQ=DAILY;COUNT=5', '1900-01-01', 'FREQ=DAILY;COUNT=3'],
+    [
+      'DTSTART:18991230T100000Z',
+      'FREQ=WEEKLY;UNTIL=19000301T100000Z',
+      '1900-01-06T10:00:00',
+      'FREQ=WEEKLY;UNTIL=19000301T100000Z',
+    ],
+    [
+      'DTSTART;TZID=Europe/Berlin:18991230T100000',
+      'FREQ=WEEKLY;UNTIL=19000301T090000Z',
+      '1900-01-06T10:00:00',
+      'FREQ=WEEKLY;UNTIL=19000301T090000Z',
+    ],
+  ])('%s with %s starts in the calendar', (start, rule, starts, later) => {
+    const event = read(start, `RRULE:${rule}`);
+    expect([event.times.starts, event.recurrence.rules, codes(event)]).toEqual([
+      starts,
+      [later],
+      ['invalid_date'],
+    ]);
+  });
+
+  test('keeps its length', () => {
+    const event = read(
+      'DTSTART;TZID=Europe/Berlin:18900101T100000',
+      'DTEND;TZID=Europe/Berlin:18900101T113000',
+      'RRULE:FREQ=YEARLY',
+    );
+    expect(event.times).toMatchObject({ starts: '1900-01-01T10:00:00', ends: '1900-01-01T11:30:00' });
+  });
+
+  test.each([[['FREQ=DAILY;COUNT=3']], [['FREQ=DAILY', 'FREQ=WEEKLY']], [[]]])(
+    'with %j is invalid',
+    (rules) => {
+      const lines = rules.map((rule) => `RRULE:${rule}`);
+      expect(() => read('DTSTART:18000101', ...lines)).toThrow('DTSTART must lie between 1900 and 9989');
+    },
+  );
+});
+
 describe('EXRULE', () => {
   test('excludes the dates that both rules have', () => {
     const event = read(START, 'RRULE:FREQ=DAILY;COUNT=6', 'EXRULE:FREQ=DAILY;INTERVAL=2;COUNT=3');
@@ -260,6 +347,16 @@ describe('EXRULE', () => {
       'EXRULE:FREQ=DAILY;INTERVAL=3',
     );
     expect(event.recurrence.excluded).toEqual(['2026-03-30', '2026-03-31', '2026-04-02']);
+  });
+
+  test('and EXDATE exclude as many dates together as an event has', () => {
+    const event = read(
+      START,
+      'RRULE:FREQ=DAILY;COUNT=2000',
+      'EXDATE:20260331T100000Z',
+      'EXRULE:FREQ=DAILY;INTERVAL=2',
+    );
+    expect([event.recurrence.excluded.length, codes(event)]).toEqual([1_000, ['exceptions_cut']]);
   });
 
   test('without end excludes the first dates of a series without end, with a warning', () => {
@@ -319,6 +416,27 @@ test.each([
   const { content } = read(START, styled);
   expect(content.description).toBe('Hall, 2nd floor\nBring coats');
   expect(read(START, 'DESCRIPTION:Plain', styled).content.description).toBe('Plain');
+});
+
+test.each(['', ';', ' ; ', '1;', 'x;1', '91;0'])('GEO:%s is no place', (value) => {
+  const { content } = read(START, 'LOCATION:Hall', `GEO:${value}`);
+  expect([content.locations, content.location]).toEqual([[], 'Hall']);
+});
+
+test('a time without a zone is on the clock of a VTIMEZONE that the other time of its event has', () => {
+  const zone = [
+    'BEGIN:STANDARD',
+    'DTSTART:20000101T000000',
+    'TZOFFSETFROM:+0417',
+    'TZOFFSETTO:+0417',
+    'END:STANDARD',
+  ];
+  const text = ['BEGIN:VTIMEZONE', 'TZID:Odd', ...zone, 'END:VTIMEZONE', 'BEGIN:VEVENT', 'UID:a'];
+  const times = ['DTSTART;TZID=Odd:20260330T100000', 'DTEND:20260330T113000', 'END:VEVENT'];
+  const [calendar] = parseCalendars(['BEGIN:VCALENDAR', ...text, ...times, 'END:VCALENDAR', ''].join('\r\n'));
+  const clock = new EventClock(new CalendarZones(calendar!), null);
+  const { times: found } = readEvent(calendar!.components.at(-1)!, [], clock);
+  expect(found).toMatchObject({ starts: '2026-03-30T05:43:00', ends: '2026-03-30T07:13:00' });
 });
 
 test.each([

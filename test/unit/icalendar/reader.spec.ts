@@ -93,6 +93,17 @@ describe('a text', () => {
 
   test('may be in Latin-1', () => {
     expect(textOf(readEvent(Buffer.from(event('SUMMARY:Bücher'), 'latin1')), 'SUMMARY')).toBe('Bücher');
+    const quoted = Buffer.from(event('SUMMARY:"Bücher"'), 'latin1').map((byte) =>
+      byte === 0x22 ? 0x93 : byte,
+    );
+    expect(textOf(readEvent(quoted), 'SUMMARY')).toBe('“Bücher“');
+  });
+
+  test('may have a damaged character among others of UTF-8', () => {
+    const whole = Buffer.from(event('SUMMARY:日本国際博覧会'));
+    const cut = whole.indexOf(Buffer.from('博')) + 1;
+    const damaged = Buffer.concat([whole.subarray(0, cut), whole.subarray(cut + 1)]);
+    expect(textOf(readEvent(damaged), 'SUMMARY')).toBe('日本国際\uFFFD覧会');
   });
 
   // vCalendar 1.0.

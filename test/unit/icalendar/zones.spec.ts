@@ -50,6 +50,7 @@ describe('a TZID', () => {
     ['Mitteleuropäische Sommerzeit', 'Europe/Berlin'],
     ['GMT +0100 (Standard) / GMT +0200 (Daylight)', 'Europe/Berlin'],
     ['GMT-05:00/-04:00', 'America/New_York'],
+    ['GMT-05.00/-04.00', 'America/New_York'],
     ['+1000/+1100', 'Australia/Sydney'],
     ['EST/EDT', 'America/New_York'],
     ['CET/CEST', 'Europe/Berlin'],
@@ -87,6 +88,17 @@ describe('a TZID', () => {
     const name = zoneOfName(tzid);
     expect(name && Zone.of(name).offsetAt(AROUND)).toBe(expected && Zone.of(expected).offsetAt(AROUND));
     if (expected?.includes('Europe')) expect(name).toBe(expected);
+  });
+
+  test.each([
+    ['(UTC+01:00) ', ' '],
+    ['+01', ' '],
+    ['GMT ', '('],
+    ['x', ' ('],
+  ])('%s with a million of "%s" after it is none, at once', (start, repeated) => {
+    const from = performance.now();
+    expect(zoneOfName(`${start}${repeated.repeat(1_000_000)}x`)).toBeNull();
+    expect(performance.now() - from).toBeLessThan(500);
   });
 
   const custom = (tzid: string, ...children: Component[]): Component =>

@@ -155,6 +155,19 @@ test('the URI of an address is read as this address', () => {
   );
   expect(uriOfAddress('ann+x@example.com')).toBe('mailto:ann+x@example.com');
   expect(addressOfUri('urn:x:mailto:ann@example.com')).not.toBe('ann@example.com');
+  for (const parameters of [
+    'PARTSTAT=ACCEPTED',
+    ' x=y@z',
+    ' SENT-BY="mailto:desk@example.com"',
+    'CN=Ann <a@b>',
+  ])
+    expect(addressOfUri(`MAILTO:Ann@example.com;${parameters}`)).toBe('ann@example.com');
+  expect(addressOfUri('mailto:ann%40example.com;PARTSTAT=ACCEPTED')).toBe('ann@example.com');
+  expect(['mailto:x:ann@example.com', 'urn:ann@example.com', 'ann@example.com:x'].map(addressOfUri)).toEqual([
+    null,
+    null,
+    null,
+  ]);
 });
 
 test('an address and its tags are one mailbox', () => {

@@ -284,6 +284,7 @@ describe('a new hour', () => {
     const task = putTodo(['SUMMARY:x', ...times('20260504T090000'), 'RRULE:FREQ=DAILY', line]);
     expect(seriesLines(task)).toContain('EXDATE:20260511T070000Z,20260512T070000Z');
     expect(putAgain(task, (text) => text.replace(/^EXDATE.*/m, line))).toBe(task);
+    expect(putAgain(task, (text) => text.replace(/^EXDATE.*/m, line.replaceAll(',', ';')))).toBe(task);
     const copies = [{ name: 'EXDATE', parameters: [], value: line.slice('EXDATE:'.length) }];
     const former = { ...task, icalendar: { properties: { EXDATE: copies }, alarms: [], others: [] } };
     for (const each of [task, former]) {

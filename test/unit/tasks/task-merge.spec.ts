@@ -4,6 +4,7 @@ import {
   formatComponent,
   parseCalendars,
 } from '../../../src/lib/icalendar/index.js';
+import { nextOccurrence } from '../../../src/modules/tasks/model/task-recurrence.js';
 import { createTask } from '../../../src/modules/tasks/model/rules/task-rules.js';
 import type { TaskChange, TaskRow } from '../../../src/modules/tasks/model/rules/task-row.js';
 import { mergeTask, stillKept, type TaskPatch } from '../../../src/modules/tasks/model/rules/task-merge.js';
@@ -135,6 +136,61 @@ describe('the other fields', () => {
       hour: 'T05:00:00',
     });
     expect(after({ due_at: added.due_at, time_zone: added.time_zone })).toEqual(added.recurrence);
+  });
+});
+
+describe('a series in a new time zone, in which its moment is on another day,', () => {
+  /** The moments of the occurrences after the first, in Berlin until the zone changes. */
+  const momentsAfter = (rrule: string, due: string, time_zone: string): string[] => {
+    const row = task({
+      due_at: at(due),
+      time_zone: 'Europe/Berlin',
+      recurrence: { rrule, from: 'schedule' },
+    });
+    let current = mergeTask(row, { time_zone });
+    return [1, 2].map(() => {
+      const { recurrence, date, due_at } = current;
+      const repeating = { ...recurrence!, timeZone: time_zone, date: date!, dueAt: due_at };
+      const next = nextOccurrence(repeating, at(due))!;
+      const place = { ...recurrence!, scheduled: next.date };
+      current = { ...current, date: next.date, due_at: next.dueAt, recurrence: place };
+      return next.dueAt!.toISOString().slice(0, 16);
+    });
+  };
+  test.each([
+    ['FREQ=DAILY', '2026-05-04T21:00:00Z', 'Asia/Tokyo', ['2026-05-05T21:00', '2026-05-06T21:00']],
+    ['FREQ=WEEKLY', '2026-05-04T21:00:00Z', 'Asia/Tokyo', ['2026-05-11T21:00', '2026-05-18T21:00']],
+    // Monday stays Monday: the one of the rule, at its hour in Tokyo.
+    ['FREQ=WEEKLY;BYDAY=MO', '2026-05-04T21:00:00Z', 'Asia/Tokyo', ['2026-05-10T21:00', '2026-05-17T21:00']],
+    [
+      'FREQ=WEEKLY;BYDAY=MO',
+      '2026-05-03T22:30:00Z',
+      'America/New_York',
+      ['2026-05-11T22:30', '2026-05-18T22:30'],
+    ],
+    [
+      'FREQ=MONTHLY;BYMONTHDAY=4',
+      '2026-05-04T21:00:00Z',
+      'Asia/Tokyo',
+      ['2026-06-03T21:00', '2026-07-03T21:00'],
+    ],
+    [
+      'FREQ=MONTHLY;BYDAY=1MO',
+      '2026-05-04T21:00:00Z',
+      'Asia/Tokyo',
+      ['2026-05-31T21:00', '2026-07-05T21:00'],
+    ],
+  ])('%s from %s in %s', (rrule, due, zone, moments) => {
+    expect(momentsAfter(rrule, due, zone)).toEqual(moments);
+  });
+
+  test.each(['FREQ=WEEKLY;BYDAY=MO', 'FREQ=YEARLY;BYMONTH=5;BYMONTHDAY=4'])('%s keeps its days', (rrule) => {
+    const recurrence = { rrule, from: 'schedule' } as const;
+    const row = task({ due_at: at('2026-05-04T21:00:00Z'), time_zone: 'Europe/Berlin', recurrence });
+    expect(mergeTask(row, { time_zone: 'Asia/Tokyo' })).toMatchObject({
+      date: '2026-05-05',
+      recurrence: { rrule, start: '2026-05-04T06:00:00', scheduled: '2026-05-04' },
+    });
   });
 });
 

@@ -17,6 +17,32 @@ describe('properties of single programs', () => {
     expect(phones[0]).toMatchObject({ types, label: null });
   });
 
+  test('a date in the properties of several programs is one date', () => {
+    const rows = [
+      'item1.X-ABDATE:2008-12-10',
+      'item1.X-ABLabel:_$!<Anniversary>!$_',
+      'item1.X-ANNIVERSARY:20081210',
+      'X-EVOLUTION-ANNIVERSARY:2008-12-10',
+      'ANNIVERSARY:20091210',
+    ];
+    const { dates } = read('3.0', ...rows);
+    expect(dates).toMatchObject([{ year: 2008 }, { year: 2009 }]);
+    const again = readCard(writeCard(read('3.0', ...rows), { version: '3.0' }));
+    expect([again.dates, readCard(writeCard(again, { version: '3.0' })).custom]).toEqual([
+      dates,
+      again.custom,
+    ]);
+  });
+
+  test.each([
+    ['3', '3.0'],
+    ['2.0', '2.1'],
+    ['4.1', '4.0'],
+  ])('version %s is read as %s', (version, known) => {
+    const rows = ['TEL;HOME:1', 'NOTE:a\\nb', 'N;SORT-AS="Holm,Ina":Holm;Ina;;;'];
+    expect(read(version, ...rows)).toEqual(read(known, ...rows));
+  });
+
   test('the year 1604 is no year', () => {
     expect(read('3.0', 'BDAY;VALUE=date:1604-06-26').dates).toMatchObject([
       { year: null, month: 6, day: 26 },
@@ -38,6 +64,24 @@ describe('properties of single programs', () => {
     ['00000626', null],
   ])('the date %s is read', (text, year) => {
     expect(read('3.0', `BDAY:${text}`)).toMatchObject({ dates: [{ year, month: 6, day: 26 }], custom: [] });
+  });
+
+  test('a birthday that is repeated in any order is one date, and another day of it is kept as it is written', () => {
+    const label = 'item1.X-ABLabel:_$!<Birthday>!$_';
+    const card = (...rows: string[]) => read('3.0', ...rows);
+    const again = [
+      card('item1.X-ABDATE:1984-06-26', label, 'BDAY:19840626'),
+      card('BDAY:19840626', 'item1.X-ABDATE:1984-06-26', label),
+      card('BDAY:19840626', 'BDAY:1984-06-26'),
+    ];
+    for (const { dates, custom } of again)
+      expect([dates.map(({ type }) => type), custom]).toEqual([['birthday'], []]);
+    const other = card('BDAY:19840626', 'BDAY:19840627');
+    expect([other.dates.length, other.custom]).toMatchObject([1, [{ name: 'BDAY', value: '19840627' }]]);
+  });
+
+  test.each(['3', '3.', '3.0', '3.00', '4.', '4.1'])('the version %s is read', (version) => {
+    expect(read(version, 'N:Holm;Ina').name).toMatchObject({ given: 'Ina' });
   });
 
   test.each(['6/7/1984', '1984/6.26', '0000', '1984 or so', '31.06.1984'])('%s is no date', (text) => {

@@ -1,6 +1,7 @@
 import {
   type Card,
   type CardAddress,
+  type CardDate,
   type CardEntry,
   type CardName,
   type CardProperty,
@@ -54,6 +55,7 @@ export class Draft {
   private readonly usedLabels = new Set<Property>();
   private readonly grouped = new Map<string, CardAddress>();
   private unlabelled: Map<string, CardAddress[]> | undefined;
+  private readonly dates = new Set<string>();
   private readonly ranks = new Map<CardEntry, number>();
   private readonly rest: Property[] = [];
   /** The numbers of properties by group, without labels and other parts of entries. */
@@ -110,6 +112,14 @@ export class Draft {
   ): true {
     // The entry object stays the same: it is the key of its preference.
     (this.card[list] as CardEntry[]).push(Object.assign(entry, fields));
+    return true;
+  }
+
+  /** Adds a date once: programs repeat an anniversary in the properties of others. */
+  addDate(date: CardDate): true {
+    const key = Object.values(date).join(' ');
+    if (!this.dates.has(key)) this.card.dates.push(date);
+    this.dates.add(key);
     return true;
   }
 

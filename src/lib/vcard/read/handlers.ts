@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { mailAddress, telLink } from '../../text/index.js';
 import {
   ADDRESS_PARTS,
   type Card,
   CARD_KINDS,
   type CardAddress,
+  type CardDate,
   type CardEntry,
   type CardKind,
   uidOf,
@@ -156,11 +158,12 @@ function readUrl(draft: Draft, property: Property): boolean {
   return value ? draft.add('urls', draft.entry(property), { value }) : false;
 }
 
-function readBirthday({ card }: Draft, property: Property): boolean {
+function readBirthday(draft: Draft, property: Property): boolean {
   const date = dateOf(property);
-  if (!date || card.dates.some(({ type }) => type === 'birthday')) return false;
-  card.dates.push({ type: 'birthday', ...date, label: null });
-  return true;
+  if (!date) return false;
+  const birthday: CardDate = { type: 'birthday', ...date, label: null };
+  const known = draft.card.dates.find(({ type }) => type === 'birthday');
+  return known && !isDeepStrictEqual(known, birthday) ? false : draft.addDate(birthday);
 }
 
 /** A date of Apple or Google: its label is its type. */
@@ -171,8 +174,7 @@ function readLabelledDate(draft: Draft, property: Property): boolean {
   const builtIn = text === null ? 'other' : builtInLabel(text);
   const type = builtIn === 'birthday' || builtIn === 'anniversary' ? builtIn : 'other';
   const label = type !== 'other' || builtIn === 'other' ? null : (builtIn ?? text);
-  draft.card.dates.push({ type, ...date, label });
-  return true;
+  return draft.addDate({ type, ...date, label });
 }
 
 function readNote({ notes }: Draft, { value }: Property): boolean {

@@ -61,13 +61,16 @@ export function parseCard(bytes: Buffer): CardLines {
   return { version, properties };
 }
 
-/** A card without VERSION is read as 3.0, whose readers accept the most. */
+const VERSIONS = { 2: '2.1', 3: '3.0', 4: '4.0' } as const;
+
+/** A card without VERSION is read as 3.0, whose readers accept the most. Of a version, its major number counts: programs write `3`, `4.` and `4.1`. */
 function versionOf(lines: string[]): CardLines['version'] {
   const line = lines.find((text) => /^VERSION\s*[;:]/i.test(text));
   const version = line?.slice(line.indexOf(':') + 1).trim();
   if (version === undefined || version === '') return '3.0';
-  if (version === '2.1' || version === '3.0' || version === '4.0') return version;
-  throw new VcardError('unsupported_version', 'The version of the card is not 2.1, 3.0 or 4.0.');
+  const [, major] = /^([234])(?:\.\d*)?$/.exec(version) ?? [];
+  if (major !== undefined) return VERSIONS[Number(major) as keyof typeof VERSIONS];
+  throw new VcardError('unsupported_version', 'The major version of the card is not 2, 3 or 4.');
 }
 
 interface LogicalLine {

@@ -82,15 +82,14 @@ function readRelation(type: string): Handler {
   return ({ card }, { value }) => addRelated(card, type, lineOf(value), null);
 }
 
-function readAnniversary({ card }: Draft, property: Property): boolean {
+function readAnniversary(draft: Draft, property: Property): boolean {
   const date = dateOf(property);
-  if (!date) return false;
-  card.dates.push({ type: 'anniversary', ...date, label: null });
-  return true;
+  return date !== undefined && draft.addDate({ type: 'anniversary', ...date, label: null });
 }
 
 /** `vnd.android.cursor.item/relation;Jane;14;;` */
-function readAndroidCustom({ card }: Draft, { value }: Property): boolean {
+function readAndroidCustom(draft: Draft, { value }: Property): boolean {
+  const { card } = draft;
   const [kind = '', text = null, type = null, label = null] = splitEscaped(value, ';').map(lineOf);
   if (!text) return false;
   switch (kind?.replace('vnd.android.cursor.item/', '')) {
@@ -103,8 +102,7 @@ function readAndroidCustom({ card }: Draft, { value }: Property): boolean {
       const date = parseDate(text);
       if (!date) return false;
       const known = ({ 1: 'anniversary', 3: 'birthday' } as const)[Number(type)];
-      card.dates.push({ type: known ?? 'other', ...date, label: known ? null : label });
-      return true;
+      return draft.addDate({ type: known ?? 'other', ...date, label: known ? null : label });
     }
     default:
       return false;

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import {
+  type CalendarItem,
   CalendarZones,
   type Component,
   formatComponent,
   formatTime,
+  ICalendarError,
   parameterOf,
   propertiesOf,
   type Property,
@@ -16,6 +18,7 @@ import {
 import { compareVersions, type Version } from '../../../lib/itip/index.js';
 import { DAY, formatRule, parseRule, type Rule } from '../../../lib/recurrence/index.js';
 import { laterKeys } from '../model/event-series.js';
+import { PRODUCT } from '../model/ics/product.js';
 import { wallOf } from '../model/event-times.js';
 import { versionOf as statedVersion, uidText } from '../model/vevent-reader.js';
 import type { Start } from '../model/vevent-time-parts.js';
@@ -55,21 +58,33 @@ export class IcsFile {
   readonly calendars: Component[] = [];
   /** Names of the other components. */
   readonly kinds = new Set<string>();
-  /** Instances that differ from their series, by UID. */
-  private readonly instances = new Map<string, Component[]>();
+  /** The file ends inside a component after this number of VEVENTs; null for a whole file. */
+  unfinished: { index: number; error: ICalendarError } | null = null;
+  /** Instances that differ from their series, by UID, with the position of their VCALENDAR. */
+  private readonly instances = new Map<string, { events: Component[]; calendar: number }>();
   private readonly newest = new Map<string, Newest>();
 
   private constructor(private readonly open: () => Promise<AsyncIterable<Uint8Array>>) {}
 
   /**
    * @param zone of the calendar that receives the events, for a TZID that says only that its zone has no name
+   * @param assumed zone for a TZID that is unknown otherwise; null: an event with it is invalid
    * @throws ICalendarError; TooManyEventsError
    */
-  static async read(open: () => Promise<AsyncIterable<Uint8Array>>, zone: string): Promise<IcsFile> {
+  static async read(
+    open: () => Promise<AsyncIterable<Uint8Array>>,
+    zone: string,
+    assumed: string | null = null,
+  ): Promise<IcsFile> {
     const file = new IcsFile(open);
     const { calendars } = file;
     let count = 0;
-    for await (const { item, calendar } of readCalendar(await open())) {
+    const finish = (error: ICalendarError): void => {
+      // Without any event, such as that of a damaged file, there is nothing to read.
+      if (count === 0) throw error;
+      file.unfinished = { index: count, error };
+    };
+    for await (const { item, calendar } of completeItems(await open(), finish)) {
       if (calendars.at(-1) !== calendar) calendars.push(calendar);
       if (item.name !== 'VTIMEZONE') file.kinds.add(item.name);
       if (item.name !== 'VEVENT') continue;
@@ -81,10 +96,10 @@ export class IcsFile {
         continue;
       }
       const others = file.instances.get(uid);
-      if (others) others.push(item);
-      else file.instances.set(uid, [item]);
+      if (others) others.events.push(item);
+      else file.instances.set(uid, { events: [named(item, uid)], calendar: calendars.length - 1 });
     }
-    file.clocks = calendars.map((calendar) => clockOf(calendar, zone));
+    file.clocks = calendars.map((calendar) => clockOf(calendar, zone, assumed));
     return file;
   }
 
@@ -94,7 +109,7 @@ export class IcsFile {
     let last: Component | null = null;
     let calendars = 0;
     let index = -1;
-    for await (const { item, calendar } of readCalendar(await this.open())) {
+    for await (const { item, calendar } of completeItems(await this.open(), () => {})) {
       if (calendar !== last) calendars += 1;
       last = calendar;
       if (item.name !== 'VEVENT') continue;
@@ -102,12 +117,21 @@ export class IcsFile {
       if (isInstance(item)) continue;
       const uid = nameOf(item);
       const isReplaced = this.newest.get(uid)?.index !== index;
-      const instances = (isReplaced ? undefined : left.get(uid)) ?? [];
+      const instances = (isReplaced ? undefined : left.get(uid)?.events) ?? [];
       if (!isReplaced) left.delete(uid);
       yield { index, uid, master: named(item, uid), instances, clock: this.clock(calendars - 1), isReplaced };
     }
-    for (const [uid, instances] of left)
-      yield { index: (index += 1), uid, master: null, instances, clock: this.clock(0), isReplaced: false };
+    for (const [uid, { events: instances, calendar }] of left)
+      yield {
+        index: (index += 1),
+        uid,
+        master: null,
+        instances,
+        clock: this.clock(calendar),
+        isReplaced: false,
+      };
+    // Instances without their series come last, so the place of the component that the file cuts is known only here.
+    if (this.unfinished) this.unfinished.index = index + 1;
   }
 
   private addVersion(uid: string, version: Newest): void {
@@ -117,6 +141,19 @@ export class IcsFile {
 
   private clock(at: number): EventClock {
     return this.clocks[at] as EventClock;
+  }
+}
+
+/** The components of a file that are complete. @param finish is called if the file ends inside another one */
+async function* completeItems(
+  source: AsyncIterable<Uint8Array>,
+  finish: (error: ICalendarError) => void,
+): AsyncGenerator<CalendarItem, void, undefined> {
+  try {
+    yield* readCalendar(source);
+  } catch (error) {
+    if (!(error instanceof ICalendarError) || error.code !== 'truncated') throw error;
+    finish(error);
   }
 }
 
@@ -140,13 +177,15 @@ const named = (event: Component, uid: string): Component =>
         properties: [property('UID', uid), ...event.properties.filter(({ name }) => name !== 'UID')],
       };
 
-/** Times with an unknown TZID are read in the zone of the calendar (X-WR-TIMEZONE). */
-const clockOf = (calendar: Component, zone: string): EventClock =>
-  new EventClock(
-    new CalendarZones(calendar),
-    zoneOfName(propertyOf(calendar, 'X-WR-TIMEZONE')?.value ?? ''),
-    zone,
-  );
+/**
+ * Times with an unknown TZID, and those without a zone, are read in the zone that the file states for its calendar (X-WR-TIMEZONE). Our own files
+ * state it too; their times without a zone have none.
+ */
+function clockOf(calendar: Component, zone: string, assumed: string | null): EventClock {
+  const stated = zoneOfName(propertyOf(calendar, 'X-WR-TIMEZONE')?.value ?? '');
+  const isOwn = propertyOf(calendar, 'PRODID')?.value.trim() === PRODUCT;
+  return new EventClock(new CalendarZones(calendar), stated ?? assumed, zone, isOwn ? null : stated);
+}
 
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 

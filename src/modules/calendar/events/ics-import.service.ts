@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { ICalendarError } from '../../../lib/icalendar/index.js';
 import { RecurrenceError } from '../../../lib/recurrence/index.js';
+import { Turns } from '../../../lib/turns/index.js';
 import { Blobs } from '../../../platform/blobs/blobs.js';
 import type { UploadForm } from '../../../platform/blobs/uploads/upload-form.js';
 import { Uploads } from '../../../platform/blobs/uploads/uploads.js';
@@ -91,6 +92,7 @@ export class IcsImport {
       const results: ImportResult[] = [];
       for await (const events of batchesOf(withoutRanges(file.events())))
         results.push(...(await this.db.tx((tx) => this.write(tx, ctx, calendarId, events))));
+      if (file.unfinished) results.push(unfinishedResult(file.unfinished));
       const failed = results.filter(({ error }) => error !== null).length;
       return JsonReply.of({ results, applied: results.length - failed, failed });
     });
@@ -126,10 +128,14 @@ export class IcsImport {
     // Another request may have written a UID before the lock: the transaction is repeated.
     if (!isDeepStrictEqual(await this.events.idsOfUids(tx, ctx.tenantId, calendarId, uids), eventIds))
       throw new ConcurrentChangeError('uids');
-    const read = events.map((event) => ({
-      event,
-      found: event.master || !eventIds.has(event.uid) ? caught(() => fileEvent(event, null)) : null,
-    }));
+    const turns = new Turns();
+    const read: { event: FileEvent; found: ReadEvent | ApiError | null }[] = [];
+    for (const event of events) {
+      const isWhole = event.master !== null || !eventIds.has(event.uid);
+      read.push({ event, found: isWhole ? caught(() => fileEvent(event, null, true)) : null });
+      // A VTIMEZONE that is compared with all zones takes milliseconds.
+      await turns.pause();
+    }
     const emails = read.flatMap(({ found: each }) =>
       each && !(each instanceof ApiError)
         ? [...each.participants.map(({ email }) => email), each.organizer?.email ?? '']
@@ -153,6 +159,7 @@ export class IcsImport {
         if (result.seen) seen.push({ id: result.eventId, imported: result.seen });
       }
       results.push(resultOf(event, result, each instanceof ApiError ? [] : (each?.warnings ?? [])));
+      await turns.pause();
     }
     if (changes.length > 0) await this.writer.commit(tx, ctx, changes, job.now);
     await this.events.setImported(tx, ctx.tenantId, seen);
@@ -192,7 +199,7 @@ export class IcsImport {
     const { record, entries } = locked;
     if (entryIn(entries, calendar.id).hidden) return CalendarErrors.eventNotFound.with();
     const whole = caught(() => {
-      const own = read ?? fileEvent(event, record);
+      const own = read ?? fileEvent(event, record, true);
       return own ? replaceValues(record, own) : withInstances(record, event);
     });
     if (whole instanceof ApiError) return whole;
@@ -243,7 +250,7 @@ function invalidIcs({ code, message, property = '' }: ICalendarError): ApiError 
 /** @throws ApiError 422 `invalid_ics`, `too_many_events` */
 async function opened(open: () => Promise<AsyncIterable<Uint8Array>>, zone: string): Promise<IcsFile> {
   try {
-    return await IcsFile.read(open, zone);
+    return await IcsFile.read(open, zone, zone);
   } catch (error) {
     if (error instanceof ICalendarError) throw invalidIcs(error);
     if (error instanceof TooManyEventsError) throw CalendarErrors.tooManyEvents.with();
@@ -273,8 +280,12 @@ const replacedResult = ({ index, uid }: FileEvent): ImportResult => ({
   ],
 });
 
+/** The result for the component in which a file ends. */
+const unfinishedResult = ({ index, error }: NonNullable<IcsFile['unfinished']>): ImportResult =>
+  resultOf({ index, uid: null }, invalidIcs(error), []);
+
 function resultOf(
-  { index, uid }: FileEvent,
+  { index, uid }: { index: number; uid: string | null },
   result: Imported | ApiError,
   warnings: ReadWarning[],
 ): ImportResult {
@@ -297,9 +308,11 @@ function resultOf(
 
 /** Series that change from one instance on, as two series each. An event with an error is left to the batch, which reports it. */
 async function* withoutRanges(events: AsyncIterable<FileEvent>): AsyncGenerator<FileEvent> {
+  const turns = new Turns();
   for await (const event of events) {
     const parts = caught(() => splitRanges(event));
     yield* parts instanceof ApiError ? [event] : parts;
+    await turns.pause();
   }
 }
 

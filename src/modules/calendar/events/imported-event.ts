@@ -84,14 +84,16 @@ export const patchesOf = (overrides: readonly OverrideRow[]) =>
 /**
  * The event of a file. Instances without their series replace nothing of a stored series.
  * @param current the stored event; null: none
+ * @param isFile false: the text of a CalDAV program
  * @returns null: the file has instances of the stored series only
  * @throws ICalendarError; RecurrenceError
  */
 export function fileEvent(
   { master, instances, clock }: FileEvent,
   current: Pick<EventRecord, 'custom'> | null,
+  isFile = false,
 ): ReadEvent | null {
-  if (master) return readEvent(master, instances, clock);
+  if (master) return readEvent(master, instances, clock, isFile);
   return current === null || isOrphaned(current) ? readOrphans(instances, clock) : null;
 }
 

@@ -24,6 +24,7 @@ import {
   recordOf,
   type Visibility,
 } from '../model/event-record.js';
+import { PRODUCT } from '../model/ics/product.js';
 import { colorProperties, veventsOf } from '../model/vevent.js';
 
 /** An event of a calendar with the settings of its placement. */
@@ -124,7 +125,6 @@ export class IcsRepository {
 }
 
 export const ICS_TYPE = 'text/calendar; charset=utf-8';
-const PRODUCT = '-//Workspace//Calendar//EN';
 /** Events that one query reads. */
 const PAGE = 200;
 

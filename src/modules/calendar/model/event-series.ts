@@ -76,7 +76,7 @@ function ruleOf(text: string): Rule {
   return rule;
 }
 
-type SeriesRow = EventTimes & Pick<EventRow, 'rules' | 'added' | 'excluded'>;
+export type SeriesRow = EventTimes & Pick<EventRow, 'rules' | 'added' | 'excluded'>;
 
 /** The columns that determine the times of all instances. */
 export type SeriesRecord = SeriesRow & Pick<EventRecord, 'overrides'>;

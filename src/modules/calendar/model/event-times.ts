@@ -15,7 +15,7 @@ const DAY_TEXT = /^\d{4}-\d\d-\d\d$/;
 const OFFSET = /(?:[Zz]|[+-]\d\d:?\d\d)$/;
 const INSTANT = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d(?::\d\d)?)(?:\.\d{1,9})?([Zz]|[+-]\d\d:?\d\d)$/;
 /** The range of RFC 3339 years in which the engine computes instances with all margins. */
-const FIRST = parseWallTime('1900-01-01T00:00:00') as number;
+export const FIRST = parseWallTime('1900-01-01T00:00:00') as number;
 const LAST = parseWallTime('9990-01-01T00:00:00') as number;
 
 export const isDay = (text: string): boolean => DAY_TEXT.test(text);

@@ -113,7 +113,9 @@ function categoriesOf(event: Component): string[] {
 }
 
 function geoOf(event: Component): { latitude: number; longitude: number } | null {
-  const [latitude, longitude] = (propertyOf(event, 'GEO')?.value ?? '').split(';').map(Number);
+  const [latitude, longitude] = (propertyOf(event, 'GEO')?.value ?? '')
+    .split(';')
+    .map((text) => (text.trim() === '' ? Number.NaN : Number(text)));
   if (latitude === undefined || longitude === undefined) return null;
   return Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 ? { latitude, longitude } : null;
 }

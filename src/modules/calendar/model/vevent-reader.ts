@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   type Component,
   ICalendarError,
-  parameterOf,
   type Property,
   propertyOf,
   textOf,
@@ -18,12 +17,14 @@ import {
 } from './event-record.js';
 import { contentOf, isSeries, laterKeys } from './event-series.js';
 import { organizerOf } from '../../../lib/itip/index.js';
-import { isDay, nominalLength, timesAt, wallOf, wallText } from './event-times.js';
+import { FIRST, isDay, nominalLength, timesAt, wallOf, wallText } from './event-times.js';
 import { type AlarmedInstance, alarmsOf, withInstanceAlarms } from './ics/alarms.js';
+import { withoutEarlyInstances } from './ics/early-series.js';
 import { line } from './ics/storable.js';
 import { contentOfVevent, lostNamesOf } from './vevent-content.js';
 import { participantsOf, peopleOf, withInstanceRows } from './vevent-people.js';
 import { invalid, type ReadWarning, type Start, unlessInvalid } from './vevent-time-parts.js';
+import { hasRange, type InstanceKeys, keyOfInstance, withStatedInstances } from './stated-instances.js';
 import { EventClock, type Recurrence } from './vevent-times.js';
 
 const MAX_UID = 500;
@@ -58,14 +59,31 @@ export interface ReadEvent {
 
 /**
  * Reads an event with its instances. Unknown properties and components are kept in `custom`.
- * @param master the VEVENT without RECURRENCE-ID
- * @param instances VEVENTs with RECURRENCE-ID and the same UID
+ * @param given the VEVENT without RECURRENCE-ID
+ * @param all VEVENTs with RECURRENCE-ID and the same UID
+ * @param isFile false: a text of CalDAV, in which EXDATE deletes an instance that the program leaves beside it
  * @throws ICalendarError; RecurrenceError for a rule
  */
-export function readEvent(master: Component, instances: readonly Component[], clock: EventClock): ReadEvent {
-  const start = clock.begin(master);
+export function readEvent(
+  given: Component,
+  all: readonly Component[],
+  clock: EventClock,
+  isFile = false,
+): ReadEvent {
+  const stated = clock.begin(given);
+  const later = stated.wall < FIRST ? withoutEarlyInstances(given, stated) : null;
+  const master = later ?? given;
+  const start = later ? clock.begin(later) : stated;
+  if (later) clock.warn('invalid_date', 'The instances before 1900 are left out.');
   const times = clock.times(master, start);
-  const recurrence = clock.recurrence(master, start, times);
+  const read = clock.recurrence(master, start, times);
+  const { recurrence, instances, keys } = withStatedInstances(
+    { recurrence: read, instances: all.slice(0, MAX_OVERRIDES) },
+    times,
+    start,
+    clock,
+    (instance) => !isFile || isEdited(master, instance),
+  );
   const content = contentOfVevent(master);
   const base = { ...content, ...times, ...recurrence } as EventRow;
   const participants = participantsOf(master, '');
@@ -73,7 +91,7 @@ export function readEvent(master: Component, instances: readonly Component[], cl
     ...clock.periods(master, start, times),
     ...clock.corrections(start, times, recurrence),
   ]);
-  const read = readInstances(base, start, instances, clock, own);
+  const changed = readInstances(base, start, instances, clock, own, keys);
   const organizer = organizerOf(master);
   const alarms = alarmsOf(master, times, isSeries(recurrence));
   return {
@@ -83,11 +101,11 @@ export function readEvent(master: Component, instances: readonly Component[], cl
     content,
     times,
     recurrence,
-    overrides: withTimes(read, base, own),
+    overrides: withTimes(changed, base, own),
     organizer,
-    participants: withInstanceRows(participants, read.participants, organizer?.email),
+    participants: withInstanceRows(participants, changed.participants, organizer?.email),
     people: peopleOf(master),
-    reminders: withInstanceAlarms(alarms.reminders, read.alarmed),
+    reminders: withInstanceAlarms(alarms.reminders, changed.alarmed),
     alarms: alarms.others,
     proposals_allowed: propertyOf(master, 'X-MICROSOFT-DISALLOW-COUNTER')?.value.toUpperCase() !== 'TRUE',
     warnings: [...clock.warnings, ...lossesOf([master, ...instances])],
@@ -204,6 +222,7 @@ interface InstanceChanges {
  * Reads VEVENTs with RECURRENCE-ID as changes of a series.
  * @param start DTSTART of the series; for a stored series the result of `startOf`
  * @param own the times of the instances that the series itself states at other times, by key
+ * @param keys of the instances, where they are known already
  * @throws ICalendarError
  */
 export function readInstances(
@@ -212,12 +231,13 @@ export function readInstances(
   instances: readonly Component[],
   clock: EventClock,
   own: ReadonlyMap<string, EventTimes> = new Map(),
+  keys: InstanceKeys = new Map(),
 ): InstanceChanges {
   const overrides = new Map<string, OverrideRow>();
   const named = new Set<string>();
   const participants: ParticipantRow[] = [];
   const alarmed: AlarmedInstance[] = [];
-  for (const { instance, key, keys } of namedInstances(series, start, instances, clock)) {
+  for (const { instance, key, keys: changed } of namedInstances(series, start, instances, clock, keys)) {
     named.add(key);
     const usual = own.get(key) ?? timesOfKey(series, key);
     const times =
@@ -228,7 +248,7 @@ export function readInstances(
       ) ?? usual;
     const content = contentOfVevent(instance);
     const shift = wallOf(times.starts) - wallOf(key);
-    for (const each of keys) {
+    for (const each of changed) {
       const patch = differences(series, each, {
         ...content,
         ...times,
@@ -239,7 +259,7 @@ export function readInstances(
       else overrides.delete(each);
     }
     participants.push(...participantsOf(instance, key));
-    if (keys.length === 1) alarmed.push({ key, event: instance, times });
+    if (changed.length === 1) alarmed.push({ key, event: instance, times });
   }
   return { overrides: [...overrides.values()].toSorted(inOrder), participants, alarmed, named };
 }
@@ -264,28 +284,45 @@ interface NamedInstance {
   keys: string[];
 }
 
-/** Ranges come first, in the order of their instances, so that components of single instances override them. */
+/**
+ * Ranges come first, in the order of their instances, so that components of single instances override them. Of several components of one
+ * instance the newest is read, or else the last.
+ */
 function namedInstances(
   series: EventRow,
   start: Start,
   instances: readonly Component[],
   clock: EventClock,
+  keys: InstanceKeys,
 ): NamedInstance[] {
   const ranges: NamedInstance[] = [];
-  const single: NamedInstance[] = [];
+  const single = new Map<string, NamedInstance>();
   for (const instance of instances.slice(0, MAX_OVERRIDES)) {
-    const id = propertyOf(instance, 'RECURRENCE-ID');
-    const key = id && unlessInvalid(() => clock.keyOf(id, start, series));
-    if (!key) {
+    const known = keys.get(instance);
+    const key = known === undefined ? keyOfInstance(instance, start, series, clock) : known;
+    if (key === null) {
       clock.warn('invalid_date', 'An instance has no valid RECURRENCE-ID; it is ignored.');
       continue;
     }
-    const hasRange = parameterOf(id, 'RANGE')?.toUpperCase() === 'THISANDFUTURE';
-    if (hasRange && ranges.length < MAX_RANGES)
+    const other = single.get(key)?.instance;
+    if (hasRange(propertyOf(instance, 'RECURRENCE-ID')) && ranges.length < MAX_RANGES)
       ranges.push({ instance, key, keys: laterKeys({ ...series, overrides: [] }, key) });
-    else single.push({ instance, key, keys: [key] });
+    else if (!other || !isOlder(instance, other)) single.set(key, { instance, key, keys: [key] });
   }
-  return [...ranges.toSorted((a, b) => (a.key < b.key ? -1 : 1)), ...single];
+  return [...ranges.toSorted((a, b) => (a.key < b.key ? -1 : 1)), ...single.values()];
+}
+
+/** Whether a series was edited after one of its instances. */
+function isEdited(series: Component, instance: Component): boolean {
+  const [a, b] = [versionOf(series).sequence, versionOf(instance).sequence];
+  const [edited, made] = [stampOf(series, 'LAST-MODIFIED'), stampOf(instance, 'LAST-MODIFIED')];
+  return a === b ? edited !== null && made !== null && edited > made : a > b;
+}
+
+/** Whether a component is an older version than another one of the same instance. */
+function isOlder(given: Component, known: Component): boolean {
+  const [a, b] = [versionOf(given), versionOf(known)];
+  return a.sequence === b.sequence ? a.dtstamp < b.dtstamp : a.sequence < b.sequence;
 }
 
 /** The start of a stored series. */

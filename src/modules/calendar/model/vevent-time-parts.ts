@@ -101,6 +101,10 @@ export const atTimeOf = ({ wall }: Start, day: number): number => day + wall - M
 export const instantIn = ({ zone, rules }: Pick<Start, 'zone' | 'rules'>, wall: number): number =>
   rules ? rules.toInstant(wall) : instantOf(wall, zone);
 
+/** Whether a time of day has no zone. */
+export const isFloating = ({ isDate, zone, rules }: Start): boolean =>
+  !isDate && zone === null && rules === null;
+
 export function checked(text: string): string {
   if (checkedWall(text) === null) throw invalid('RECURRENCE-ID', 'must lie between 1900 and 9989');
   return text;

@@ -21,6 +21,7 @@ import {
   datesOf,
   instantIn,
   invalid,
+  isFloating,
   isWholeDays,
   lasting,
   listValues,
@@ -51,13 +52,15 @@ export class EventClock {
 
   /**
    * @param zones the zones of the calendar
-   * @param fallback IANA zone for a TZID that is unknown and has no VTIMEZONE (X-WR-TIMEZONE); null: such events are invalid
+   * @param fallback IANA zone for a TZID that is unknown and has no VTIMEZONE; null: such events are invalid
    * @param unnamed IANA zone for a TZID that only says that the zone has no name; null: such events are invalid
+   * @param floating IANA zone of events that start at a time without a zone; null: they have none
    */
   constructor(
     private readonly zones: CalendarZones,
     private readonly fallback: string | null,
     private readonly unnamed: string | null = null,
+    private readonly floating: string | null = null,
   ) {}
 
   /** What the times that were read since the last call of `begin` lack. */
@@ -86,7 +89,8 @@ export class EventClock {
   start(event: Component): Start {
     const property = propertyOf(event, 'DTSTART');
     if (!property) throw invalid('DTSTART', 'is missing');
-    const placed = this.readStart(property);
+    const read = this.readStart(property);
+    const placed = this.floating !== null && isFloating(read) ? { ...read, zone: this.floating } : read;
     return isWholeDays(event, placed) ? asDays(placed) : placed;
   }
 
@@ -120,7 +124,8 @@ export class EventClock {
     const added = this.keys(event, 'RDATE', start, times, null);
     if (start.rules) return this.expanded(event, start, times, start.rules, rules);
     const excluded = new Set(this.keys(event, 'EXDATE', start, times, { rules, added, excluded: [] }));
-    for (const wall of excludedByRules(event, start, rules, this.warn))
+    const room = MAX_DATES - excluded.size;
+    for (const wall of excludedByRules(event, start, rules, this.warn, room))
       excluded.add(checked(wallText(wall, start.isDate)));
     return { rules, added, excluded: [...excluded].toSorted() };
   }
@@ -241,8 +246,8 @@ export class EventClock {
       // Some clients write an inclusive end.
       return stored(start, Math.max(day, start.wall + DAY), null, false);
     }
-    // A day ends an event at its midnight.
-    if (end.isDate)
+    // A day ends an event at its midnight. If only one of the times has a zone, they are on one clock.
+    if (end.isDate || isFloating(end) !== isFloating(start))
       return this.readUntil(start, { ...end, isDate: false, zone: start.zone, rules: start.rules });
     if (start.rules || end.rules) {
       const length = Math.max(0, instantIn(end, end.wall) - instantIn(start, start.wall));
@@ -307,13 +312,24 @@ export class EventClock {
       to: Number.POSITIVE_INFINITY,
       limit: MAX_DATES,
     };
-    const walls = instancesOf(series, window).map(({ key }) => key);
-    const texts = walls.map((wall) => wallText(zone.toInstant(wall), false));
+    const textOf = ({ key }: { key: number }): string => wallText(zone.toInstant(key), false);
+    const texts = instancesOf(series, window).map(textOf);
     const first = wallText(zone.toInstant(start.wall), false);
+    if (texts.length === 0) return { rules: [], added: [], excluded: [] };
+    const left = new Set(texts);
+    // Of a series with more instances than dates, those after the last date are no exceptions.
+    const last = texts.length < MAX_DATES ? null : (texts.at(-1) as string);
+    const isExcluded = (text: string): boolean => !left.has(text) && (last === null || text < last);
+    const { walls, days = [] } = series.excluded;
+    const all =
+      walls.length + days.length === 0
+        ? []
+        : instancesOf({ ...series, excluded: {} }, { ...window, limit: 2 * MAX_DATES }).map(textOf);
+    const gone = new Set([first, ...all].filter(isExcluded));
     return {
       rules: [],
       added: texts.filter((text) => text !== first),
-      excluded: texts.includes(first) || texts.length === 0 ? [] : [first],
+      excluded: [...gone].slice(0, MAX_DATES).toSorted(),
     };
   }
 }

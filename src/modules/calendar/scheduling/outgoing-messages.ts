@@ -20,6 +20,7 @@ import { CalendarEvents, type MessageDue } from '../calendar.events.js';
 import { EventsRepository } from '../events.repository.js';
 import { FOLLOWING, participantOf } from '../model/event-policy.js';
 import type { ProposalRow } from '../model/event-record.js';
+import { PRODUCT } from '../model/ics/product.js';
 import { stamp } from '../model/vevent.js';
 import { mailText } from './outgoing/mail-text.js';
 import { outgoingCalendar, responseOf } from './outgoing/outgoing-calendar.js';
@@ -271,7 +272,7 @@ export class OutgoingMessages implements OnModuleInit {
       property('ORGANIZER', uriOfAddress(organizer)),
       property('ATTENDEE', uriOfAddress(from)),
     ]);
-    const head = [property('VERSION', '2.0'), property('PRODID', '-//Workspace//Calendar//EN')];
+    const head = [property('VERSION', '2.0'), property('PRODID', PRODUCT)];
     const ics = formatComponent(component('VCALENDAR', [...head, property('METHOD', 'REFRESH')], [event]));
     const message: NewMessage = {
       id: uuidv7(),

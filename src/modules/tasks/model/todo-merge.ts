@@ -4,6 +4,7 @@ import {
   component,
   escapeText,
   formatComponent,
+  listedTexts,
   propertiesOf,
   type Property,
   property,
@@ -226,7 +227,8 @@ export function keptOf(
   });
   const properties: Record<string, Property[]> = {};
   for (const [name, given] of Map.groupBy(todo.properties, (each) => each.name)) {
-    if (OWN_NAMES.has(name)) continue;
+    // A task has one of both (RFC 5545, 3.6.2), and DUE is read.
+    if (OWN_NAMES.has(name) || (name === 'DURATION' && propertyOf(todo, 'DUE'))) continue;
     const stated = own.filter((each) => each.name === name);
     if (!isDeepStrictEqual(given, stated))
       properties[name] = DATES.has(name) ? given.map(withoutCopies) : given;
@@ -245,11 +247,7 @@ export function keptOf(
 /** Lists of any length, which reads and changes of a series go through. */
 const DATES: ReadonlySet<string> = new Set(['EXDATE', 'RDATE']);
 
-function withoutCopies(given: Property): Property {
-  const values = given.value.split(',');
-  const distinct = new Set(values);
-  return distinct.size === values.length ? given : { ...given, value: [...distinct].join(',') };
-}
+const withoutCopies = (given: Property): Property => ({ ...given, value: listedTexts(given).join(',') });
 
 /** Zones of the IANA database are written anew. */
 function isKept(other: Component): boolean {
@@ -352,7 +350,7 @@ export function textOfTodo({ todo, others }: TodoText, withZones: boolean): stri
   }
   if (withZones) {
     const year = yearOf(todo);
-    for (const name of used) if (canonicalZone(name) !== null) text += vtimezoneText(name, year);
+    for (const name of used) text += vtimezoneText(name, year);
   }
   for (const each of [todo, ...instances]) text += formatComponent(each);
   return text + END;

@@ -20,10 +20,11 @@ import { isAtLeast, permissionsOf } from '../../model/event-policy.js';
 import type { CalendarContext, EventRecord, Visibility } from '../../model/event-record.js';
 import { contentOf, isSeries, type Occurrence, occurrencesIn } from '../../model/event-series.js';
 import { formatInstant, instantOf, isDay, wallOf } from '../../model/event-times.js';
+import { PRODUCT } from '../../model/ics/product.js';
 import { instanceVevent, stamp, veventsOf, type VEventView } from '../../model/vevent.js';
 import { EventResourcesRepository, type PlacedRecord } from './event-resources.repository.js';
 
-const HEAD = 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Workspace//Calendar//EN\r\nCALSCALE:GREGORIAN\r\n';
+const HEAD = `BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:${PRODUCT}\r\nCALSCALE:GREGORIAN\r\n`;
 const END = 'END:VCALENDAR\r\n';
 
 /** Instances of one event that an expansion writes. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import type { Property } from '../../../../lib/icalendar/index.js';
+import { propertiesOf } from '../../../../lib/icalendar/index.js';
+import { addressOfPerson } from '../../../../lib/itip/index.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { ConcurrentChangeError } from '../../../../platform/database/database-errors.js';
 import { Db } from '../../../../platform/database/db.js';
@@ -272,12 +273,10 @@ const keysOf = (rows: readonly ParticipantRow[]): Set<string> =>
 const fieldsOf = (rows: readonly ParticipantRow[]) =>
   rows.map(({ email, name, role, kind, rsvp }) => ({ email, name, role, kind, rsvp }));
 
-/** Addresses of ORGANIZER and ATTENDEE, for the locks of their calendars. */
+/** Addresses of the attendees, as their participants have them, for the locks of their calendars. */
 const addressesOf = ({ master, instances }: FileEvent): string[] =>
-  [master, ...instances].flatMap((event) =>
-    (event?.properties ?? [])
-      .filter(({ name }: Property) => name === 'ATTENDEE')
-      .map(({ value }) => value.replace(/^mailto:/i, '')),
+  [...(master ? [master] : []), ...instances].flatMap((event) =>
+    propertiesOf(event, 'ATTENDEE').flatMap((attendee) => addressOfPerson(attendee) ?? []),
   );
 
 /** Changed instances have the time of the write: programs state another DTSTAMP, or none. */

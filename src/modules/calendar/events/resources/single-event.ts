@@ -7,7 +7,7 @@ import {
 import { RecurrenceError } from '../../../../lib/recurrence/index.js';
 import type { ApiError } from '../../../../platform/http/errors.js';
 import { CalendarErrors, RuleErrors } from '../../calendar.errors.js';
-import { instantIn, invalid } from '../../model/vevent-time-parts.js';
+import { instantIn, invalid, isFloating } from '../../model/vevent-time-parts.js';
 import type { EventClock } from '../../model/vevent-times.js';
 import { type FileEvent, IcsFile, TooManyEventsError } from '../ics-file.js';
 
@@ -37,7 +37,8 @@ async function read(text: Uint8Array, zone: string): Promise<FileEvent> {
   const { notOneEvent, severalKinds, unsupportedComponent, method } = RESOURCE_PROBLEMS;
   try {
     const file = await IcsFile.read(() => Promise.resolve(piecesOf(text)), zone);
-    const { calendars, kinds } = file;
+    const { calendars, kinds, unfinished } = file;
+    if (unfinished) throw unfinished.error;
     if (calendars.length === 0) throw new ICalendarError('invalid_value', 'The text has no VCALENDAR');
     if (calendars.some((calendar) => propertyOf(calendar, 'METHOD')))
       throw problem(method, 'The text must not have a METHOD.');
@@ -69,8 +70,9 @@ function assertOrder(event: Component, clock: EventClock): void {
     return;
   }
   const [from, to] = [clock.start(event), clock.readStart(end)];
+  const until = isFloating(from) === isFloating(to) ? to : { ...from, wall: to.wall };
   // Some programs write an inclusive end, so a day may end on the day of its start.
-  if (from.isDate === to.isDate && instantIn(to, to.wall) < instantIn(from, from.wall))
+  if (from.isDate === to.isDate && instantIn(until, until.wall) < instantIn(from, from.wall))
     throw invalid('DTEND', 'must not be before DTSTART');
 }
 

@@ -68,6 +68,7 @@ function earlier(counted: Rule, dated: Rule, start: Start): Rule {
 /**
  * The instances that the rules of EXRULE exclude, as wall times on the clock of the start. RFC 5545 has no EXRULE any more (A.3); older
  * files do (RFC 2445, 4.8.5.2). They become dates, so that of two endless series the first years are compared.
+ * @param max the number of dates that the event has room for
  * @throws RecurrenceError
  */
 export function excludedByRules(
@@ -75,6 +76,7 @@ export function excludedByRules(
   start: Start,
   rules: readonly string[],
   warn: Warn,
+  max = MAX_DATES,
 ): number[] {
   const read = propertiesOf(event, 'EXRULE').flatMap(({ value }) => readRule(value, start, warn) ?? []);
   if (read.length === 0) return [];
@@ -88,9 +90,9 @@ export function excludedByRules(
   // The start is an instance of any series, but an exception only of a rule that it fits.
   if (!exceptions.some((rule) => fits(rule, start))) excluded.delete(start.wall);
   const both = walls.filter((wall) => excluded.has(wall));
-  if (both.length > MAX_DATES || (found.length === COMPARED && walls.length === COMPARED))
-    warn('exceptions_cut', `EXRULE excludes at most ${MAX_DATES} of the first ${COMPARED} dates.`);
-  return both.slice(0, MAX_DATES);
+  if (both.length > max || (found.length === COMPARED && walls.length === COMPARED))
+    warn('exceptions_cut', `EXRULE excludes at most ${max} of the first ${COMPARED} dates.`);
+  return both.slice(0, max);
 }
 
 const wallsOf = (rules: readonly Rule[], { wall: start, isDate }: Start): number[] =>

@@ -1,5 +1,5 @@
-import { type Component, parameterOf, type Property } from '../../../../lib/icalendar/index.js';
-import { addressOfUri, MAX_ATTENDEES, uriOfAddress } from '../../../../lib/itip/index.js';
+import { type Component, type Property } from '../../../../lib/icalendar/index.js';
+import { addressOfPerson, MAX_ATTENDEES, uriOfAddress } from '../../../../lib/itip/index.js';
 import { storableProperty } from './storable.js';
 
 /** Parameters that columns of an event and its attendees state. */
@@ -22,7 +22,7 @@ export function peopleParameters({ properties }: Component): Property[] {
   for (const each of properties) {
     const stored = STORED[each.name];
     if (!stored || found.size > MAX_ATTENDEES) continue;
-    const email = addressOfUri(each.value) ?? addressOfUri(parameterOf(each, 'EMAIL'));
+    const email = addressOfPerson(each);
     if (email === null && each.name === 'ORGANIZER') continue;
     const others = each.parameters.filter(({ name }) => !stored.has(name) && !MOMENTARY.has(name));
     const kept = email === null ? each : { ...each, parameters: others, value: uriOfAddress(email) };
@@ -38,7 +38,7 @@ export function peopleParameters({ properties }: Component): Property[] {
 export function withParameters(people: readonly Property[], kept: readonly Property[]): Property[] {
   if (kept.length === 0) return [...people];
   const parameters = new Map(kept.map((each) => [`${each.name} ${each.value}`, each.parameters]));
-  const others = kept.filter(({ name, value }) => name === 'ATTENDEE' && addressOfUri(value) === null);
+  const others = kept.filter((each) => each.name === 'ATTENDEE' && addressOfPerson(each) === null);
   return [
     ...people.map((each) => {
       const own = parameters.get(`${each.name} ${each.value}`) ?? [];

@@ -14,6 +14,7 @@ import { instanceKeysOf, recordFor, wholeOf } from '../../model/attendance.js';
 import { isOrphaned } from '../../model/dependent-properties.js';
 import { FOLLOWING, responseAt } from '../../model/event-policy.js';
 import type { EventRecord, ParticipantRow, ProposalRow } from '../../model/event-record.js';
+import { PRODUCT } from '../../model/ics/product.js';
 import {
   attendeeProperty,
   instanceVevent,
@@ -23,7 +24,6 @@ import {
   veventsOf,
 } from '../../model/vevent.js';
 
-const PRODUCT = '-//Workspace//Calendar//EN';
 /**
  * Properties that concern the organizer's own calendar only, and copies of the text and the place for single programs (RFC 9073, and
  * nearly all extensions), which may be older than these.
@@ -237,6 +237,9 @@ function writeCalendar(
   return { method, sequence, dtstamp, ics: formatComponent(calendar) };
 }
 
+/** Properties that have a zone of the event. Those of other programs may name zones that the file of the event defined. */
+const TIMES: ReadonlySet<string> = new Set(['DTSTART', 'DTEND', 'RECURRENCE-ID', 'RDATE', 'EXDATE']);
+
 /** A VTIMEZONE for each zone, for the years that the events cover. */
 function zonesOf(events: readonly Component[]): Component[] {
   const years = new Map<string, { from: number; to: number }>();
@@ -244,7 +247,7 @@ function zonesOf(events: readonly Component[]): Component[] {
     for (const each of properties) {
       const zone = parameterOf(each, 'TZID');
       const year = Number(each.value.slice(0, 4));
-      if (zone === undefined || !Number.isFinite(year)) continue;
+      if (zone === undefined || !TIMES.has(each.name) || !Number.isFinite(year)) continue;
       const known = years.get(zone) ?? { from: year, to: year };
       years.set(zone, { from: Math.min(known.from, year), to: Math.max(known.to, year) });
     }

@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { HTML_DESCRIPTIONS } from '../../../../lib/icalendar/index.js';
-import { DAY, formatWallTime, parseWallTime, readableZone } from '../../../../lib/recurrence/index.js';
+import {
+  DAY,
+  formatWallTime,
+  parseRule,
+  parseWallTime,
+  readableZone,
+} from '../../../../lib/recurrence/index.js';
 import {
   PRIORITIES,
   STATUSES,
@@ -8,7 +14,7 @@ import {
   type StoredReference,
   type StoredReminder,
 } from '../../tasks.schema.js';
-import type { SeriesPlace } from '../task-recurrence.js';
+import { namesDays, type SeriesPlace } from '../task-recurrence.js';
 import { seriesClock } from '../todo-instances.js';
 import { clockOf } from '../todo-reader.js';
 import { type HourChange, keptByDay, keptAtHour, SERIES_NAMES, withEndAfter } from '../todo-series.js';
@@ -150,17 +156,27 @@ function mergeRecurrence(
   return change ? { ...moved, rrule: withEndAfter(rrule, change) } : moved;
 }
 
-/** A series on the clock of another time zone: this occurrence is at the same moment, and the others are as far from it as they were. */
+/**
+ * A series on the clock of another time zone: this occurrence is at the same moment, and the others are as far from it as they were. If the
+ * rule names its days, they stay: the others are at the new hour on them, though the moment of this one may be on the day beside its own.
+ */
 function onClockOf(
   zone: string,
   series: StoredRecurrence,
   { due_at, time_zone }: SeriesTimes,
 ): StoredRecurrence {
   if (due_at === null || zone === time_zone || !series.start.includes('T')) return series;
-  const by = Math.round(wallIn(zone, due_at) - wallIn(time_zone, due_at));
-  const moved = (text: string): string => formatWallTime(boundWall((parseWallTime(text) ?? 0) + by));
-  const { scheduled, hour, ...rest } = series;
+  const old = wallIn(time_zone, due_at);
+  const by = Math.round(wallIn(zone, due_at) - old);
+  const isKept = namesDays(parseRule(series.rrule));
+  const moved = (text: string): string => {
+    const next = formatWallTime(boundWall((parseWallTime(text) ?? 0) + by));
+    return isKept ? text.slice(0, 10) + next.slice(10) : next;
+  };
+  const { hour, ...rest } = series;
   const start = moved(series.start);
+  // Without a day by the rule, it is that of the moment.
+  const scheduled = series.scheduled ?? (isKept ? dayOfWall(old) : undefined);
   if (scheduled === undefined) return { ...rest, start };
   const own = moved(scheduled + (hour ?? series.start.slice(10)));
   return { ...rest, start, scheduled: own.slice(0, 10), ...(hour !== undefined && { hour: own.slice(10) }) };
@@ -214,7 +230,7 @@ function hourChange(
   const [from, to] = [parseWallTime(before), parseWallTime(after)];
   if (from === null || to === null || !before.includes('T') || !after.includes('T')) return null;
   const isSameZone = task.time_zone === old.time_zone;
-  // In another zone, the series may be on other days.
+  // In another zone, a series whose rule names no days may be on other ones.
   const days = isSameZone ? 0 : Math.floor(to / DAY) - Math.floor(from / DAY);
   const wall = timeOfDay(to) - timeOfDay(from) + days * DAY;
   if (isSameZone && wall === 0) return null;

@@ -1,0 +1,2 @@
+/** The PRODID of our calendars. */
+export const PRODUCT = '-//Workspace//Calendar//EN';
