@@ -136,7 +136,9 @@ function contentTypeOf(header: unknown): ParsedMessage['contentType'] {
 function headerLines(lines: HeaderLines): Record<string, string[]> {
   const all = Object.create(null) as Record<string, string[]>;
   for (const { key, line } of lines.slice(0, MAX_HEADER_LINES)) {
-    const value = line
+    // One character a byte.
+    const value = Buffer.from(line, 'latin1')
+      .toString()
       .slice(line.indexOf(':') + 1)
       .replace(/\s+/g, ' ')
       .trim();
