@@ -86,7 +86,11 @@ function addressOf(element: readonly Token[]): ListedAddress | undefined {
     const inner = withoutComments(element.slice(open + 1, close < 0 ? undefined : close));
     const route = inner[0] && isAt(inner[0]) ? inner.findIndex((token) => isSpecial(token, ':')) : -1;
     const outer = [...element.slice(0, open), ...(close < 0 ? [] : element.slice(close + 1))];
-    return { name: phraseOf(outer) || lastComment(outer), address: writeTokens(inner.slice(route + 1)) };
+    const name = phraseOf(outer) || lastComment(outer);
+    const content = withoutScheme(inner.slice(route + 1));
+    return isName(content)
+      ? { name: name || phraseOf(content), address: '' }
+      : { name, address: writeTokens(content) };
   }
   const words = withoutComments(element);
   const at = words.findIndex(isAt);
@@ -104,6 +108,17 @@ function addressOf(element: readonly Token[]): ListedAddress | undefined {
     name: phraseOf([...words.slice(0, from), ...words.slice(to + 1)]) || lastComment(after),
     address: writeTokens(words.slice(from, to + 1)),
   };
+}
+
+/** Without the `mailto:` of a link. */
+const withoutScheme = (tokens: Token[]): Token[] =>
+  tokens[0]?.text.toLowerCase() === 'mailto' && tokens[1] && isSpecial(tokens[1], ':') ? tokens.slice(2) : tokens;
+
+/** True for words or a group within brackets, as in `<Undisclosed-Recipient:;>`. */
+function isName(tokens: readonly Token[]): boolean {
+  const at = tokens.findIndex(isAt);
+  const local = at < 0 ? tokens : tokens.slice(0, at);
+  return local.some((token) => isSpecial(token, ':')) || (at < 0 && tokens.length > 1);
 }
 
 /** True for neighbouring tokens of one address: without white space between them, or beside `@` or a dot. */

@@ -55,6 +55,7 @@ interface Internals {
   libmime: {
     decodeHeader(line: string): { value?: unknown };
     decodeWord(charset: string, encoding: string, text: string): string;
+    decodeWords(text: string): string;
   };
   processHeaders(lines: readonly HeaderLine[]): Headers;
   createNode(part: SplitPart): Part;
@@ -73,6 +74,8 @@ type Constructor = new (
 const ADDRESS_HEADERS = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc']);
 /** Headers of which the last one counts, as in mailparser. */
 const SINGLE_HEADERS = new Set(['from', 'sender', 'reply-to']);
+/** mailparser splits their ids at blanks. */
+const ID_HEADERS = ['message-id', 'in-reply-to', 'references'];
 const TEXT_TYPES: ReadonlySet<unknown> = new Set(['text/plain', 'text/html']);
 
 /** Texts that programs read, not users. A calendar is a scheduling message. */
@@ -83,7 +86,7 @@ export const MAX_TEXT = 1_048_576;
 const UNDECLARED = 'undeclared';
 
 /**
- * mailparser with ten corrections: the text of HTML, addresses and dates of other forms (RFC 5322), quotes in format=flowed (RFC 3676),
+ * mailparser with eleven corrections: the text of HTML, addresses, ids and dates of other forms (RFC 5322), quotes in format=flowed (RFC 3676),
  * text files, which mailparser puts into the text of the message, texts of other types than plain and HTML (RFC 2046 4.1.4), texts without
  * a known character set, character sets of seven bits that TextDecoder and libmime do not know, base64 with a text after it, and uuencode.
  */
@@ -112,6 +115,11 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       const values = (lines || []).filter(({ key }) => key === name).map(({ line }) => this.addresses(line));
       const last = values.at(-1);
       if (last) headers.set(name, (SINGLE_HEADERS.has(name) || values.length === 1 ? last : values) as never);
+    }
+    for (const name of ID_HEADERS) {
+      const values = (lines || []).filter(({ key }) => key === name).map(({ line }) => this.textOf(line));
+      const ids = name === 'references' ? values.join(' ') : values.at(-1);
+      if (ids !== undefined) headers.set(name, ids);
     }
     // mailparser takes the present time for a date that it cannot read.
     const date = (lines || []).findLast(({ key }) => key === 'date');
@@ -195,14 +203,26 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
 
   /** @returns the time of a Date header, also with comments and spaces within it (RFC 5322 4.3); an invalid Date for another text */
   private dateOf(line: string): Date {
+    return parseDate(removeComments(this.valueOf(line)));
+  }
+
+  /** The value of a field, unfolded. @param line one character a byte */
+  private valueOf(line: string): string {
     const { value } = this.libmime.decodeHeader(line);
-    return parseDate(removeComments(typeof value === 'string' ? value : ''));
+    return Buffer.from(typeof value === 'string' ? value : '', 'latin1').toString();
+  }
+
+  private textOf(line: string): string {
+    const value = this.valueOf(line);
+    try {
+      return this.libmime.decodeWords(value);
+    } catch {
+      return value;
+    }
   }
 
   private addresses(line: string): { value: ListedAddress[]; html: string; text: string } {
-    const { value } = this.libmime.decodeHeader(line);
-    const header = Buffer.from(typeof value === 'string' ? value : '', 'binary').toString();
-    const list = addressList(header);
+    const list = addressList(this.valueOf(line));
     this.decodeAddresses(list);
     return { value: list, html: this.getAddressesHTML(list), text: this.getAddressesText(list) };
   }

@@ -68,9 +68,12 @@ export function parseDate(text: string): Date {
   return new Date(local - offsetOf(zone) * 60_000);
 }
 
+/** A year, or a date in numbers. `Date` would read a date without a year as one of 2001. */
+const YEAR = /(?:^|[^+\-:\d])(?:\d{4})(?!\d)|\d[-/.]\d{1,2}[-/.]\d|\d[-/.][a-z]{3,9}[-/.]\d/i;
+
 /** A date in another form. Without a zone, `Date` would read it in that of the server. */
 const otherDate = (line: string): Date =>
-  new Date(ZONE.test(line) ? line : `${line.replace(/(\d)T(?=\d)/i, '$1 ')} Z`);
+  new Date(!YEAR.test(line) ? Number.NaN : ZONE.test(line) ? line : `${line.replace(/(\d)T(?=\d)/i, '$1 ')} Z`);
 
 function yearOf(digits: string): number {
   const year = Number(digits);
