@@ -7,6 +7,7 @@ import { parseDate } from './correction/dates.js';
 import {
   Base64Decoder,
   CharsetDetector,
+  JapaneseDecoder,
   joinFlowed,
   UU_ENCODINGS,
   UuDecoder,
@@ -82,6 +83,8 @@ const TEXT_TYPES: ReadonlySet<unknown> = new Set(['text/plain', 'text/html']);
 const DATA_TYPES = new Set(['calendar', 'css', 'directory', 'javascript', 'rtf', 'vcard', 'x-vcard', 'xml']);
 /** Maximum number of characters of a text or HTML that are stored, and of HTML that are read as text. */
 export const MAX_TEXT = 1_048_576;
+const UTF8 = /^utf-?8$/i;
+const ISO_2022_JP = /^(?:cs)?iso-?2022-?jp/i;
 /** In place of a character set that is absent, or ASCII, which is UTF-8 too. */
 const UNDECLARED = 'undeclared';
 
@@ -103,9 +106,12 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
     const { libmime } = this;
     const decodeWord = libmime.decodeWord.bind(libmime);
     libmime.decodeWord = (charset, encoding, text) => {
-      const [name] = charset.split('*', 1);
-      if (!isSevenBits(name)) return decodeWord(charset, encoding, text);
-      return decodeText(decodeWord('iso-8859-1', encoding, text), name);
+      const name = charset.split('*', 1)[0] ?? '';
+      const bytesOf = (): string => decodeWord('binary', encoding, text);
+      if (isSevenBits(name)) return decodeText(bytesOf(), name);
+      const word = decodeWord(charset, encoding, text);
+      // It takes an unknown set for UTF-8.
+      return word.includes('\ufffd') && !UTF8.test(name) && isLossyUtf8(word, bytesOf()) ? decodeText(bytesOf()) : word;
     };
   }
 
@@ -128,7 +134,8 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
   }
 
   override createNode(part: SplitPart): Part {
-    if (part.encoding === 'base64') part.getDecoder = () => new Base64Decoder();
+    if (part.encoding === 'base64')
+      part.getDecoder = () => new Base64Decoder(TEXT_TYPES.has(part.contentType || 'text/plain'));
     if (UU_ENCODINGS.has(part.encoding)) part.getDecoder = () => new UuDecoder();
     const created = super.createNode(part);
     part.filename = fileNameOf(created.headers) || part.filename;
@@ -164,6 +171,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
     return {
       decodeStream: (charset) => {
         try {
+          if (ISO_2022_JP.test(charset)) return new JapaneseDecoder(() => decoder.decodeStream(charset));
           if (charset !== UNDECLARED) return decoder.decodeStream(charset);
         } catch {
           // The name is unknown.
@@ -177,21 +185,21 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
   override getTextContent(): MessageText {
     const texts: string[] = [];
     const markups: string[] = [];
-    const visit = (part: Part, isAlternative: boolean): void => {
+    const visit = (part: Part, alternative?: Alternative): void => {
       const content = part.textContent;
       if (content && part.contentType === 'text/html') {
         markups.push(content);
-        if (!isAlternative || !this.hasText) texts.push(documentText(content.slice(0, MAX_TEXT)));
+        if (!alternative?.hasText) texts.push(documentText(content.slice(0, MAX_TEXT)));
       } else if (content) {
         const flow = this.flowed.get(part.node);
         const text = flow ? joinFlowed(content, flow.delSp) : content;
         texts.push(text);
-        if (!isAlternative && this.hasHtml) markups.push(this.textToHtml(text));
+        if (!alternative?.hasHtml && this.hasHtml) markups.push(this.textToHtml(text));
       }
-      const isWithin = isAlternative || part.contentType === 'multipart/alternative';
-      for (const child of part.children) visit(child, isWithin);
+      const own = part.contentType === 'multipart/alternative' ? textsOf(part) : undefined;
+      for (const child of part.children) visit(child, alternative ?? own);
     };
-    if (this.tree) visit(this.tree, false);
+    if (this.tree) visit(this.tree);
     return {
       type: 'text',
       ...(texts.length > 0 && { text: texts.join('\n') }),
@@ -228,6 +236,25 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
   }
 }
 
+/** True for the text that bytes (one character each) become as UTF-8 with U+FFFD in place of invalid ones. */
+const isLossyUtf8 = (text: string, bytes: string): boolean => text === Buffer.from(bytes, 'latin1').toString();
+
+/** Which texts the parts of a multipart/alternative have. */
+interface Alternative {
+  hasText: boolean;
+  hasHtml: boolean;
+}
+
+function textsOf({ contentType, textContent, children }: Part): Alternative {
+  const isShown = (textContent ?? '').trim() !== '';
+  const found = { hasText: isShown && contentType !== 'text/html', hasHtml: isShown && contentType === 'text/html' };
+  for (const { hasText, hasHtml } of children.map(textsOf)) {
+    found.hasText ||= hasText;
+    found.hasHtml ||= hasHtml;
+  }
+  return found;
+}
+
 function fileNameOf(headers: Headers): string | undefined {
   const parametersOf = (name: string): Record<string, string> =>
     (headers.get(name) as { params?: Record<string, string> } | undefined)?.params ?? {};
@@ -250,9 +277,14 @@ function isTextFile({ node, parent, contentType, disposition, headers }: Part): 
  * True for a text of another type than plain and HTML that is the message or the first part of it: receivers treat unknown types of text
  * as plain (RFC 2046 4.1.4). Alternatives are not shown beside the text.
  */
-function isOtherText({ node, parent, contentType }: Part): boolean {
+function isOtherText(part: Part): boolean {
+  const { node, parent, contentType } = part;
   const subtype = /^text\/(.+)$/.exec(contentType || '')?.[1];
   if (subtype === undefined || TEXT_TYPES.has(contentType) || DATA_TYPES.has(subtype)) return false;
   if (node.filename || (node.disposition && node.disposition !== 'inline')) return false;
-  return !parent || (parent.children.length === 1 && parent.contentType !== 'multipart/alternative');
+  return !parent || (parent.children.length === 1 && !isInAlternative(part));
+}
+
+function isInAlternative({ parent }: Part): boolean {
+  return parent !== undefined && (parent.contentType === 'multipart/alternative' || isInAlternative(parent));
 }
