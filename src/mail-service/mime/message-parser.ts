@@ -190,7 +190,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       if (content && part.contentType === 'text/html') {
         markups.push(content);
         if (!alternative?.hasText) texts.push(documentText(content.slice(0, MAX_TEXT)));
-      } else if (content) {
+      } else if (content && (content.trim() !== '' || !alternative?.hasHtml)) {
         const flow = this.flowed.get(part.node);
         const text = flow ? joinFlowed(content, flow.delSp) : content;
         texts.push(text);

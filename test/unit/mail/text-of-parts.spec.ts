@@ -16,7 +16,7 @@ const part = (type: string, ...body: string[]): string[] => [`Content-Type: text
 describe('the text and the HTML of several parts', () => {
   const read = async (...message: string[]) => {
     const { text, html } = await parse(message);
-    return [text.trim(), html?.replace(/<br\/>|<\/?p>/g, '').trim()];
+    return [text.trimEnd(), html?.replace(/<br\/>|<\/?p>/g, '').trim()];
   };
   const plain = part('plain', 'letter');
   const html = part('html', '<b>letter</b>');
