@@ -59,12 +59,16 @@ export async function parseMessage(source: Readable): Promise<ParsedMessage> {
   });
 }
 
+/** The HTML has pictures only, or no content beside a text, in which case the text is what users read. */
 function introOf(html: string | undefined, plain: string): string | null {
-  const text = html === undefined ? plain.slice(0, INTRO * 8) : startOf(html, INTRO * 4);
-  const line = text.replace(/\s+/g, ' ').trim();
-  if (line === '') return null;
-  return shortenText(line, INTRO);
+  const text = (html === undefined ? '' : oneLineOf(startOf(html, INTRO * 4))) || oneLineOf(plain.slice(0, INTRO * 8));
+  return text === '' ? null : shortenText(text, INTRO);
 }
+
+/** Newsletters fill the preview with blanks and invisible characters; a single one of these belongs to a word or an emoji. */
+const FILLING = /[\s\u034f\u00ad\u200b-\u200f\u2060-\u2064\u2800\ufeff]{2,}|\s/g;
+
+const oneLineOf = (text: string): string => text.replace(FILLING, ' ').trim();
 
 /** The visible text of HTML, which ends after `enough` characters. */
 function startOf(html: string, enough: number): string {

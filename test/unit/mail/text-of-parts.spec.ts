@@ -62,6 +62,18 @@ describe('the text and the HTML of several parts', () => {
   });
 });
 
+test('the preview is the text where the HTML has none', async () => {
+  const introOf = async (markup: string) =>
+    (await parse(multipart('alternative', 'b', part('plain', 'a letter'), part('html', markup)))).intro;
+  expect(await introOf('<html><body><br></body></html>')).toBe('a letter');
+  expect(await introOf('<img src="https://x.example/a.png">')).toBe('a letter');
+  expect(await introOf('<p>rich</p>')).toBe('rich');
+  const filling = '&#847; &zwnj; &nbsp; &#8199; &shy; &#65279;'.repeat(40);
+  expect(await introOf(`<div>offer</div><div>${filling}</div><p>&#1605;&#1740;&zwnj;&#1582;</p>`)).toBe(
+    'offer \u0645\u06cc\u200c\u062e',
+  );
+});
+
 describe('character sets', () => {
   const subjectOf = async (subject: string) => (await parse(`Subject: ${subject}`, '', 'text')).subject;
   const latin1 = (text: string): string => Buffer.from(text, 'latin1').toString('base64');
