@@ -138,7 +138,8 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       part.getDecoder = () => new Base64Decoder(TEXT_TYPES.has(part.contentType || 'text/plain'));
     if (UU_ENCODINGS.has(part.encoding)) part.getDecoder = () => new UuDecoder();
     const created = super.createNode(part);
-    part.filename = fileNameOf(created.headers) || part.filename;
+    const name = fileNameOf(created.headers) || part.filename || '';
+    part.filename = name.trim() === '' ? false : name;
     const location = created.headers.get('content-location');
     if (created.contentType === 'text/html' && typeof location === 'string')
       this.base ??= location.replace(/\s+/g, '');

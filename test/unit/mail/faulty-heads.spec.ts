@@ -138,6 +138,11 @@ describe('an inner multipart without its end', () => {
     for (const chunk of CHUNKS) expect((await parse(message, chunk)).text).toBe('one\n--middle\ntwo');
   });
 
+  test.each(['--outer', '--outer--', '--outer\r'])('the last line %j needs no line end', async (last) => {
+    const message = lines(outer, ['Content-Type: text/plain', '', 'one']) + last;
+    for (const chunk of CHUNKS) expect((await parse(message, chunk)).text).toBe('one');
+  });
+
   test('the same boundary in two levels', async () => {
     const same = (text: string) => text.replaceAll('inner', 'outer');
     const message = lines(outer, alternative.map(same), '--outer--', '--outer', file('a.png'), '--outer--');

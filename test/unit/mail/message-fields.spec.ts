@@ -87,8 +87,11 @@ describe('the ids of messages', () => {
   });
 });
 
-test('a date without a year is none', async () => {
+test('a date needs a year, and its offset no plus sign', async () => {
   for (const date of ['Thu Jan 01 00:00:10 +0000', 'Sat, 28 Nov 08:00:00 +0100', '28 Nov 08:00'])
     expect((await parse(`Date: ${date}`)).date).toBeNull();
+  expect((await parse('Date: 0001-01-01 00:00:00 +0000 UTC')).date).toBeNull();
+  expect((await parse('Date: 28 Nov 26 12:29:13 AM')).date).toBe('2026-11-28T00:29:13.000Z');
+  expect((await parse('Date: Sat, 28 Nov 2026 08:00:00 0100')).date).toBe('2026-11-28T07:00:00.000Z');
   expect((await parse('Date: 11/28/26 08:00:00 GMT')).date).toBe('2026-11-28T08:00:00.000Z');
 });

@@ -62,6 +62,20 @@ describe('the text and the HTML of several parts', () => {
   });
 });
 
+test('a part whose name is blank is no file', async () => {
+  const named = (type: string, body: string): string[] => [
+    `Content-Type: text/${type}; name=" "`,
+    'Content-Disposition: inline',
+    '',
+    body,
+  ];
+  const { text, html, attachments } = await parse(
+    multipart('mixed', 'b', part('plain', 'one'), named('plain', 'two'), named('html', '<b>three</b>')),
+  );
+  expect([text, attachments]).toEqual(['one\ntwo\nthree', []]);
+  expect(html).toContain('<b>three</b>');
+});
+
 test('the preview is the text where the HTML has none', async () => {
   const introOf = async (markup: string) =>
     (await parse(multipart('alternative', 'b', part('plain', 'a letter'), part('html', markup)))).intro;

@@ -264,8 +264,9 @@ export class ContentTypeCorrector extends Transform {
         at >= 0;
         at = lineWithDashes(pending, at)
       ) {
-        const end = pending.indexOf(LF, at);
-        if (end < 0 && !isEnd && pending.length - at <= MAX_BOUNDARY_LINE) {
+        const lineFeed = pending.indexOf(LF, at);
+        const end = lineFeed < 0 && isEnd ? pending.length : lineFeed;
+        if (end < 0 && pending.length - at <= MAX_BOUNDARY_LINE) {
           this.forward(at);
           this.isLineStart = true;
           return false;
