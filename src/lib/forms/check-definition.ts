@@ -14,7 +14,7 @@ import {
   type Section,
 } from './definition.js';
 import { compact, Fields } from './fields.js';
-import { isDate } from './kinds/values.js';
+import { isDate, isTime } from './kinds/values.js';
 import { isAnswerable, kindOf } from './kinds/index.js';
 import type { Comparison } from './kinds/kind.js';
 import { LogicPlan } from './logic.js';
@@ -169,7 +169,7 @@ function isComparable(
     case 'order':
       return question.type === 'date'
         ? isDate(value)
-        : typeof value === 'string' && /^\d\d:\d\d$/.test(value);
+        : isTime(value);
     case 'choice':
       if (operator !== 'in') return isOption(value);
       return Array.isArray(value) && value.length > 0 && value.every((id) => isOption(id));

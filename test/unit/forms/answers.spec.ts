@@ -113,6 +113,9 @@ describe('answers', () => {
       { options, rows: options, settings: { multiple: true } },
     ],
     ['matrix', { w: 'y' }, '! unknown_row', { options, rows: options }],
+    ['url', '\u202a https://x.example/a\u202c', 'https://x.example/a', {}],
+    ['url', '\u200bjavascript:alert(1)', '! is_url', {}],
+    ['short_text', 'Ma\u0308rz', 'Ma\u0308rz', { validation: { pattern: '\\p{L}{4}' } }],
     ['consent', false, false, {}],
     ['consent', false, '! required', { required: true }],
     ['file', { upload_ids: [ID.toUpperCase()] }, { upload_ids: [ID] }, {}],
@@ -204,6 +207,18 @@ describe('answers', () => {
     ]);
     expect(form.check({ a: false, c: 1 }).discarded).toEqual(['c']);
     expect(form.check({ b: 1 }).problems[0]).toMatchObject({ path: 'c', code: 'required' });
+  });
+
+  test('a consent that a rule requires must be given', () => {
+    const conditions = [{ question: 'a', operator: 'equals', value: 1 }];
+    const checked = checkDefinition({
+      sections: [{ id: 's', questions: [q('a', 'number'), q('b', 'consent')] }],
+      logic: [{ id: '1', action: 'require', target: 'b', conditions }],
+    });
+    const form = new AnswerChecker(checked.definition);
+    expect(form.check({ a: 1, b: false }).problems).toMatchObject([{ path: 'b', code: 'required' }]);
+    expect(form.check({ a: 1, b: true }).answers).toEqual({ a: 1, b: true });
+    expect(form.check({ a: 2, b: false }).answers).toEqual({ a: 2, b: false });
   });
 });
 

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { asciiDigits, charactersOf, mailAddress } from '../../text/index.js';
+import { asciiDigits, charactersOf, composeText, mailAddress } from '../../text/index.js';
 import {
   ANSWER_LIMITS,
   type AnswerFile,
@@ -45,7 +45,7 @@ export function isDate(value: unknown): value is string {
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(match[0]);
 }
 
-const isTime = (value: unknown): value is string => typeof value === 'string' && TIME.test(value);
+export const isTime = (value: unknown): value is string => typeof value === 'string' && TIME.test(value);
 
 /** Reads `min` and `max`, which have the form of answers. */
 const bounds =
@@ -167,9 +167,9 @@ const CONTENT_TYPE = /^[a-z]+\/(?:\*|[\w.+-]+)$/;
 export const CONSENT: Kind = {
   comparison: 'boolean',
   summary: 'boolean',
-  check: ({ required }, value) => {
+  check: (_question, value, isRequired) => {
     if (typeof value !== 'boolean') return problem('is_boolean', 'must be true or false');
-    return required && !value ? problem('required', 'must be accepted') : { answer: value };
+    return isRequired && !value ? problem('required', 'must be accepted') : { answer: value };
   },
   cells: (_question, answer) => [{ kind: 'boolean', value: answer as boolean }],
 };
@@ -269,7 +269,8 @@ function checkText(question: Question, value: unknown, lines: boolean): AnswerCh
     const length = charactersOf(given);
     if (length < min) return problem('min_length', `must be at least ${min} characters long`);
     if (length > max) return problem('max_length', `must be at most ${max} characters long`);
-    if (patternOf(question)?.matches(given) === false)
+    // Keyboards and file names of Apple decompose accents.
+    if (patternOf(question)?.matches(composeText(given)) === false)
       return problem('pattern', message ?? 'must have the required form');
     return { answer: given };
   });
@@ -288,7 +289,11 @@ const formatted = (code: string, message: string, valid: (value: string) => stri
 const EMAIL = /^[^\s@<>(),;:"[\]\\]{1,64}@(?=.{1,255}$)[^\s@.<>(),;:"[\]\\]+(?:\.[^\s@.<>(),;:"[\]\\]+)+$/u;
 const PHONE = /^\+?[\d ()./\p{Pd}]{3,40}(?:(?:;ext=|#|x|extn?\.?) ?\d{1,7})?$/iu;
 
-function httpUrl(value: string): string | null {
+/** Marks around a pasted text, such as those of its direction. */
+const INVISIBLE_ENDS = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
+
+function httpUrl(given: string): string | null {
+  const value = given.replaceAll(INVISIBLE_ENDS, '');
   const url = value.length <= 2048 && !/\s/.test(value) ? URL.parse(value) : null;
   return url && /^https?:$/.test(url.protocol) && url.hostname !== '' ? value : null;
 }
