@@ -6,6 +6,7 @@ import { attachmentName, isMediaType } from './clean-text.js';
 import { ContentTypeCorrector } from './correction/content-types.js';
 import type { AttachmentInfo } from './message.js';
 import { MessageParser } from './message-parser.js';
+import { isTnef, unpackTnef } from './tnef-files.js';
 
 const MAX_ATTACHMENTS = 1_000;
 const LINE = 76;
@@ -24,7 +25,7 @@ const OPTIONS = {
   checksumAlgo: 'sha256',
 };
 
-/** Called for each attachment; must read the content to its end. */
+/** Called for each attachment, with those in `winmail.dat`; must read the content to its end. */
 type OnAttachment = (attachment: AttachmentStream, id: string) => Promise<void>;
 
 /**
@@ -46,6 +47,11 @@ export async function walk(
   let text: MessageText | undefined;
   let count = 0;
   const works: Promise<void>[] = [];
+  const take = (attachment: AttachmentStream): Promise<void> => {
+    count += 1;
+    if (count > MAX_ATTACHMENTS) return Promise.reject(new Error('too many attachments'));
+    return onAttachment(attachment, `ATT${String(count).padStart(5, '0')}`);
+  };
   const ended = Promise.withResolvers<void>();
   parser.on('headers', (value) => (headers = value));
   parser.on('headerLines', (value) => (lines = value));
@@ -54,10 +60,7 @@ export async function walk(
       text = data;
       return;
     }
-    count += 1;
-    const id = `ATT${String(count).padStart(5, '0')}`;
-    const work =
-      count > MAX_ATTACHMENTS ? Promise.reject(new Error('too many attachments')) : onAttachment(data, id);
+    const work = isTnef(data) ? takeFiles(data, take) : take(data);
     works.push(work);
     work.then(() => data.release(), ended.reject);
   });
@@ -78,6 +81,13 @@ export async function walk(
     source.destroy();
   }
   return { headers, lines, text, base: parser.base ?? locationOf(headers) };
+}
+
+async function takeFiles(
+  attachment: AttachmentStream,
+  take: (file: AttachmentStream) => Promise<void>,
+): Promise<void> {
+  for await (const file of unpackTnef(attachment)) await take(file);
 }
 
 /** The address of a part (RFC 2557), which links name. */
