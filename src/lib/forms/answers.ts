@@ -94,7 +94,6 @@ export class AnswerChecker {
       : kindOf(question).check(question, value, isRequired);
     if ('problem' in checked) problems.push({ path: id, ...checked.problem });
     else if ('answer' in checked) accepted.set(id, checked.answer);
-    else if (isRequired)
-      problems.push({ path: id, code: 'required', message: 'must be answered' });
+    else if (isRequired) problems.push({ path: id, code: 'required', message: 'must be answered' });
   }
 }

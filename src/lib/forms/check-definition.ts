@@ -167,9 +167,7 @@ function isComparable(
     case 'boolean':
       return typeof value === 'boolean';
     case 'order':
-      return question.type === 'date'
-        ? isDate(value)
-        : isTime(value);
+      return question.type === 'date' ? isDate(value) : isTime(value);
     case 'choice':
       if (operator !== 'in') return isOption(value);
       return Array.isArray(value) && value.length > 0 && value.every((id) => isOption(id));

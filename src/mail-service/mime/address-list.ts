@@ -112,7 +112,9 @@ function addressOf(element: readonly Token[]): ListedAddress | undefined {
 
 /** Without the `mailto:` of a link. */
 const withoutScheme = (tokens: Token[]): Token[] =>
-  tokens[0]?.text.toLowerCase() === 'mailto' && tokens[1] && isSpecial(tokens[1], ':') ? tokens.slice(2) : tokens;
+  tokens[0]?.text.toLowerCase() === 'mailto' && tokens[1] && isSpecial(tokens[1], ':')
+    ? tokens.slice(2)
+    : tokens;
 
 /** True for words or a group within brackets, as in `<Undisclosed-Recipient:;>`. */
 function isName(tokens: readonly Token[]): boolean {

@@ -4,14 +4,8 @@ import { decodeText, isSevenBits } from '../../lib/content-lines/index.js';
 import { documentText } from '../../lib/html/index.js';
 import { addressList, type ListedAddress, removeComments } from './address-list.js';
 import { parseDate } from './correction/dates.js';
-import {
-  Base64Decoder,
-  CharsetDetector,
-  JapaneseDecoder,
-  joinFlowed,
-  UU_ENCODINGS,
-  UuDecoder,
-} from './correction/decoders.js';
+import { Base64Decoder, CharsetDetector, JapaneseDecoder, joinFlowed } from './correction/decoders.js';
+import { splitUuencoded, UU_ENCODINGS, UuDecoder, type UuFile } from './correction/uuencode.js';
 
 /** A part as mailsplit announces it. */
 interface SplitPart {
@@ -89,13 +83,16 @@ const ISO_2022_JP = /^(?:cs)?iso-?2022-?jp/i;
 const UNDECLARED = 'undeclared';
 
 /**
- * mailparser with eleven corrections: the text of HTML, addresses, ids and dates of other forms (RFC 5322), quotes in format=flowed (RFC 3676),
+ * mailparser with corrections: the text of HTML, addresses, ids and dates of other forms (RFC 5322), quotes in format=flowed (RFC 3676),
  * text files, which mailparser puts into the text of the message, texts of other types than plain and HTML (RFC 2046 4.1.4), texts without
- * a known character set, character sets of seven bits that TextDecoder and libmime do not know, base64 with a text after it, and uuencode.
+ * a known character set, character sets of seven bits that TextDecoder and libmime do not know, base64 with a text after it, and uuencode,
+ * also in a text.
  */
 export class MessageParser extends (MailParser as unknown as Constructor) {
   /** The Content-Location of the HTML. */
   base: string | undefined;
+  /** The uuencoded files of the text, after its end. */
+  readonly files: UuFile[] = [];
   private readonly flowed = new Map<SplitPart, { delSp: boolean }>();
   /** The part that is processed is HTML. */
   private isHtml = false;
@@ -111,7 +108,9 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       if (isSevenBits(name)) return decodeText(bytesOf(), name);
       const word = decodeWord(charset, encoding, text);
       // It takes an unknown set for UTF-8.
-      return word.includes('\ufffd') && !UTF8.test(name) && isLossyUtf8(word, bytesOf()) ? decodeText(bytesOf()) : word;
+      return word.includes('\ufffd') && !UTF8.test(name) && isLossyUtf8(word, bytesOf())
+        ? decodeText(bytesOf())
+        : word;
     };
   }
 
@@ -193,7 +192,9 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
         if (!alternative?.hasText) texts.push(documentText(content.slice(0, MAX_TEXT)));
       } else if (content && (content.trim() !== '' || !alternative?.hasHtml)) {
         const flow = this.flowed.get(part.node);
-        const text = flow ? joinFlowed(content, flow.delSp) : content;
+        const split = splitUuencoded(content);
+        this.files.push(...split.files);
+        const text = flow ? joinFlowed(split.text, flow.delSp) : split.text;
         texts.push(text);
         if (!alternative?.hasHtml && this.hasHtml) markups.push(this.textToHtml(text));
       }
@@ -238,7 +239,8 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
 }
 
 /** True for the text that bytes (one character each) become as UTF-8 with U+FFFD in place of invalid ones. */
-const isLossyUtf8 = (text: string, bytes: string): boolean => text === Buffer.from(bytes, 'latin1').toString();
+const isLossyUtf8 = (text: string, bytes: string): boolean =>
+  text === Buffer.from(bytes, 'latin1').toString();
 
 /** Which texts the parts of a multipart/alternative have. */
 interface Alternative {
@@ -248,7 +250,10 @@ interface Alternative {
 
 function textsOf({ contentType, textContent, children }: Part): Alternative {
   const isShown = (textContent ?? '').trim() !== '';
-  const found = { hasText: isShown && contentType !== 'text/html', hasHtml: isShown && contentType === 'text/html' };
+  const found = {
+    hasText: isShown && contentType !== 'text/html',
+    hasHtml: isShown && contentType === 'text/html',
+  };
   for (const { hasText, hasHtml } of children.map(textsOf)) {
     found.hasText ||= hasText;
     found.hasHtml ||= hasHtml;

@@ -26,9 +26,7 @@ export class CalendarPartFinder {
   }
 
   /** @returns a reader of this attachment's content, or undefined where it is not needed */
-  readerOf(
-    attachment: AttachmentStream,
-  ): ((content: AsyncIterable<Buffer>) => Promise<void>) | undefined {
+  readerOf(attachment: AttachmentStream): ((content: AsyncIterable<Buffer>) => Promise<void>) | undefined {
     const { contentType, headers } = attachment;
     // The parser sets no string for a type that it cannot read.
     const type = typeof contentType === 'string' ? contentType.toLowerCase() : '';

@@ -61,7 +61,8 @@ export async function parseMessage(source: Readable): Promise<ParsedMessage> {
 
 /** The HTML has pictures only, or no content beside a text, in which case the text is what users read. */
 function introOf(html: string | undefined, plain: string): string | null {
-  const text = (html === undefined ? '' : oneLineOf(startOf(html, INTRO * 4))) || oneLineOf(plain.slice(0, INTRO * 8));
+  const text =
+    (html === undefined ? '' : oneLineOf(startOf(html, INTRO * 4))) || oneLineOf(plain.slice(0, INTRO * 8));
   return text === '' ? null : shortenText(text, INTRO);
 }
 
@@ -114,7 +115,9 @@ const textOf = (header: unknown): string => (typeof header === 'string' ? toOneL
 function messageIds(header: unknown): string[] {
   const words = (typeof header === 'string' ? header : '').match(/<[^<>]*>|[^<>\s,]+/g) ?? [];
   return words
-    .filter((word) => word.includes('@') || (!/\s/.test(word) && (word.startsWith('<') || words.length === 1)))
+    .filter(
+      (word) => word.includes('@') || (!/\s/.test(word) && (word.startsWith('<') || words.length === 1)),
+    )
     .map((id) => (id.startsWith('<') ? id.replace(/[ \t\r\n]+/g, '') : `<${id}>`))
     .filter((id) => id.length <= MAX_MESSAGE_ID && isMessageId(id));
 }

@@ -1,13 +1,10 @@
-import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { AttachmentStream, Headers } from 'mailparser';
-import { detectMimeType } from 'nodemailer/lib/mime-funcs';
-import { isMediaType } from './clean-text.js';
-import { readTnef, type TnefFile } from './tnef.js';
+import type { AttachmentStream } from 'mailparser';
+import { toAttachment } from './file-attachment.js';
+import { readTnef } from './tnef.js';
 
 /** A longer stream, in bytes, stays one attachment. */
 const MAX_LENGTH = 33_554_432;
-const CHUNK = 65_536;
 
 const FROM_TNEF: WeakSet<object> = new WeakSet();
 
@@ -33,7 +30,11 @@ export async function* unpackTnef(attachment: AttachmentStream): AsyncGenerator<
     length += (value as Buffer).length;
   }
   const found = isComplete ? readTnef(Buffer.concat(chunks)) : undefined;
-  for (const file of found?.files ?? []) yield toAttachment(file);
+  for (const file of found?.files ?? []) {
+    const one = toAttachment(file);
+    FROM_TNEF.add(one);
+    yield one;
+  }
   if (found && found.files.length > 0 && !found.hasMore) return;
   yield Object.create(attachment, {
     content: { value: Readable.from(contentOf(chunks, source)) },
@@ -44,33 +45,4 @@ export async function* unpackTnef(attachment: AttachmentStream): AsyncGenerator<
 async function* contentOf(chunks: readonly Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   yield* chunks;
   yield* { [Symbol.asyncIterator]: () => rest };
-}
-
-function toAttachment({ filename, contentType, content }: TnefFile): AttachmentStream {
-  const type = isMediaType(contentType) ? contentType : detectMimeType(filename);
-  const headers: Headers = new Map();
-  headers.set('content-type', { value: type, params: {} });
-  headers.set('content-transfer-encoding', 'base64');
-  const hash = createHash('sha256');
-  async function* hashed(): AsyncGenerator<Buffer> {
-    for (let at = 0; at < content.length; at += CHUNK) {
-      const chunk = content.subarray(at, at + CHUNK);
-      hash.update(chunk);
-      yield chunk;
-    }
-    attachment.checksum = hash.digest('hex');
-  }
-  const attachment = {
-    type: 'attachment',
-    content: Readable.from(hashed()),
-    contentType: type,
-    contentDisposition: 'attachment',
-    filename,
-    headers,
-    checksum: '',
-    related: false,
-    release: () => undefined,
-  } as unknown as AttachmentStream;
-  FROM_TNEF.add(attachment);
-  return attachment;
 }

@@ -6,6 +6,7 @@ import { attachmentName, isMediaType } from './clean-text.js';
 import { ContentTypeCorrector } from './correction/content-types.js';
 import type { AttachmentInfo } from './message.js';
 import { MessageParser } from './message-parser.js';
+import { toAttachment } from './file-attachment.js';
 import { isTnef, unpackTnef } from './tnef-files.js';
 
 const MAX_ATTACHMENTS = 1_000;
@@ -25,7 +26,7 @@ const OPTIONS = {
   checksumAlgo: 'sha256',
 };
 
-/** Called for each attachment, with those in `winmail.dat`; must read the content to its end. */
+/** Called for each attachment, with those in `winmail.dat` and in the text; must read the content to its end. */
 type OnAttachment = (attachment: AttachmentStream, id: string) => Promise<void>;
 
 /**
@@ -76,6 +77,7 @@ export async function walk(
     await ended.promise;
     // The parser does not wait for the last attachment.
     await Promise.all(works);
+    for (const file of parser.files) await take(toAttachment(file));
   } finally {
     parser.destroy();
     source.destroy();

@@ -128,13 +128,13 @@ describe('an inner multipart without its end', () => {
   });
 
   test('a part keeps lines that name the boundary of no open multipart', async () => {
-    const message = lines(
-      outer,
-      related,
-      ['Content-Type: text/plain', '', 'one', '--middle--'],
-      '--outer',
-      ['Content-Type: text/plain', '', '--middle', 'two', '--outer--'],
-    );
+    const message = lines(outer, related, ['Content-Type: text/plain', '', 'one', '--middle--'], '--outer', [
+      'Content-Type: text/plain',
+      '',
+      '--middle',
+      'two',
+      '--outer--',
+    ]);
     for (const chunk of CHUNKS) expect((await parse(message, chunk)).text).toBe('one\n--middle\ntwo');
   });
 

@@ -3,7 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import { composeMessage } from '../../../src/mail-service/mime/compose-message.js';
 import { parseMessage } from '../../../src/mail-service/mime/parse-message.js';
 
-const parse = (...head: string[]) => parseMessage(Readable.from([Buffer.from([...head, '', 'text'].join('\r\n'))]));
+const parse = (...head: string[]) =>
+  parseMessage(Readable.from([Buffer.from([...head, '', 'text'].join('\r\n'))]));
 
 describe('a sender without an address', () => {
   test.each([

@@ -7,7 +7,8 @@ import { readTnef } from '../../../src/mail-service/mime/tnef.js';
 import { runs } from '../../support/property-runs.ts';
 
 const u16 = (value: number): Buffer => Buffer.from([value & 255, value >> 8]);
-const u32 = (value: number): Buffer => Buffer.from([value & 255, (value >> 8) & 255, (value >> 16) & 255, value >>> 24]);
+const u32 = (value: number): Buffer =>
+  Buffer.from([value & 255, (value >> 8) & 255, (value >> 16) & 255, value >>> 24]);
 const attribute = (level: number, id: number, data: Buffer): Buffer =>
   Buffer.concat([Buffer.from([level]), u16(id), u16(6), u32(data.length), data, u16(0)]);
 const tnef = (...attributes: Buffer[]): Buffer =>
@@ -73,7 +74,11 @@ describe('winmail.dat of Outlook', () => {
       { id: 'ATT00002', filename: 'Список.txt', contentType: 'text/plain', decodedSize: 8 },
       { id: 'ATT00003', filename: 'last.txt', decodedSize: 4 },
     ]);
-    expect(attachments[0]).toMatchObject({ disposition: 'attachment', cid: null, transferEncoding: 'base64' });
+    expect(attachments[0]).toMatchObject({
+      disposition: 'attachment',
+      cid: null,
+      transferEncoding: 'base64',
+    });
     expect(attachments[0]?.hash).not.toBe(attachments[1]?.hash);
     expect(await Promise.all(attachments.map(({ id }) => contentOf(raw, id)))).toEqual([
       'the plan',
@@ -114,14 +119,11 @@ describe('winmail.dat of Outlook', () => {
   test('malformed bytes end the stream, and no other error occurs', () => {
     for (let length = 0; length < TWO.length; length += 1) readTnef(TWO.subarray(0, length));
     fc.assert(
-      fc.property(
-        fc.array(fc.tuple(fc.nat(TWO.length - 1), fc.nat(255)), { maxLength: 8 }),
-        (changes) => {
-          const bytes = Buffer.from(TWO);
-          for (const [at, value] of changes) bytes[at] = value;
-          readTnef(bytes);
-        },
-      ),
+      fc.property(fc.array(fc.tuple(fc.nat(TWO.length - 1), fc.nat(255)), { maxLength: 8 }), (changes) => {
+        const bytes = Buffer.from(TWO);
+        for (const [at, value] of changes) bytes[at] = value;
+        readTnef(bytes);
+      }),
       { numRuns: runs(3_000) },
     );
   });

@@ -76,7 +76,13 @@ const ZERO_YEAR = /^0\d{3}\b/;
 
 /** A date in another form. Without a zone, `Date` would read it in that of the server. */
 const otherDate = (line: string): Date =>
-  new Date(!YEAR.test(line) || ZERO_YEAR.test(line) ? Number.NaN : ZONE.test(line) ? line : `${line.replace(/(\d)T(?=\d)/i, '$1 ')} Z`);
+  new Date(
+    !YEAR.test(line) || ZERO_YEAR.test(line)
+      ? Number.NaN
+      : ZONE.test(line)
+        ? line
+        : `${line.replace(/(\d)T(?=\d)/i, '$1 ')} Z`,
+  );
 
 function yearOf(digits: string): number {
   const year = Number(digits);

@@ -27,7 +27,8 @@ export function splitHead(text: string): Head {
   let isEmpty = false;
   const written = text.startsWith(MARK) ? text.slice(MARK.length) : text;
   for (const line of written.split(/(?<=\n)(?![ \t])/)) {
-    const continues = (isOpen && PARAMETER.test(line)) || (isEmpty && line.trim() !== '' && !FIELD.test(line));
+    const continues =
+      (isOpen && PARAMETER.test(line)) || (isEmpty && line.trim() !== '' && !FIELD.test(line));
     if (continues) all.at(-1)?.push(`\t${line}`);
     else all.push([line]);
     isOpen = line.trimEnd().endsWith(';');
