@@ -77,6 +77,7 @@ const TEXT_TYPES: ReadonlySet<unknown> = new Set(['text/plain', 'text/html']);
 const DATA_TYPES = new Set(['calendar', 'css', 'directory', 'javascript', 'rtf', 'vcard', 'x-vcard', 'xml']);
 /** Maximum number of characters of a text or HTML that are stored, and of HTML that are read as text. */
 export const MAX_TEXT = 1_048_576;
+const TWITTER_LINK = /<a href="https:\/\/twitter\.com\/\w{1,15}">(@\w{1,15})<\/a>/g;
 const UTF8 = /^utf-?8$/i;
 const ISO_2022_JP = /^(?:cs)?iso-?2022-?jp/i;
 /** In place of a character set that is absent, or ASCII, which is UTF-8 too. */
@@ -209,6 +210,11 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
         ? { html: markups.join('<br/>\n') }
         : { textAsHtml: texts.map((text) => this.textToHtml(text)).join('<br/>\n') }),
     };
+  }
+
+  /** mailparser would make `@name` a link to Twitter. */
+  override textToHtml(text: string): string {
+    return super.textToHtml(text).replaceAll(TWITTER_LINK, '$1');
   }
 
   /** @returns the time of a Date header, also with comments and spaces within it (RFC 5322 4.3); an invalid Date for another text */

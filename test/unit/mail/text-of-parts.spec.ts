@@ -62,6 +62,14 @@ describe('the text and the HTML of several parts', () => {
   });
 });
 
+test('names with @ in a text are no links, addresses are', async () => {
+  const { html } = await parse('', '@pat and @eli_2: https://twitter.com/pat, pat@example.com');
+  expect(html).toBe(
+    '<p>@pat and @eli_2: <a href="https://twitter.com/pat">https://twitter.com/pat</a>, ' +
+      '<a href="mailto:pat@example.com">pat@example.com</a></p>',
+  );
+});
+
 test('a part whose name is blank is no file', async () => {
   const named = (type: string, body: string): string[] => [
     `Content-Type: text/${type}; name=" "`,
