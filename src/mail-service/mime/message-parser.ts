@@ -93,7 +93,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
   /** The Content-Location of the HTML. */
   base: string | undefined;
   /** The uuencoded files of the text, after its end. */
-  readonly files: UuFile[] = [];
+  readonly filesInText: UuFile[] = [];
   private readonly flowed = new Map<SplitPart, { delSp: boolean }>();
   /** The part that is processed is HTML. */
   private isHtml = false;
@@ -194,7 +194,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       } else if (content && (content.trim() !== '' || !alternative?.hasHtml)) {
         const flow = this.flowed.get(part.node);
         const split = splitUuencoded(content);
-        this.files.push(...split.files);
+        this.filesInText.push(...split.files);
         const text = flow ? joinFlowed(split.text, flow.delSp) : split.text;
         texts.push(text);
         if (!alternative?.hasHtml && this.hasHtml) markups.push(this.textToHtml(text));
@@ -219,17 +219,17 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
 
   /** @returns the time of a Date header, also with comments and spaces within it (RFC 5322 4.3); an invalid Date for another text */
   private dateOf(line: string): Date {
-    return parseDate(removeComments(this.valueOf(line)));
+    return parseDate(removeComments(this.unfoldedValue(line)));
   }
 
   /** The value of a field, unfolded. @param line one character a byte */
-  private valueOf(line: string): string {
+  private unfoldedValue(line: string): string {
     const { value } = this.libmime.decodeHeader(line);
     return Buffer.from(typeof value === 'string' ? value : '', 'latin1').toString();
   }
 
   private textOf(line: string): string {
-    const value = this.valueOf(line);
+    const value = this.unfoldedValue(line);
     try {
       return this.libmime.decodeWords(value);
     } catch {
@@ -238,7 +238,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
   }
 
   private addresses(line: string): { value: ListedAddress[]; html: string; text: string } {
-    const list = addressList(this.valueOf(line));
+    const list = addressList(this.unfoldedValue(line));
     this.decodeAddresses(list);
     return { value: list, html: this.getAddressesHTML(list), text: this.getAddressesText(list) };
   }

@@ -1,3 +1,5 @@
+import { TextDecoder } from 'node:util';
+
 /** A file in a TNEF stream. */
 export interface TnefFile {
   filename: string;

@@ -77,7 +77,7 @@ export async function walk(
     await ended.promise;
     // The parser does not wait for the last attachment.
     await Promise.all(works);
-    for (const file of parser.files) await take(toAttachment(file));
+    for (const file of parser.filesInText) await take(toAttachment(file));
   } finally {
     parser.destroy();
     source.destroy();

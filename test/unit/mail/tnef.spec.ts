@@ -19,8 +19,14 @@ const unicode = (id: number, text: string): Buffer =>
   Buffer.concat([u16(0x1f), u16(id), u32(1), padded(Buffer.from(`${text}\0`, 'utf16le'))]);
 /** A property with a name, of two numbers, which come before the others. */
 const named = Buffer.concat([
-  ...[u16(0x1003), u16(0x8001), Buffer.alloc(16), u32(1), padded(Buffer.from('Key\0', 'utf16le'))],
-  ...[u32(2), u32(7), u32(8)],
+  u16(0x1003),
+  u16(0x8001),
+  Buffer.alloc(16),
+  u32(1),
+  padded(Buffer.from('Key\0', 'utf16le')),
+  u32(2),
+  u32(7),
+  u32(8),
 ]);
 const properties = (...list: Buffer[]): Buffer =>
   attribute(2, 0x9005, Buffer.concat([u32(list.length + 1), named, ...list]));

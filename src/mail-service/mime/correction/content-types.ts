@@ -297,7 +297,7 @@ export class ContentTypeCorrector extends Transform {
     this.forward(at);
     const lineEnd = line.endsWith('\r') ? '\r\n' : '\n';
     const inner = multiparts.splice(level + 1).filter(({ hasEnded }) => !hasEnded);
-    const ends = inner.reverse().map(({ boundary }) => `--${boundary}--${lineEnd}`);
+    const ends = inner.toReversed().map(({ boundary }) => `--${boundary}--${lineEnd}`);
     this.push(Buffer.from(`${ends.join('')}--${name}${lineEnd}`, 'latin1'));
     multipart.hasEnded = isEnd;
     this.inHead = !isEnd;
