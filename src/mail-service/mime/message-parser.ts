@@ -4,8 +4,14 @@ import { decodeText, isSevenBits } from '../../lib/content-lines/index.js';
 import { documentText } from '../../lib/html/index.js';
 import { addressList, type ListedAddress, removeComments } from './address-list.js';
 import { parseDate } from './correction/dates.js';
-import { Base64Decoder, CharsetDetector, JapaneseDecoder, joinFlowed } from './correction/decoders.js';
-import { splitUuencoded, UU_ENCODINGS, UuDecoder, type UuFile } from './correction/uuencode.js';
+import {
+  Base64Decoder,
+  CharsetDetector,
+  JapaneseDecoder,
+  joinFlowed,
+  UU_ENCODINGS,
+  UuDecoder,
+} from './correction/decoders.js';
 
 /** A part as mailsplit announces it. */
 interface SplitPart {
@@ -86,14 +92,11 @@ const UNDECLARED = 'undeclared';
 /**
  * mailparser with corrections: the text of HTML, addresses, ids and dates of other forms (RFC 5322), quotes in format=flowed (RFC 3676),
  * text files, which mailparser puts into the text of the message, texts of other types than plain and HTML (RFC 2046 4.1.4), texts without
- * a known character set, character sets of seven bits that TextDecoder and libmime do not know, base64 with a text after it, and uuencode,
- * also in a text.
+ * a known character set, character sets of seven bits that TextDecoder and libmime do not know, base64 with a text after it, and uuencode.
  */
 export class MessageParser extends (MailParser as unknown as Constructor) {
   /** The Content-Location of the HTML. */
   base: string | undefined;
-  /** The uuencoded files of the text, after its end. */
-  readonly filesInText: UuFile[] = [];
   private readonly flowed = new Map<SplitPart, { delSp: boolean }>();
   /** The part that is processed is HTML. */
   private isHtml = false;
@@ -193,9 +196,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
         if (!alternative?.hasText) texts.push(documentText(content.slice(0, MAX_TEXT)));
       } else if (content && (content.trim() !== '' || !alternative?.hasHtml)) {
         const flow = this.flowed.get(part.node);
-        const split = splitUuencoded(content);
-        this.filesInText.push(...split.files);
-        const text = flow ? joinFlowed(split.text, flow.delSp) : split.text;
+        const text = flow ? joinFlowed(content, flow.delSp) : content;
         texts.push(text);
         if (!alternative?.hasHtml && this.hasHtml) markups.push(this.textToHtml(text));
       }

@@ -1,6 +1,5 @@
 import type { AttachmentStream } from 'mailparser';
 import type { Bytes, FileBytes } from '../storage/bytes.js';
-import { isTnef } from './tnef-files.js';
 
 /** A calendar of a message. */
 export interface CalendarPart {
@@ -26,11 +25,14 @@ export class CalendarPartFinder {
   }
 
   /** @returns a reader of this attachment's content, or undefined where it is not needed */
-  readerOf(attachment: AttachmentStream): ((content: AsyncIterable<Buffer>) => Promise<void>) | undefined {
-    const { contentType, headers } = attachment;
+  readerOf({
+    contentType,
+    filename,
+    headers,
+  }: AttachmentStream): ((content: AsyncIterable<Buffer>) => Promise<void>) | undefined {
     // The parser sets no string for a type that it cannot read.
     const type = typeof contentType === 'string' ? contentType.toLowerCase() : '';
-    if (isTnef(attachment)) {
+    if (type === 'application/ms-tnef' || /^winmail\.dat$/i.test(filename ?? '')) {
       this.offer(RANKS.tnef, { method: null, content: null });
       return undefined;
     }

@@ -6,8 +6,6 @@ import { attachmentName, isMediaType } from './clean-text.js';
 import { ContentTypeCorrector } from './correction/content-types.js';
 import type { AttachmentInfo } from './message.js';
 import { MessageParser } from './message-parser.js';
-import { toAttachment } from './file-attachment.js';
-import { isTnef, unpackTnef } from './tnef-files.js';
 
 const MAX_ATTACHMENTS = 1_000;
 const LINE = 76;
@@ -26,7 +24,7 @@ const OPTIONS = {
   checksumAlgo: 'sha256',
 };
 
-/** Called for each attachment, with those in `winmail.dat` and in the text; must read the content to its end. */
+/** Called for each attachment; must read the content to its end. */
 type OnAttachment = (attachment: AttachmentStream, id: string) => Promise<void>;
 
 /**
@@ -48,11 +46,6 @@ export async function walk(
   let text: MessageText | undefined;
   let count = 0;
   const works: Promise<void>[] = [];
-  const take = (attachment: AttachmentStream): Promise<void> => {
-    count += 1;
-    if (count > MAX_ATTACHMENTS) return Promise.reject(new Error('too many attachments'));
-    return onAttachment(attachment, `ATT${String(count).padStart(5, '0')}`);
-  };
   const ended = Promise.withResolvers<void>();
   parser.on('headers', (value) => (headers = value));
   parser.on('headerLines', (value) => (lines = value));
@@ -61,7 +54,10 @@ export async function walk(
       text = data;
       return;
     }
-    const work = isTnef(data) ? takeFiles(data, take) : take(data);
+    count += 1;
+    const id = `ATT${String(count).padStart(5, '0')}`;
+    const work =
+      count > MAX_ATTACHMENTS ? Promise.reject(new Error('too many attachments')) : onAttachment(data, id);
     works.push(work);
     work.then(() => data.release(), ended.reject);
   });
@@ -77,19 +73,11 @@ export async function walk(
     await ended.promise;
     // The parser does not wait for the last attachment.
     await Promise.all(works);
-    for (const file of parser.filesInText) await take(toAttachment(file));
   } finally {
     parser.destroy();
     source.destroy();
   }
   return { headers, lines, text, base: parser.base ?? locationOf(headers) };
-}
-
-async function takeFiles(
-  attachment: AttachmentStream,
-  take: (file: AttachmentStream) => Promise<void>,
-): Promise<void> {
-  for await (const file of unpackTnef(attachment)) await take(file);
 }
 
 /** The address of a part (RFC 2557), which links name. */

@@ -106,6 +106,62 @@ export class Base64Decoder extends Transform {
 
 const lettersOf = (piece: string): string => piece.replace(/[^A-Za-z\d+/]+/g, '');
 
+/** The transfer encodings that mean uuencode; none is standard (RFC 2045 6.3). */
+export const UU_ENCODINGS: ReadonlySet<string> = new Set(['x-uuencode', 'uuencode', 'x-uue', 'uue']);
+/** A line, or several empty ones. */
+const LINES = /(?:\r?\n)+|[^\n]+\n?/g;
+const BEGIN = /^begin [0-7]{3,4} ./;
+
+/** Decodes the file between the lines `begin` and `end` (POSIX uuencode). Passes the text before it through, without empty lines. */
+export class UuDecoder extends Transform {
+  private line = '';
+  private state: 'before' | 'within' | 'after' = 'before';
+  private hasText = false;
+  /** The file is not longer than its text: lines without their bytes would be a small mail with a huge file. */
+  private room = 0;
+
+  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
+    const lines = (this.line + chunk.toString('latin1')).match(LINES) ?? [];
+    const last = lines.at(-1) ?? '';
+    const isComplete = last.endsWith('\n') || last.length > MAX_LINE;
+    this.line = isComplete ? '' : (lines.pop() ?? '');
+    this.push(Buffer.concat(lines.map((line) => this.decode(line))));
+    done();
+  }
+
+  override _flush(done: TransformCallback): void {
+    this.push(this.decode(this.line));
+    done();
+  }
+
+  private decode(line: string): Buffer {
+    if (this.state === 'before' && BEGIN.test(line)) this.state = 'within';
+    else if (this.state === 'before') {
+      this.hasText ||= line.trim() !== '';
+      if (this.hasText) return Buffer.from(line, 'latin1');
+    } else if (this.state === 'within' && line.trimEnd() === 'end') this.state = 'after';
+    else if (this.state === 'within') {
+      this.room += line.length;
+      const bytes = bytesOf(line.replace(/\r?\n$/, ''), this.room);
+      this.room -= bytes.length;
+      return bytes;
+    }
+    return Buffer.alloc(0);
+  }
+}
+
+/** The bytes of a line, whose first character is their count. Blanks at its end may have been removed. @param max number of bytes */
+function bytesOf(line: string, max: number): Buffer {
+  const valueAt = (index: number): number => (line.length > index ? (line.charCodeAt(index) - 32) & 63 : 0);
+  const bytes = Buffer.alloc(Math.min(valueAt(0), max));
+  for (let n = 0; n < bytes.length; n += 1) {
+    const at = 1 + Math.floor(n / 3) * 4 + (n % 3);
+    const shift = (n % 3) * 2;
+    bytes[n] = (valueAt(at) << (2 + shift)) | (valueAt(at + 1) >> (4 - shift));
+  }
+  return bytes;
+}
+
 /**
  * Joins the lines of a text in format=flowed (RFC 3676). Each paragraph becomes one line, with the quote marks of its depth.
  * mailparser joins quoted lines with their marks and ignores their depth.
