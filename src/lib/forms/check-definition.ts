@@ -14,7 +14,7 @@ import {
   type Section,
 } from './definition.js';
 import { compact, Fields } from './fields.js';
-import { isDate, isTime } from './kinds/values.js';
+import { isDate } from './kinds/values.js';
 import { isAnswerable, kindOf } from './kinds/index.js';
 import type { Comparison } from './kinds/kind.js';
 import { LogicPlan } from './logic.js';
@@ -167,7 +167,10 @@ function isComparable(
     case 'boolean':
       return typeof value === 'boolean';
     case 'order':
-      return question.type === 'date' ? isDate(value) : isTime(value);
+      // Stored forms and reports have times such as 24:00, the end of a day.
+      return question.type === 'date'
+        ? isDate(value)
+        : typeof value === 'string' && /^\d\d:\d\d$/.test(value);
     case 'choice':
       if (operator !== 'in') return isOption(value);
       return Array.isArray(value) && value.length > 0 && value.every((id) => isOption(id));

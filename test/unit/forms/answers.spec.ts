@@ -115,7 +115,11 @@ describe('answers', () => {
     ['matrix', { w: 'y' }, '! unknown_row', { options, rows: options }],
     ['url', '\u202a https://x.example/a\u202c', 'https://x.example/a', {}],
     ['url', '\u200bjavascript:alert(1)', '! is_url', {}],
-    ['short_text', 'Ma\u0308rz', 'Ma\u0308rz', { validation: { pattern: '\\p{L}{4}' } }],
+    ['url', '\u{e0001}https://x.example/a\u{e007f}', 'https://x.example/a', {}],
+    ['url', '\u200b', undefined, {}],
+    ['short_text', 'Ma\u0308rz', 'M\u00e4rz', { validation: { pattern: '\\p{L}{4}' } }],
+    ['short_text', 'a\u0308', '! min_length', { validation: { min_length: 2 } }],
+    ['long_text', 'a\u0308', '\u00e4', { validation: { max_length: 1 } }],
     ['consent', false, false, {}],
     ['consent', false, '! required', { required: true }],
     ['file', { upload_ids: [ID.toUpperCase()] }, { upload_ids: [ID] }, {}],
@@ -124,6 +128,13 @@ describe('answers', () => {
     ['section_text', 'x', '! unknown_question', {}],
   ])('%s: %j becomes %j', (type, given, expected, more) => {
     expect(answer(type, given, more)).toEqual(expected);
+  });
+
+  test('the time to check an address does not grow with the square of its invisible characters', () => {
+    const value = `x${'\u200b'.repeat(9_998)}x`;
+    const start = performance.now();
+    expect(answer('url', value)).toBe('! is_url');
+    expect(performance.now() - start).toBeLessThan(200);
   });
 
   test('required questions, unknown questions and other values are reported', () => {

@@ -79,7 +79,8 @@ describe('definitions', () => {
     expect(compare('b', 'equals', 'y')).toEqual(['logic.0.conditions.0.value comparable']);
     expect(compare('b', 'in', ['x'])).toEqual([]);
     expect(compare('d', 'at_least', '23:59')).toEqual([]);
-    expect(compare('d', 'at_least', '24:61')).toEqual(['logic.0.conditions.0.value comparable']);
+    expect(compare('d', 'at_most', '24:00')).toEqual([]);
+    expect(compare('d', 'at_least', '9:00')).toEqual(['logic.0.conditions.0.value comparable']);
     expect(compare('c', 'equals', 'y')).toEqual(
       ['logic.0.target unknown_target'].slice(1).concat(['logic.0.conditions.0.operator is_in']),
     );

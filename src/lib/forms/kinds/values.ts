@@ -45,7 +45,7 @@ export function isDate(value: unknown): value is string {
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(match[0]);
 }
 
-export const isTime = (value: unknown): value is string => typeof value === 'string' && TIME.test(value);
+const isTime = (value: unknown): value is string => typeof value === 'string' && TIME.test(value);
 
 /** Reads `min` and `max`, which have the form of answers. */
 const bounds =
@@ -251,7 +251,7 @@ function parseText(fields: Fields): Partial<Question> {
   return { validation: compact(rules) };
 }
 
-/** Text is stored as given. */
+/** Text without control characters. */
 function plain(value: unknown, check: (given: string) => AnswerCheck): AnswerCheck {
   if (typeof value !== 'string') return problem('is_string', 'must be text');
   if (charactersOf(value) > ANSWER_LIMITS.text)
@@ -265,14 +265,15 @@ function checkText(question: Question, value: unknown, lines: boolean): AnswerCh
   const limit = pattern ? MAX_MATCHED_TEXT : ANSWER_LIMITS.text;
   const max = Math.min(question.validation?.max_length ?? limit, limit);
   return plain(value, (given) => {
+    // Keyboards and file names of Apple decompose accents.
+    const composed = composeText(given);
     if (!lines && /[\n\r]/.test(given)) return problem('one_line', 'must be one line');
-    const length = charactersOf(given);
+    const length = charactersOf(composed);
     if (length < min) return problem('min_length', `must be at least ${min} characters long`);
     if (length > max) return problem('max_length', `must be at most ${max} characters long`);
-    // Keyboards and file names of Apple decompose accents.
-    if (patternOf(question)?.matches(composeText(given)) === false)
+    if (patternOf(question)?.matches(composed) === false)
       return problem('pattern', message ?? 'must have the required form');
-    return { answer: given };
+    return { answer: composed };
   });
 }
 
@@ -289,11 +290,18 @@ const formatted = (code: string, message: string, valid: (value: string) => stri
 const EMAIL = /^[^\s@<>(),;:"[\]\\]{1,64}@(?=.{1,255}$)[^\s@.<>(),;:"[\]\\]+(?:\.[^\s@.<>(),;:"[\]\\]+)+$/u;
 const PHONE = /^\+?[\d ()./\p{Pd}]{3,40}(?:(?:;ext=|#|x|extn?\.?) ?\d{1,7})?$/iu;
 
-/** Marks around a pasted text, such as those of its direction. */
-const INVISIBLE_ENDS = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
+const INVISIBLE = /[\s\p{Cf}]/u;
+
+/** Without blanks and marks around a pasted text, such as those of its direction. */
+function trimInvisible(text: string): string {
+  const characters = [...text];
+  const isVisible = (character: string): boolean => !INVISIBLE.test(character);
+  const end = characters.findLastIndex(isVisible) + 1;
+  return characters.slice(0, end).slice(characters.findIndex(isVisible)).join('');
+}
 
 function httpUrl(given: string): string | null {
-  const value = given.replaceAll(INVISIBLE_ENDS, '');
+  const value = trimInvisible(given);
   const url = value.length <= 2048 && !/\s/.test(value) ? URL.parse(value) : null;
   return url && /^https?:$/.test(url.protocol) && url.hostname !== '' ? value : null;
 }
