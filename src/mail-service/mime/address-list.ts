@@ -88,7 +88,7 @@ function addressOf(element: readonly Token[]): ListedAddress | undefined {
     const outer = [...element.slice(0, open), ...(close < 0 ? [] : element.slice(close + 1))];
     const name = phraseOf(outer) || lastComment(outer);
     const content = withoutScheme(inner.slice(route + 1));
-    return isName(content)
+    return isGroup(content)
       ? { name: name || phraseOf(content), address: '' }
       : { name, address: writeTokens(content) };
   }
@@ -110,17 +110,19 @@ function addressOf(element: readonly Token[]): ListedAddress | undefined {
   };
 }
 
-/** Without the `mailto:` of a link. */
+const SCHEME = /^(?:mailto|smtp)$/i;
+
+/** Without the `mailto:` of a link, or the `smtp:` of a directory. */
 const withoutScheme = (tokens: Token[]): Token[] =>
-  tokens[0]?.text.toLowerCase() === 'mailto' && tokens[1] && isSpecial(tokens[1], ':')
+  tokens[0] && SCHEME.test(tokens[0].text) && tokens[1] && isSpecial(tokens[1], ':')
     ? tokens.slice(2)
     : tokens;
 
-/** True for words or a group within brackets, as in `<Undisclosed-Recipient:;>`. */
-function isName(tokens: readonly Token[]): boolean {
+/** True for an empty group within brackets, as in `<Undisclosed-Recipient:;>` or `<Undisclosed-Recipient:@list.example;>`. */
+function isGroup(tokens: readonly Token[]): boolean {
   const at = tokens.findIndex(isAt);
-  const local = at < 0 ? tokens : tokens.slice(0, at);
-  return local.some((token) => isSpecial(token, ':')) || (at < 0 && tokens.length > 1);
+  const last = at < 0 ? tokens.at(-1) : tokens[at - 1];
+  return last !== undefined && isSpecial(last, ':');
 }
 
 /** True for neighbouring tokens of one address: without white space between them, or beside `@` or a dot. */

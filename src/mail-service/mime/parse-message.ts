@@ -149,9 +149,8 @@ function headerLines(lines: HeaderLines): Record<string, string[]> {
   const all = Object.create(null) as Record<string, string[]>;
   for (const { key, line } of lines.slice(0, MAX_HEADER_LINES)) {
     // One character a byte.
-    const value = Buffer.from(line, 'latin1')
+    const value = Buffer.from(line.slice(line.indexOf(':') + 1), 'latin1')
       .toString()
-      .slice(line.indexOf(':') + 1)
       .replace(/\s+/g, ' ')
       .trim();
     (all[cutText(key, 200)] ??= []).push(cutText(value, MAX_HEADER_VALUE));

@@ -62,6 +62,23 @@ describe('a head without an empty line after it', () => {
     });
   });
 
+  test('keeps a text that looks like a field with parameters, and what follows', async () => {
+    const message = lines(
+      'Content-Type: multipart/mixed; boundary=b',
+      ['', '--b', 'hello;', 'x=1', '', 'rest of the body', '--b'],
+      'Content-Type: application/pdf; name=a.pdf',
+      ['Content-Transfer-Encoding: base64', '', base64('the plan of the jetty'), '--b--'],
+    );
+    for (const chunk of CHUNKS) {
+      const { text, attachments } = await parse(message, chunk);
+      expect(text).toBe('hello;\nx=1\n\nrest of the body');
+      expect(attachments).toMatchObject([{ filename: 'a.pdf', decodedSize: 21 }]);
+      const afterField = lines('Content-Type: text/plain', 'hello;', 'x=1', 'y=2', '', 'rest');
+      expect((await parse(afterField, chunk)).text).toBe('hello;\nx=1\ny=2\n\nrest');
+      expect((await parse(lines('hello;', 'x=1', '', 'rest'), chunk)).text).toBe('hello;\nx=1\n\nrest');
+    }
+  });
+
   test('is of a message that has no field', async () => {
     expect((await parse(lines('good morning', '', 'Pat'))).text).toBe('good morning\n\nPat');
   });

@@ -12,7 +12,6 @@ describe('a sender without an address', () => {
     ['a bounce with a longer name', 'Mail Delivery System <>', 'Mail Delivery System'],
     ['a local user', 'root', 'root'],
     ['a name in an encoded word', '=?utf-8?Q?J=C3=BCrgen?=', 'Jürgen'],
-    ['words in brackets', '<system administrator>', 'system administrator'],
   ])('is shown by the name: %s', async (_, from, name) => {
     expect((await parse(`From: ${from}`)).from).toEqual({ address: '', name });
   });
@@ -28,8 +27,24 @@ describe('a sender without an address', () => {
     const { to, replyTo } = await parse('To: <Undisclosed-Recipient:;>, Pat', 'Reply-To: Pat <>');
     expect([to, replyTo]).toEqual([[], []]);
     expect((await parse('To: <Undisclosed-Recipient:@list.example;>')).to).toEqual([]);
-    expect((await parse('To: <mailto:pat@x.example>')).to).toEqual([{ address: 'pat@x.example', name: '' }]);
   });
+});
+
+test.each([
+  ['mailto:pat@x.example', 'pat@x.example'],
+  ['SMTP:pat@x.example', 'pat@x.example'],
+  ['a:b@x.example', 'a:b@x.example'],
+  ['a b@x.example', 'ab@x.example'],
+  ['/O=A/OU=B/CN=pat doe', '/O=A/OU=B/CN=patdoe'],
+])('an address in brackets stays one: <%s>', async (written, address) => {
+  const expected = { address, name: 'Pat' };
+  const { from, to } = await parse(`From: Pat <${written}>`, `To: Pat <${written}>`);
+  expect([from, to]).toEqual([expected, [expected]]);
+});
+
+test('the name of a raw field may have letters of several bytes', async () => {
+  const { headers } = await parse('X-Näme-ÄÖÜ: some value', 'Subject: crane');
+  expect(Object.values(headers)).toEqual([['some value'], ['crane']]);
 });
 
 test('subjects and names are one line', async () => {
@@ -94,5 +109,8 @@ test('a date needs a year, and its offset no plus sign', async () => {
   expect((await parse('Date: 0001-01-01 00:00:00 +0000 UTC')).date).toBeNull();
   expect((await parse('Date: 28 Nov 26 12:29:13 AM')).date).toBe('2026-11-28T00:29:13.000Z');
   expect((await parse('Date: Sat, 28 Nov 2026 08:00:00 0100')).date).toBe('2026-11-28T07:00:00.000Z');
+  for (const date of ['November 28, 26 8:00 AM', '28. November, 26 8:00 AM', '11/28/26, 8:00 AM'])
+    expect((await parse(`Date: ${date}`)).date).toBe('2026-11-28T08:00:00.000Z');
+  expect((await parse('Date: Nov 28, 08:00')).date).toBeNull();
   expect((await parse('Date: 11/28/26 08:00:00 GMT')).date).toBe('2026-11-28T08:00:00.000Z');
 });

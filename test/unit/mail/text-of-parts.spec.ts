@@ -132,4 +132,14 @@ test('a text that is not base64, contrary to its header, is shown', async () => 
   const body = ['Dear Pat, the crane', 'is free at nine', '', 'Eli'];
   expect((await parse(head, body)).text).toBe(body.join('\n'));
   expect((await parse(head, 'RGVhciBQYXQs', 'a footer of a list')).text).toBe('Dear Pat,');
+  expect((await parse(head, 'the crane is free')).text).toBe('the crane is free');
+});
+
+test('base64 may have blanks within its lines', async () => {
+  const head = ['Content-Type: text/plain; charset=utf-8', 'Content-Transfer-Encoding: base64', ''];
+  expect((await parse(head, 'SGVs bG8g d29y bGQ=')).text).toBe('Hello world');
+  expect((await parse(head, 'SGVs\tbG8g d29y', 'bGQh')).text).toBe('Hello world!');
+  const long = Buffer.from('the crane is free. '.repeat(1_000)).toString('base64');
+  const spaced = (long.match(/.{1,5}/g) ?? []).join(' ');
+  expect((await parse(head, spaced)).text).toBe('the crane is free. '.repeat(1_000));
 });

@@ -71,7 +71,8 @@ export function parseDate(text: string): Date {
 }
 
 /** A year of four digits, or a date with one of two. `Date` would read a date without a year, or of the year 1, as one of 2001. */
-const YEAR = /(?:^|[^+\-:\d])[1-9]\d{3}(?!\d)|\d[-/. ](?:\d{1,2}|[a-z]{3,9}\.?)[-/. ]\d{1,4}(?![\d:])/i;
+const YEAR =
+  /(?:^|[^+\-:\d])[1-9]\d{3}(?!\d)|(?:\d[-/., ]+(?:\d{1,2}|[a-z]{3,9}\.?)|[a-z]{3}\.?[-/., ]+\d{1,2})[-/., ]+\d{1,4}(?![\d:])/i;
 const ZERO_YEAR = /^0\d{3}\b/;
 
 /** A date in another form. Without a zone, `Date` would read it in that of the server. */

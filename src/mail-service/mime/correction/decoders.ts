@@ -13,7 +13,7 @@ const LONG_RUN = /[A-Za-z\d+/]{32}/;
 const NARROW = 32;
 /** Letters of a line that a text hardly has without a blank, beside a few other characters. */
 const MIN_WIDTH = 8;
-/** The beginning of a text: base64 has no words. */
+/** The beginning of a text, or data with blanks within its lines. */
 const WORDS = /\S\s+\S+\s+\S/;
 const IN_ALPHABET = /^[A-Za-z\d+/]*[=\s]*$/;
 const IN_GROUPS = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2,3}=+|[=\s]+)?$/;
@@ -65,7 +65,7 @@ export class Base64Decoder extends Transform {
         this.line = piece;
         break;
       }
-      if (this.mayBePlain && !this.hasData && WORDS.test(piece)) {
+      if (this.mayBePlain && !this.hasData && isText(piece, isWhole)) {
         this.isPlain = true;
         return this.decode(text.slice(index), isEnd);
       }
@@ -105,6 +105,13 @@ export class Base64Decoder extends Transform {
 }
 
 const lettersOf = (piece: string): string => piece.replace(/[^A-Za-z\d+/]+/g, '');
+
+/** Whether the beginning of a line has words that are no base64. @param isWhole the piece has the whole line */
+function isText(piece: string, isWhole: boolean): boolean {
+  if (!WORDS.test(piece)) return false;
+  const joined = piece.replace(/\s+/g, '');
+  return !(isWhole ? IN_GROUPS : IN_ALPHABET).test(joined);
+}
 
 /** The transfer encodings that mean uuencode; none is standard (RFC 2045 6.3). */
 export const UU_ENCODINGS: ReadonlySet<string> = new Set(['x-uuencode', 'uuencode', 'x-uue', 'uue']);

@@ -16,7 +16,7 @@ const EMPTY_FIELD = /^[\w-]+:\s*$/;
  */
 export interface Head {
   fields: string[];
-  /** The beginning of the body: lines that are no fields and that the sender has not separated from the head. */
+  /** The beginning of the body, as it is written: lines that are no fields and that the sender has not separated from the head. */
   body: string;
 }
 
@@ -29,16 +29,20 @@ export function splitHead(text: string): Head {
   for (const line of written.split(/(?<=\n)(?![ \t])/)) {
     const continues =
       (isOpen && PARAMETER.test(line)) || (isEmpty && line.trim() !== '' && !FIELD.test(line));
-    if (continues) all.at(-1)?.push(`\t${line}`);
+    if (continues) all.at(-1)?.push(line);
     else all.push([line]);
     isOpen = line.trimEnd().endsWith(';');
     isEmpty = EMPTY_FIELD.test(line);
   }
-  const fields = all.map((pieces) => pieces.join(''));
+  // A tab folds the lines of a field.
+  const fields = all.map((pieces) => pieces.join('\t'));
   const last = fields.findLastIndex((field) => FIELD.test(field) || MBOX.test(field));
-  const rest = fields.slice(last + 1);
-  if (!rest.some((line) => line.trim() !== '')) return { fields, body: '' };
-  return { fields: [...fields.slice(0, last + 1), '\r\n'], body: rest.join('') };
+  const body = all
+    .slice(last + 1)
+    .flat()
+    .join('');
+  if (body.trim() === '') return { fields, body: '' };
+  return { fields: [...fields.slice(0, last + 1), '\r\n'], body };
 }
 
 const HIGH = /[\x80-\xff]/;
