@@ -179,15 +179,16 @@ describe('answers', () => {
   });
 
   test.each([
-    ['equals', 'M\u00e4rz'],
-    ['contains', '\u00e4R'],
+    ['equals', 'Ma\u0308rz'],
+    ['contains', 'a\u0308R'],
   ])('composed and decomposed text are one: %s', (operator, value) => {
     const conditions = [{ question: 'a', operator, value }];
     const form = checker(
       [q('a', 'short_text'), q('b', 'number')],
       [{ id: '1', action: 'show', target: 'b', conditions }],
     );
-    expect(form.check({ a: 'Ma\u0308rz', b: 5 }).answers).toEqual({ a: 'Ma\u0308rz', b: 5 });
+    for (const a of ['Ma\u0308rz', 'M\u00e4rz'])
+      expect(form.check({ a, b: 5 }).answers).toEqual({ a: 'M\u00e4rz', b: 5 });
   });
 
   test('a rule can require an answer, and hide a whole section', () => {
