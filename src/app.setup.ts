@@ -8,7 +8,7 @@ import { AppModule } from './app.module.js';
 import { API_PREFIX, type Config } from './config/config.js';
 import { serveDocs } from './docs/serve-docs.js';
 import { DAV_PATH, DavServer, WELL_KNOWN } from './modules/dav/index.js';
-import { SCIM_ERRORS } from './modules/scim/index.js';
+import { removeNeedlessSlashes, SCIM_ERRORS } from './modules/scim/index.js';
 import { OIDC_PATH, SignInServer } from './modules/sign-in/index.js';
 import { ApiExceptionFilter } from './platform/http/server/exception.filter.js';
 import { Errors } from './platform/http/errors.js';
@@ -57,6 +57,7 @@ export async function createApp(config: Config, databaseUrl: string): Promise<Se
   const loop = new LoopWatch(logger, metrics);
   nest.use(requestLifecycle({ logger, accessLog: new AccessLog(config), metrics, loop }));
   if (config.corsOrigins.length > 0) nest.enableCors(corsOptions(config.corsOrigins));
+  nest.use(removeNeedlessSlashes);
   nest.setGlobalPrefix(API_PREFIX);
   const dependencies = nest.get(Dependencies);
   const onStorageFull = () => dependencies.reportFull(DATABASE_STORAGE);

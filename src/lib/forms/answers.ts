@@ -88,10 +88,12 @@ export class AnswerChecker {
       return;
     }
     const value = given.get(id);
-    const checked = isBlank(value) ? { empty: true as const } : kindOf(question).check(question, value);
+    const isRequired = this.plan.isRequired(question, accepted);
+    const checked = isBlank(value)
+      ? { empty: true as const }
+      : kindOf(question).check(question, value, isRequired);
     if ('problem' in checked) problems.push({ path: id, ...checked.problem });
     else if ('answer' in checked) accepted.set(id, checked.answer);
-    else if (this.plan.isRequired(question, accepted))
-      problems.push({ path: id, code: 'required', message: 'must be answered' });
+    else if (isRequired) problems.push({ path: id, code: 'required', message: 'must be answered' });
   }
 }

@@ -167,6 +167,7 @@ function isComparable(
     case 'boolean':
       return typeof value === 'boolean';
     case 'order':
+      // Stored forms and reports have times such as 24:00, the end of a day.
       return question.type === 'date'
         ? isDate(value)
         : typeof value === 'string' && /^\d\d:\d\d$/.test(value);

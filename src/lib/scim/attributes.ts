@@ -140,14 +140,16 @@ export const scopeOfValues = (attribute: Attribute): Scope => ({
 
 /**
  * Finds the attribute that a path without filter names, such as `userName`, `name.familyName` or
- * `urn:...:enterprise:2.0:User:department`. Names are compared without case.
+ * `urn:...:enterprise:2.0:User:department`, for which some clients write `urn:...:enterprise:2.0:User.department`. Names are compared
+ * without case.
  * @returns undefined for an unknown name
  */
 export function findPath(scope: Scope, text: string): AttributePath | undefined {
   const lower = text.toLowerCase();
   for (const extension of scope.extensions) {
-    if (!lower.startsWith(`${extension.id.toLowerCase()}:`)) continue;
-    const found = inAttributes(extension.attributes, text.slice(extension.id.length + 1));
+    const { length } = extension.id;
+    if (!lower.startsWith(extension.id.toLowerCase()) || !/[:.]/.test(lower.charAt(length))) continue;
+    const found = inAttributes(extension.attributes, text.slice(length + 1));
     return found && { extension: extension.id, ...found };
   }
   const own = scope.schemaId !== undefined && lower.startsWith(`${scope.schemaId.toLowerCase()}:`);

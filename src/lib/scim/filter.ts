@@ -105,14 +105,17 @@ class Parser {
   }
 
   /**
-   * A condition on one value of a list: `emails[type eq "work" and value co "@x"]`. Microsoft Entra also sends the form
-   * `emails[type eq "work"].value co "@x"`, which RFC 7644 has for paths only; both have the same meaning.
+   * A condition on one value of a list: `emails[type eq "work" and value co "@x"]`. Microsoft Entra also sends the forms
+   * `emails[type eq "work"].value co "@x"`, which RFC 7644 has for paths only, and `emails[type eq "work"] eq "a@x"`; all have the
+   * same meaning.
    */
   private some(name: string): Filter {
     const path = this.find(name);
     const filter = this.valueFilter(name);
-    if (this.peek()?.startsWith('.') !== true) return { op: 'some', path, filter };
-    const sub = this.subPath(path.attribute, this.word());
+    const next = this.peek();
+    const isSub = next?.startsWith('.') === true;
+    if (!isSub && !isComparison(next?.toLowerCase() ?? '')) return { op: 'some', path, filter };
+    const sub = this.subPath(path.attribute, isSub ? this.word() : '.value');
     return { op: 'some', path, filter: { op: 'and', filters: [filter, this.comparison(sub)] } };
   }
 

@@ -86,7 +86,11 @@ function addressOf(element: readonly Token[]): ListedAddress | undefined {
     const inner = withoutComments(element.slice(open + 1, close < 0 ? undefined : close));
     const route = inner[0] && isAt(inner[0]) ? inner.findIndex((token) => isSpecial(token, ':')) : -1;
     const outer = [...element.slice(0, open), ...(close < 0 ? [] : element.slice(close + 1))];
-    return { name: phraseOf(outer) || lastComment(outer), address: writeTokens(inner.slice(route + 1)) };
+    const name = phraseOf(outer) || lastComment(outer);
+    const content = withoutScheme(inner.slice(route + 1));
+    return isGroup(content)
+      ? { name: name || phraseOf(content), address: '' }
+      : { name, address: writeTokens(content) };
   }
   const words = withoutComments(element);
   const at = words.findIndex(isAt);
@@ -104,6 +108,21 @@ function addressOf(element: readonly Token[]): ListedAddress | undefined {
     name: phraseOf([...words.slice(0, from), ...words.slice(to + 1)]) || lastComment(after),
     address: writeTokens(words.slice(from, to + 1)),
   };
+}
+
+const SCHEME = /^(?:mailto|smtp)$/i;
+
+/** Without the `mailto:` of a link, or the `smtp:` of a directory. */
+const withoutScheme = (tokens: Token[]): Token[] =>
+  tokens[0] && SCHEME.test(tokens[0].text) && tokens[1] && isSpecial(tokens[1], ':')
+    ? tokens.slice(2)
+    : tokens;
+
+/** True for an empty group within brackets, as in `<Undisclosed-Recipient:;>` or `<Undisclosed-Recipient:@list.example;>`. */
+function isGroup(tokens: readonly Token[]): boolean {
+  const at = tokens.findIndex(isAt);
+  const last = at < 0 ? tokens.at(-1) : tokens[at - 1];
+  return last !== undefined && isSpecial(last, ':');
 }
 
 /** True for neighbouring tokens of one address: without white space between them, or beside `@` or a dot. */

@@ -1,7 +1,13 @@
 import { charactersOf, cutText } from '../../lib/text/index.js';
 
-/** True for a Message-ID that is safe in a header. Others could be folded into lines that form headers of their own. */
-export const isMessageId = (id: string): boolean => /^<[\x21-\x3b\x3d\x3f-\x7e]+>$/.test(id);
+/**
+ * True for a Message-ID that is safe in a header. Others could be folded into lines that form headers of their own. RFC 6532 permits
+ * characters beyond ASCII.
+ */
+export const isMessageId = (id: string): boolean => /^<[^<>\p{Z}\p{C}]+>$/u.test(id);
+
+/** The text in one line, without control characters. */
+export const toOneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ').trim();
 
 /** True for a media type with parameters that is valid in a header (RFC 9110 8.3.1). */
 export const isMediaType = (type: string): boolean =>
@@ -15,8 +21,7 @@ const MAX_ENDING = 32;
  * characters with its extension. '' for a name that has nothing else.
  */
 export function attachmentName(written: string): string {
-  const name = written
-    .replaceAll(/\p{Cc}+/gu, ' ')
+  const name = toOneLine(written)
     .replace(/^.*[/\\]/, '')
     .trim();
   if (/^\.*$/.test(name)) return '';

@@ -118,6 +118,8 @@ export async function composeMessage(
       ...(await Promise.all(message.attachments.map(partOf))),
       ...others.map(copiedPart),
     ],
+    // The message is stored as it is; a server that sends it would convert lone LF.
+    newline: 'win',
     // Clients must not read local files or URLs through nodemailer.
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -7,6 +7,7 @@ import { parseDate } from './correction/dates.js';
 import {
   Base64Decoder,
   CharsetDetector,
+  JapaneseDecoder,
   joinFlowed,
   UU_ENCODINGS,
   UuDecoder,
@@ -55,6 +56,7 @@ interface Internals {
   libmime: {
     decodeHeader(line: string): { value?: unknown };
     decodeWord(charset: string, encoding: string, text: string): string;
+    decodeWords(text: string): string;
   };
   processHeaders(lines: readonly HeaderLine[]): Headers;
   createNode(part: SplitPart): Part;
@@ -73,17 +75,22 @@ type Constructor = new (
 const ADDRESS_HEADERS = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc']);
 /** Headers of which the last one counts, as in mailparser. */
 const SINGLE_HEADERS = new Set(['from', 'sender', 'reply-to']);
+/** mailparser splits their ids at blanks. */
+const ID_HEADERS = ['message-id', 'in-reply-to', 'references'];
 const TEXT_TYPES: ReadonlySet<unknown> = new Set(['text/plain', 'text/html']);
 
 /** Texts that programs read, not users. A calendar is a scheduling message. */
 const DATA_TYPES = new Set(['calendar', 'css', 'directory', 'javascript', 'rtf', 'vcard', 'x-vcard', 'xml']);
 /** Maximum number of characters of a text or HTML that are stored, and of HTML that are read as text. */
 export const MAX_TEXT = 1_048_576;
+const TWITTER_LINK = /<a href="https:\/\/twitter\.com\/\w{1,15}">(@\w{1,15})<\/a>/g;
+const UTF8 = /^utf-?8$/i;
+const ISO_2022_JP = /^(?:cs)?iso-?2022-?jp/i;
 /** In place of a character set that is absent, or ASCII, which is UTF-8 too. */
 const UNDECLARED = 'undeclared';
 
 /**
- * mailparser with ten corrections: the text of HTML, addresses and dates of other forms (RFC 5322), quotes in format=flowed (RFC 3676),
+ * mailparser with corrections: the text of HTML, addresses, ids and dates of other forms (RFC 5322), quotes in format=flowed (RFC 3676),
  * text files, which mailparser puts into the text of the message, texts of other types than plain and HTML (RFC 2046 4.1.4), texts without
  * a known character set, character sets of seven bits that TextDecoder and libmime do not know, base64 with a text after it, and uuencode.
  */
@@ -100,9 +107,14 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
     const { libmime } = this;
     const decodeWord = libmime.decodeWord.bind(libmime);
     libmime.decodeWord = (charset, encoding, text) => {
-      const [name] = charset.split('*', 1);
-      if (!isSevenBits(name)) return decodeWord(charset, encoding, text);
-      return decodeText(decodeWord('iso-8859-1', encoding, text), name);
+      const name = charset.split('*', 1)[0] ?? '';
+      const bytesOf = (): string => decodeWord('binary', encoding, text);
+      if (isSevenBits(name)) return decodeText(bytesOf(), name);
+      const word = decodeWord(charset, encoding, text);
+      // It takes an unknown set for UTF-8.
+      return word.includes('\ufffd') && !UTF8.test(name) && isLossyUtf8(word, bytesOf())
+        ? decodeText(bytesOf())
+        : word;
     };
   }
 
@@ -113,6 +125,11 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       const last = values.at(-1);
       if (last) headers.set(name, (SINGLE_HEADERS.has(name) || values.length === 1 ? last : values) as never);
     }
+    for (const name of ID_HEADERS) {
+      const values = (lines || []).filter(({ key }) => key === name).map(({ line }) => this.textOf(line));
+      const ids = name === 'references' ? values.join(' ') : values.at(-1);
+      if (ids !== undefined) headers.set(name, ids);
+    }
     // mailparser takes the present time for a date that it cannot read.
     const date = (lines || []).findLast(({ key }) => key === 'date');
     if (date) headers.set('date', this.dateOf(date.line));
@@ -120,10 +137,12 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
   }
 
   override createNode(part: SplitPart): Part {
-    if (part.encoding === 'base64') part.getDecoder = () => new Base64Decoder();
+    if (part.encoding === 'base64')
+      part.getDecoder = () => new Base64Decoder(TEXT_TYPES.has(part.contentType || 'text/plain'));
     if (UU_ENCODINGS.has(part.encoding)) part.getDecoder = () => new UuDecoder();
     const created = super.createNode(part);
-    part.filename = fileNameOf(created.headers) || part.filename;
+    const name = fileNameOf(created.headers) || part.filename || '';
+    part.filename = name.trim() === '' ? false : name;
     const location = created.headers.get('content-location');
     if (created.contentType === 'text/html' && typeof location === 'string')
       this.base ??= location.replace(/\s+/g, '');
@@ -156,6 +175,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
     return {
       decodeStream: (charset) => {
         try {
+          if (ISO_2022_JP.test(charset)) return new JapaneseDecoder(() => decoder.decodeStream(charset));
           if (charset !== UNDECLARED) return decoder.decodeStream(charset);
         } catch {
           // The name is unknown.
@@ -169,21 +189,21 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
   override getTextContent(): MessageText {
     const texts: string[] = [];
     const markups: string[] = [];
-    const visit = (part: Part, isAlternative: boolean): void => {
+    const visit = (part: Part, alternative?: Alternative): void => {
       const content = part.textContent;
       if (content && part.contentType === 'text/html') {
         markups.push(content);
-        if (!isAlternative || !this.hasText) texts.push(documentText(content.slice(0, MAX_TEXT)));
-      } else if (content) {
+        if (!alternative?.hasText) texts.push(documentText(content.slice(0, MAX_TEXT)));
+      } else if (content && (content.trim() !== '' || !alternative?.hasHtml)) {
         const flow = this.flowed.get(part.node);
         const text = flow ? joinFlowed(content, flow.delSp) : content;
         texts.push(text);
-        if (!isAlternative && this.hasHtml) markups.push(this.textToHtml(text));
+        if (!alternative?.hasHtml && this.hasHtml) markups.push(this.textToHtml(text));
       }
-      const isWithin = isAlternative || part.contentType === 'multipart/alternative';
-      for (const child of part.children) visit(child, isWithin);
+      const own = part.contentType === 'multipart/alternative' ? textsOf(part) : undefined;
+      for (const child of part.children) visit(child, alternative ?? own);
     };
-    if (this.tree) visit(this.tree, false);
+    if (this.tree) visit(this.tree);
     return {
       type: 'text',
       ...(texts.length > 0 && { text: texts.join('\n') }),
@@ -193,19 +213,59 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
     };
   }
 
+  /** mailparser would make `@name` a link to Twitter. */
+  override textToHtml(text: string): string {
+    return super.textToHtml(text).replaceAll(TWITTER_LINK, '$1');
+  }
+
   /** @returns the time of a Date header, also with comments and spaces within it (RFC 5322 4.3); an invalid Date for another text */
   private dateOf(line: string): Date {
+    return parseDate(removeComments(this.unfoldedValue(line)));
+  }
+
+  /** The value of a field, unfolded. @param line one character a byte */
+  private unfoldedValue(line: string): string {
     const { value } = this.libmime.decodeHeader(line);
-    return parseDate(removeComments(typeof value === 'string' ? value : ''));
+    return Buffer.from(typeof value === 'string' ? value : '', 'latin1').toString();
+  }
+
+  private textOf(line: string): string {
+    const value = this.unfoldedValue(line);
+    try {
+      return this.libmime.decodeWords(value);
+    } catch {
+      return value;
+    }
   }
 
   private addresses(line: string): { value: ListedAddress[]; html: string; text: string } {
-    const { value } = this.libmime.decodeHeader(line);
-    const header = Buffer.from(typeof value === 'string' ? value : '', 'binary').toString();
-    const list = addressList(header);
+    const list = addressList(this.unfoldedValue(line));
     this.decodeAddresses(list);
     return { value: list, html: this.getAddressesHTML(list), text: this.getAddressesText(list) };
   }
+}
+
+/** True for the text that bytes (one character each) become as UTF-8 with U+FFFD in place of invalid ones. */
+const isLossyUtf8 = (text: string, bytes: string): boolean =>
+  text === Buffer.from(bytes, 'latin1').toString();
+
+/** Which texts the parts of a multipart/alternative have. */
+interface Alternative {
+  hasText: boolean;
+  hasHtml: boolean;
+}
+
+function textsOf({ contentType, textContent, children }: Part): Alternative {
+  const isShown = (textContent ?? '').trim() !== '';
+  const found = {
+    hasText: isShown && contentType !== 'text/html',
+    hasHtml: isShown && contentType === 'text/html',
+  };
+  for (const { hasText, hasHtml } of children.map(textsOf)) {
+    found.hasText ||= hasText;
+    found.hasHtml ||= hasHtml;
+  }
+  return found;
 }
 
 function fileNameOf(headers: Headers): string | undefined {
@@ -230,9 +290,14 @@ function isTextFile({ node, parent, contentType, disposition, headers }: Part): 
  * True for a text of another type than plain and HTML that is the message or the first part of it: receivers treat unknown types of text
  * as plain (RFC 2046 4.1.4). Alternatives are not shown beside the text.
  */
-function isOtherText({ node, parent, contentType }: Part): boolean {
+function isOtherText(part: Part): boolean {
+  const { node, parent, contentType } = part;
   const subtype = /^text\/(.+)$/.exec(contentType || '')?.[1];
   if (subtype === undefined || TEXT_TYPES.has(contentType) || DATA_TYPES.has(subtype)) return false;
   if (node.filename || (node.disposition && node.disposition !== 'inline')) return false;
-  return !parent || (parent.children.length === 1 && parent.contentType !== 'multipart/alternative');
+  return !parent || (parent.children.length === 1 && !isInAlternative(part));
+}
+
+function isInAlternative({ parent }: Part): boolean {
+  return parent !== undefined && (parent.contentType === 'multipart/alternative' || isInAlternative(parent));
 }

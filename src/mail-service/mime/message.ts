@@ -30,7 +30,8 @@ export class CalendarPartFinder {
     filename,
     headers,
   }: AttachmentStream): ((content: AsyncIterable<Buffer>) => Promise<void>) | undefined {
-    const type = contentType?.toLowerCase() ?? '';
+    // The parser sets no string for a type that it cannot read.
+    const type = typeof contentType === 'string' ? contentType.toLowerCase() : '';
     if (type === 'application/ms-tnef' || /^winmail\.dat$/i.test(filename ?? '')) {
       this.offer(RANKS.tnef, { method: null, content: null });
       return undefined;

@@ -8,7 +8,7 @@ import {
   withoutScripts,
 } from '../../lib/html/index.js';
 import { type Address, type AttachmentInfo, CalendarPartFinder, type ParsedMessage } from './message.js';
-import { cleanTexts, isMediaType, isMessageId } from './clean-text.js';
+import { cleanTexts, isMediaType, isMessageId, toOneLine } from './clean-text.js';
 import { MAX_TEXT } from './message-parser.js';
 import { describe, locationOf, walk } from './walk.js';
 import { cutText, shortenText } from '../../lib/text/index.js';
@@ -43,7 +43,7 @@ export async function parseMessage(source: Readable): Promise<ParsedMessage> {
     messageId: messageIds(headers.get('message-id'))[0] ?? null,
     subject: textOf(headers.get('subject')),
     date: dateOf(headers.get('date')),
-    from: from[0] ?? null,
+    from: from[0] ?? namesOf(headers.get('from'))[0] ?? null,
     replyTo: addresses(headers.get('reply-to')),
     to: addresses(headers.get('to')),
     cc: addresses(headers.get('cc')),
@@ -59,12 +59,17 @@ export async function parseMessage(source: Readable): Promise<ParsedMessage> {
   });
 }
 
+/** The HTML has pictures only, or no content beside a text, in which case the text is what users read. */
 function introOf(html: string | undefined, plain: string): string | null {
-  const text = html === undefined ? plain.slice(0, INTRO * 8) : startOf(html, INTRO * 4);
-  const line = text.replace(/\s+/g, ' ').trim();
-  if (line === '') return null;
-  return shortenText(line, INTRO);
+  const text =
+    (html === undefined ? '' : oneLineOf(startOf(html, INTRO * 4))) || oneLineOf(plain.slice(0, INTRO * 8));
+  return text === '' ? null : shortenText(text, INTRO);
 }
+
+/** Newsletters fill the preview with blanks and invisible characters; a single one of these belongs to a word or an emoji. */
+const FILLING = /[\s\u034f\u00ad\u200b-\u200f\u2060-\u2064\u2800\ufeff]{2,}|\s/g;
+
+const oneLineOf = (text: string): string => text.replace(FILLING, ' ').trim();
 
 /** The visible text of HTML, which ends after `enough` characters. */
 function startOf(html: string, enough: number): string {
@@ -76,8 +81,13 @@ function startOf(html: string, enough: number): string {
   return text;
 }
 
+/** The addresses of a header. Names without an address are no recipients. */
+const addresses = (header: unknown): Address[] => addressesOf(header).filter(({ address }) => address !== '');
+/** The senders without an address: bounces have `MAILER-DAEMON <>`, and local programs only a name. */
+const namesOf = (header: unknown): Address[] => addressesOf(header).filter(({ name }) => name !== '');
+
 /** Flattens repeated address headers and nested groups. */
-function addresses(header: unknown): Address[] {
+function addressesOf(header: unknown): Address[] {
   const found: Address[] = [];
   const collect = (value: unknown): void => {
     if (found.length >= MAX_ADDRESSES || typeof value !== 'object' || value === null) return;
@@ -85,28 +95,30 @@ function addresses(header: unknown): Address[] {
     const { value: list, group, address, name } = value as Record<string, unknown>;
     if (list !== undefined) collect(list);
     else if (group !== undefined) collect(group);
-    else if (typeof address === 'string' && address !== '')
+    else if (typeof address === 'string')
       found.push({
         address: cutText(address, 320),
-        name: typeof name === 'string' ? cutText(name, 1_000) : '',
+        name: typeof name === 'string' ? toOneLine(cutText(name, 1_000)) : '',
       });
   };
   collect(header);
   return found;
 }
 
-const textOf = (header: unknown): string => (typeof header === 'string' ? header : '');
+const textOf = (header: unknown): string => (typeof header === 'string' ? toOneLine(header) : '');
 
 /**
  * The ids of a header. Blanks, commas or nothing are between them (RFC 5322, 3.6.4: the blanks around an id are optional), and some lack
- * brackets. In-Reply-To may be a phrase such as `Your message of Mon, 2 Mar 2026`, whose words are no ids (RFC 822, 4.6.2).
+ * brackets. Blanks within an id are those of folding, or beside its parts (RFC 5322, 4.5.4). In-Reply-To may be a phrase such as
+ * `Your message of Mon, 2 Mar 2026`, whose words are no ids (RFC 822, 4.6.2).
  */
 function messageIds(header: unknown): string[] {
-  const text = Array.isArray(header) ? header.join(' ') : typeof header === 'string' ? header : '';
-  const words = text.match(/<[^<>\s]*>|[^<>\s,]+/g) ?? [];
+  const words = (typeof header === 'string' ? header : '').match(/<[^<>]*>|[^<>\s,]+/g) ?? [];
   return words
-    .filter((word) => word.startsWith('<') || word.includes('@') || words.length === 1)
-    .map((id) => (id.startsWith('<') ? id : `<${id}>`))
+    .filter(
+      (word) => word.includes('@') || (!/\s/.test(word) && (word.startsWith('<') || words.length === 1)),
+    )
+    .map((id) => (id.startsWith('<') ? id.replace(/[ \t\r\n]+/g, '') : `<${id}>`))
     .filter((id) => id.length <= MAX_MESSAGE_ID && isMessageId(id));
 }
 
@@ -136,8 +148,9 @@ function contentTypeOf(header: unknown): ParsedMessage['contentType'] {
 function headerLines(lines: HeaderLines): Record<string, string[]> {
   const all = Object.create(null) as Record<string, string[]>;
   for (const { key, line } of lines.slice(0, MAX_HEADER_LINES)) {
-    const value = line
-      .slice(line.indexOf(':') + 1)
+    // One character a byte.
+    const value = Buffer.from(line.slice(line.indexOf(':') + 1), 'latin1')
+      .toString()
       .replace(/\s+/g, ' ')
       .trim();
     (all[cutText(key, 200)] ??= []).push(cutText(value, MAX_HEADER_VALUE));

@@ -905,6 +905,18 @@ describe('users by SCIM', () => {
     }
   });
 
+  test('a base address that ends with a slash works', async () => {
+    const userName = address();
+    expect((await scim.post('//Users', { schemas: [USER_SCHEMA], userName })).status).toBe(201);
+    const { body } = await scim.get(`//Users/?filter=${encodeURIComponent(`userName eq "${userName}"`)}`);
+    const [{ id }] = body.Resources;
+    expect((await scim.get(`//Users/${id}/`)).body).toMatchObject({ id, userName });
+    expect((await scim.get('/Users//')).status).toBe(200);
+    expect((await scim.get('//')).status).toBe(404);
+    const anonymous = new ScimClient(app.base, 'wrong');
+    expect((await anonymous.get('//Users')).status).toBe(401);
+  });
+
   test('hostile bodies are rejected without an internal error', async () => {
     const [user] = (await scim.get('/Users?count=1')).body.Resources;
     let nested: unknown = 'x';

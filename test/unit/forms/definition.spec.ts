@@ -63,7 +63,8 @@ describe('definitions', () => {
   });
 
   test('logic refers to known questions, compares comparable values, and has no cycle', () => {
-    const questions = [q('a', 'number'), q('b', 'single_choice', { options: [option('x')] }), q('c', 'file')];
+    const choice = q('b', 'single_choice', { options: [option('x')] });
+    const questions = [q('a', 'number'), choice, q('c', 'file'), q('d', 'time')];
     const of = (...logic: object[]) => codes(definitionOf(questions, logic));
     expect(of(rule('b', 'a'))).toEqual([]);
     expect(of(rule('b', 'z'))).toEqual(['logic.0.conditions.0.question unknown_question']);
@@ -77,6 +78,9 @@ describe('definitions', () => {
     expect(compare('a', 'contains', '3')).toEqual(['logic.0.conditions.0.operator is_in']);
     expect(compare('b', 'equals', 'y')).toEqual(['logic.0.conditions.0.value comparable']);
     expect(compare('b', 'in', ['x'])).toEqual([]);
+    expect(compare('d', 'at_least', '23:59')).toEqual([]);
+    expect(compare('d', 'at_most', '24:00')).toEqual([]);
+    expect(compare('d', 'at_least', '9:00')).toEqual(['logic.0.conditions.0.value comparable']);
     expect(compare('c', 'equals', 'y')).toEqual(
       ['logic.0.target unknown_target'].slice(1).concat(['logic.0.conditions.0.operator is_in']),
     );

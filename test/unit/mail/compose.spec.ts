@@ -22,6 +22,23 @@ const BASE: NewMessage = {
 const composeMessage = async (message: NewMessage): Promise<Buffer> => buffer(await compose(message));
 const parseMessage = (raw: Buffer) => parse(Readable.from([raw]));
 
+test('lines end with CRLF (RFC 5322, 2.3)', async () => {
+  const raw = await composeMessage({
+    ...BASE,
+    subject: 'Lines',
+    text: 'one\ntwo\r\nthree',
+    html: '<p>one</p>\n<p>two</p>',
+    attachments: [
+      { content: 'Subject: a\n\ntext\n', encoding: 'utf8', contentType: 'message/rfc822' },
+      { content: 'a\nb', encoding: 'utf8', contentType: 'text/plain', filename: 'a.txt' },
+    ],
+  });
+  expect(raw.toString('latin1')).not.toMatch(/(?<!\r)\n/);
+  const { text, attachments } = await parseMessage(raw);
+  expect(text).toBe('one\ntwo\nthree');
+  expect(attachments.map(({ decodedSize }) => decodedSize)).toEqual([20, 3]);
+});
+
 /** Text that tries to end a header and start another one. */
 const hostile = fc
   .array(

@@ -54,6 +54,8 @@ describe('filters', () => {
     ['emails[type eq "work"].value eq "BJensen@example.com"', true],
     ['emails[type eq "home"].value co "@example.com"', false],
     ['active eq true and emails[type eq "home"].value pr', true],
+    ['emails[type eq "work"] Eq "BJensen@example.com"', true],
+    ['emails[type eq "home"] co "@example.com" or active eq false', false],
     ['active eq true and nickName eq null', true],
     ['userName ew "SEN" and NOT (active eq false)', true],
     ['title eq "Guide" or title eq "x" and userName eq "bjensen"', false],

@@ -286,6 +286,7 @@ describe('PATCH', () => {
       { op: 'Add', path: `${ENTERPRISE}:manager`, value: [{ $ref: 'https://x', value: 'u9' }] },
     ],
     ['a path to the value', { op: 'Replace', path: `${ENTERPRISE}:manager.value`, value: 'u9' }],
+    ['a dot after the URN', { op: 'Add', path: `${ENTERPRISE}.manager`, value: 'u9' }],
     ['without a path, a URN as key', { op: 'add', value: { [`${ENTERPRISE}:manager`]: 'u9' } }],
     [
       'without a path, the extension as key',

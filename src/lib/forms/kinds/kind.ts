@@ -27,8 +27,11 @@ export interface Kind {
   parse?(fields: Fields): Partial<Question>;
   /** Errors that a draft may have and a published version may not. */
   incomplete?(question: Question): string | undefined;
-  /** The canonical form of an answer that is neither null nor missing. */
-  check(question: Question, value: unknown): AnswerCheck;
+  /**
+   * The canonical form of an answer that is neither null nor missing.
+   * @param isRequired by the question or a rule of the form
+   */
+  check(question: Question, value: unknown, isRequired: boolean): AnswerCheck;
   /** Names of the columns of an export, appended to the title of the question; one '' for a single column. */
   columns?(question: Question): { id: string; label: string }[];
   /** One cell for each column id. */

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { asciiDigits, charactersOf, mailAddress } from '../../text/index.js';
+import { asciiDigits, charactersOf, composeText, mailAddress } from '../../text/index.js';
 import {
   ANSWER_LIMITS,
   type AnswerFile,
@@ -167,9 +167,9 @@ const CONTENT_TYPE = /^[a-z]+\/(?:\*|[\w.+-]+)$/;
 export const CONSENT: Kind = {
   comparison: 'boolean',
   summary: 'boolean',
-  check: ({ required }, value) => {
+  check: (_question, value, isRequired) => {
     if (typeof value !== 'boolean') return problem('is_boolean', 'must be true or false');
-    return required && !value ? problem('required', 'must be accepted') : { answer: value };
+    return isRequired && !value ? problem('required', 'must be accepted') : { answer: value };
   },
   cells: (_question, answer) => [{ kind: 'boolean', value: answer as boolean }],
 };
@@ -251,7 +251,7 @@ function parseText(fields: Fields): Partial<Question> {
   return { validation: compact(rules) };
 }
 
-/** Text is stored as given. */
+/** Text without control characters. */
 function plain(value: unknown, check: (given: string) => AnswerCheck): AnswerCheck {
   if (typeof value !== 'string') return problem('is_string', 'must be text');
   if (charactersOf(value) > ANSWER_LIMITS.text)
@@ -265,13 +265,15 @@ function checkText(question: Question, value: unknown, lines: boolean): AnswerCh
   const limit = pattern ? MAX_MATCHED_TEXT : ANSWER_LIMITS.text;
   const max = Math.min(question.validation?.max_length ?? limit, limit);
   return plain(value, (given) => {
+    // Keyboards and file names of Apple decompose accents.
+    const composed = composeText(given);
     if (!lines && /[\n\r]/.test(given)) return problem('one_line', 'must be one line');
-    const length = charactersOf(given);
+    const length = charactersOf(composed);
     if (length < min) return problem('min_length', `must be at least ${min} characters long`);
     if (length > max) return problem('max_length', `must be at most ${max} characters long`);
-    if (patternOf(question)?.matches(given) === false)
+    if (patternOf(question)?.matches(composed) === false)
       return problem('pattern', message ?? 'must have the required form');
-    return { answer: given };
+    return { answer: composed };
   });
 }
 
@@ -288,7 +290,18 @@ const formatted = (code: string, message: string, valid: (value: string) => stri
 const EMAIL = /^[^\s@<>(),;:"[\]\\]{1,64}@(?=.{1,255}$)[^\s@.<>(),;:"[\]\\]+(?:\.[^\s@.<>(),;:"[\]\\]+)+$/u;
 const PHONE = /^\+?[\d ()./\p{Pd}]{3,40}(?:(?:;ext=|#|x|extn?\.?) ?\d{1,7})?$/iu;
 
-function httpUrl(value: string): string | null {
+const INVISIBLE = /[\s\p{Cf}]/u;
+
+/** Without blanks and marks around a pasted text, such as those of its direction. */
+function trimInvisible(text: string): string {
+  const characters = [...text];
+  const isVisible = (character: string): boolean => !INVISIBLE.test(character);
+  const end = characters.findLastIndex(isVisible) + 1;
+  return characters.slice(0, end).slice(characters.findIndex(isVisible)).join('');
+}
+
+function httpUrl(given: string): string | null {
+  const value = trimInvisible(given);
   const url = value.length <= 2048 && !/\s/.test(value) ? URL.parse(value) : null;
   return url && /^https?:$/.test(url.protocol) && url.hostname !== '' ? value : null;
 }

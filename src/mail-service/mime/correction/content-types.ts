@@ -1,5 +1,6 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import { removeComments } from '../address-list.js';
+import { charsetOfHead, splitHead, toUtf8 } from './heads.js';
 
 /** A Content-Type field of a head. */
 export interface ContentTypeField {
@@ -65,6 +66,10 @@ export function asPlainText({ parameters }: ContentTypeField): string {
   return `Content-Type: text/plain${charset === undefined ? '' : `; charset=${charset}`}\r\n`;
 }
 
+/** The declared character set. */
+const charsetOf = ({ parameters }: ContentTypeField): string | undefined =>
+  CHARSET.exec(parameters)?.[1]?.replaceAll('"', '');
+
 const BASE64 = /^content-transfer-encoding[ \t]*:\s*base64\b/i;
 
 /** True for a head of a file: it is an attachment, has a name, or is of a part in base64, which may be of any type. */
@@ -84,10 +89,19 @@ const DASH = 45;
 /** Bytes of a message that are examined. Later heads stay as they are: a hostile message has a hundred thousand of them. */
 const MAX_EXAMINED = 64 * EXAMINED;
 
+/** Deeper multiparts stay as they are: each line of a body is compared with the boundaries of the levels above it. */
+const MAX_LEVELS = 50;
+
 /** The default of a part of a digest. */
 const MESSAGE = 'Content-Type: message/rfc822\r\n';
 
 const CONTENT_FIELD = /^content-[\w-]+[ \t]*:/i;
+
+interface Multipart {
+  type: string;
+  boundary: string;
+  hasEnded: boolean;
+}
 
 /** What the body after a head shows: the declared field whose boundary it uses, or a boundary that no field declares. */
 interface Examination {
@@ -96,7 +110,7 @@ interface Examination {
 }
 
 /**
- * Corrects the Content-Type fields of a message and its parts, so that they agree with the body:
+ * Corrects the heads of a message and its parts, and the boundaries, so that heads and body agree:
  *
  * - Of several fields (RFC 2045 allows one), the one whose boundary the body uses stays; without one, the first that is no
  *   multipart. mailsplit would take the first field and mailparser the last one.
@@ -104,6 +118,9 @@ interface Examination {
  *   assumes `text/plain` for an invalid field. The parser would drop the body.
  * - A field without a media type is the default, `text/plain` or in a digest `message/rfc822` (RFC 2046 5.1.5), except for files.
  * - White space after a boundary, which RFC 2046 5.1.1 permits, is removed.
+ * - A multipart without its end ends at a boundary of an outer one (RFC 2046 5.1.2): the parser compares a line with two levels only.
+ * - A head without an empty line ends before its last lines that are no fields.
+ * - Fields in eight bits become UTF-8.
  */
 export class ContentTypeCorrector extends Transform {
   private pending: Buffer = Buffer.alloc(0);
@@ -112,8 +129,10 @@ export class ContentTypeCorrector extends Transform {
   private isLineStart = false;
   /** A head with several fields or with a multipart, while its body is examined. */
   private undecided: { fields: string[]; types: ContentTypeField[] } | undefined;
-  /** The type of the multipart of each boundary. */
-  private readonly boundaries = new Map<string, string>();
+  /** The multiparts of the current part, the outermost first, with those that have ended after the last boundary of an outer one. */
+  private readonly multiparts: Multipart[] = [];
+  /** The character set of the fields of the message. */
+  private charset: string | undefined;
   /** The head is that of a part, not of the message. */
   private isPart = false;
   /** The multipart of the current part is a digest. */
@@ -152,11 +171,11 @@ export class ContentTypeCorrector extends Transform {
       this.inHead = false;
       return !isEnd;
     }
-    const fields = fieldsOf(this.pending.subarray(0, end).toString('latin1'));
+    const { fields, body } = splitHead(this.pending.subarray(0, end).toString('latin1'));
     const types = fields.flatMap((text, position) => contentTypeField(text, position) ?? []);
     this.inHead = false;
     this.isLineStart = true;
-    this.pending = this.pending.subarray(end);
+    this.pending = this.pending.subarray(end - body.length);
     if (types.some(({ type }) => type?.startsWith('multipart/')) || types.length > 1)
       this.undecided = { fields, types };
     else this.pushHead(fields, types, types[0]?.text);
@@ -177,7 +196,9 @@ export class ContentTypeCorrector extends Transform {
       const others = (position: number): boolean => position === first.position || !positions.has(position);
       fields = fields.with(first.position, field).filter((_, position) => others(position));
     } else if (this.isInDigest && fields[0] !== '') fields = [MESSAGE, ...fields];
-    this.push(Buffer.from(fields.join(''), 'latin1'));
+    const charset = charsetOfHead(fields, first && charsetOf(first)) ?? this.charset;
+    if (!this.isPart) this.charset = charset;
+    this.push(Buffer.from(fields.map((field) => toUtf8(field, charset)).join(''), 'latin1'));
   }
 
   private decide(
@@ -198,7 +219,8 @@ export class ContentTypeCorrector extends Transform {
       text = found === undefined ? asPlainText(chosen) : withBoundary(chosen, found);
     }
     this.pushHead(fields, types, text);
-    if (boundary !== undefined) this.boundaries.set(boundary, chosen.type ?? '');
+    if (boundary !== undefined && this.multiparts.length < MAX_LEVELS)
+      this.multiparts.push({ type: chosen.type ?? '', boundary, hasEnded: false });
     return true;
   }
 
@@ -220,7 +242,7 @@ export class ContentTypeCorrector extends Transform {
       const name = boundaryOf(line);
       const closed = name.replace(/--$/, '');
       const declared = candidates.get(name) ?? candidates.get(closed);
-      const isOfParent = this.boundaries.has(name) || this.boundaries.has(closed);
+      const isOfParent = this.multiparts.some(({ boundary }) => boundary === name || boundary === closed);
       if (declared || isOfParent) {
         this.examined += at;
         return { declared, found };
@@ -235,31 +257,24 @@ export class ContentTypeCorrector extends Transform {
   /** Forwards the body up to the head of the next part. */
   private readBody(isEnd: boolean): boolean {
     const { pending } = this;
-    if (this.boundaries.size > 0) {
+    if (this.multiparts.length > 0) {
       if (this.isLineStart && pending.length < 2 && !isEnd) return false;
       for (
         let at = this.isLineStart ? 0 : lineWithDashes(pending, 0);
         at >= 0;
         at = lineWithDashes(pending, at)
       ) {
-        const end = pending.indexOf(LF, at);
-        if (end < 0 && !isEnd && pending.length - at <= MAX_BOUNDARY_LINE) {
+        const lineFeed = pending.indexOf(LF, at);
+        const end = lineFeed < 0 && isEnd ? pending.length : lineFeed;
+        if (end < 0 && pending.length - at <= MAX_BOUNDARY_LINE) {
           this.forward(at);
           this.isLineStart = true;
           return false;
         }
         if (end < 0 || end - at > MAX_BOUNDARY_LINE) continue;
-        const line = pending.toString('latin1', at, end);
-        const name = boundaryOf(line);
-        const type = this.boundaries.get(name);
-        if (type === undefined && !this.boundaries.has(name.replace(/--$/, ''))) continue;
-        this.forward(at);
-        this.push(Buffer.from(`--${name}${line.endsWith('\r') ? '\r' : ''}\n`, 'latin1'));
+        if (!this.readBoundary(pending.toString('latin1', at, end), at)) continue;
         this.pending = pending.subarray(end + 1);
         this.isLineStart = true;
-        this.inHead = type !== undefined;
-        this.isPart = true;
-        this.isInDigest = type === 'multipart/digest';
         return true;
       }
     }
@@ -269,6 +284,34 @@ export class ContentTypeCorrector extends Transform {
     this.isLineStart = false;
     return false;
   }
+
+  /** Forwards the body before a boundary, and the boundary. @param at its position @returns false for another line */
+  private readBoundary(line: string, at: number): boolean {
+    const name = boundaryOf(line);
+    const { multiparts } = this;
+    let level = levelOf(multiparts, name);
+    const isEnd = level < 0 && name.endsWith('--');
+    if (isEnd) level = levelOf(multiparts, name.slice(0, -2));
+    const multipart = multiparts[level];
+    if (!multipart) return false;
+    this.forward(at);
+    const lineEnd = line.endsWith('\r') ? '\r\n' : '\n';
+    const inner = multiparts.splice(level + 1).filter(({ hasEnded }) => !hasEnded);
+    const ends = inner.toReversed().map(({ boundary }) => `--${boundary}--${lineEnd}`);
+    this.push(Buffer.from(`${ends.join('')}--${name}${lineEnd}`, 'latin1'));
+    multipart.hasEnded = isEnd;
+    this.inHead = !isEnd;
+    this.isPart = true;
+    this.isInDigest = !isEnd && multipart.type === 'multipart/digest';
+    return true;
+  }
+}
+
+/** The level of the innermost multipart with a boundary that has not ended, or else of one that has; -1 without one. */
+function levelOf(multiparts: readonly Multipart[], boundary: string): number {
+  const isOf = (one: Multipart): boolean => one.boundary === boundary;
+  const open = multiparts.findLastIndex((one) => !one.hasEnded && isOf(one));
+  return open >= 0 ? open : multiparts.findLastIndex(isOf);
 }
 
 /** The position of the next line after `from` that begins with `--`, or -1. */
@@ -292,6 +335,3 @@ function endOfHead(bytes: Buffer): number {
     at = end + 1;
   }
 }
-
-/** The fields of a head with their line ends; folded lines belong to their field. */
-const fieldsOf = (head: string): string[] => head.split(/(?<=\n)(?![ \t])/);

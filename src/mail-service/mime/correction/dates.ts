@@ -48,6 +48,8 @@ const ASCTIME = new RegExp(
 const OFFSET = /^(?:GMT|UTC?)? ?([+-])(\d{1,2})(?::?(\d{2}))?(?![\d:])/i;
 /** `p.m.`, which `Date` reads as `pm`. */
 const HALF_OF_DAY = /\b([ap])\. ?m\b\.?/gi;
+/** An offset whose plus sign is missing. */
+const UNSIGNED = /^(?=[01]\d{3}$)/;
 /** The zones that `Date` reads. An offset follows the clock, but not always directly. A date after the clock contains no offset. */
 const ZONE = /\b(?:GMT|UTC?|[ECMP][SD]T)\b|\dZ\b| Z\b|:\d{2}(?:\.\d+)? ?[+-]\d|:\d{2}[^:]*(?: |[ap]m)[+-]\d/i;
 
@@ -70,9 +72,20 @@ export function parseDate(text: string): Date {
   return new Date(local - offsetOf(zone) * 60_000);
 }
 
+/** A year of four digits, or a date with one of two. `Date` would read a date without a year, or of the year 1, as one of 2001. */
+const YEAR =
+  /(?:^|[^+\-:\d])[1-9]\d{3}(?!\d)|(?:\d[-/., ]+(?:\d{1,2}|[a-z]{3,9}\.?)|[a-z]{3}\.?[-/., ]+\d{1,2})[-/., ]+\d{1,4}(?![\d:])/i;
+const ZERO_YEAR = /^0\d{3}\b/;
+
 /** A date in another form. Without a zone, `Date` would read it in that of the server. */
 const otherDate = (line: string): Date =>
-  new Date(ZONE.test(line) ? line : `${line.replace(/(\d)T(?=\d)/i, '$1 ')} Z`);
+  new Date(
+    !YEAR.test(line) || ZERO_YEAR.test(line)
+      ? Number.NaN
+      : ZONE.test(line)
+        ? line
+        : `${line.replace(/(\d)T(?=\d)/i, '$1 ')} Z`,
+  );
 
 function yearOf(digits: string): number {
   const year = Number(digits);
@@ -82,7 +95,7 @@ function yearOf(digits: string): number {
 
 /** The offset of a zone in minutes; 0 for an unknown one. */
 function offsetOf(zone: string): number {
-  const plain = zone.replaceAll(/["']/g, '').trim();
+  const plain = zone.replaceAll(/["']/g, '').trim().replace(UNSIGNED, '+');
   const [, sign, hours, minutes] = OFFSET.exec(plain) ?? [];
   const size = Number(hours) * 60 + Number(minutes ?? 0);
   if (sign !== undefined) return sign === '-' ? -size : size;

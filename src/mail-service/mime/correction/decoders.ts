@@ -13,15 +13,19 @@ const LONG_RUN = /[A-Za-z\d+/]{32}/;
 const NARROW = 32;
 /** Letters of a line that a text hardly has without a blank, beside a few other characters. */
 const MIN_WIDTH = 8;
+/** The beginning of a text, or data with blanks within its lines. */
+const WORDS = /\S\s+\S+\s+\S/;
 const IN_ALPHABET = /^[A-Za-z\d+/]*[=\s]*$/;
 const IN_GROUPS = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2,3}=+|[=\s]+)?$/;
 
 /**
  * Decodes base64 (RFC 2045 6.8) up to a text that a list server has appended. Padding ends the data, except before complete groups,
  * since some programs pad each line. Without padding, a line of words or signs ends it. A few other characters within a line of data
- * are ignored.
+ * are ignored. A text that begins with words has not been encoded, and stays.
  */
 export class Base64Decoder extends Transform {
+  /** The bytes are a text without encoding. */
+  private isPlain = false;
   /** The beginning of a line. */
   private line = '';
   /** The next piece belongs to the same line as the one before it. */
@@ -33,6 +37,11 @@ export class Base64Decoder extends Transform {
   /** The letters of the longest line of data. */
   private width = 0;
   private hasEnded = false;
+
+  /** @param mayBePlain the content is a text, which users read */
+  constructor(private readonly mayBePlain = false) {
+    super();
+  }
 
   override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
     this.decode(this.line + chunk.toString('latin1'), false);
@@ -47,13 +56,18 @@ export class Base64Decoder extends Transform {
 
   private decode(text: string, isEnd: boolean): void {
     this.line = '';
+    if (this.isPlain) return void this.push(Buffer.from(text, 'latin1'));
     const decoded: Buffer[] = [];
     let letters = this.group;
-    for (const [piece] of this.hasEnded ? [] : text.matchAll(PIECE)) {
+    for (const { 0: piece, index } of this.hasEnded ? [] : text.matchAll(PIECE)) {
       const isWhole = IS_WHOLE.test(piece);
       if (!isWhole && !isEnd && piece.length < MAX_LINE) {
         this.line = piece;
         break;
+      }
+      if (this.mayBePlain && !this.hasData && isText(piece, isWhole)) {
+        this.isPlain = true;
+        return this.decode(text.slice(index), isEnd);
       }
       if (!this.isData(piece.trim())) {
         this.hasEnded = true;
@@ -91,6 +105,13 @@ export class Base64Decoder extends Transform {
 }
 
 const lettersOf = (piece: string): string => piece.replace(/[^A-Za-z\d+/]+/g, '');
+
+/** Whether the beginning of a line has words that are no base64. @param isWhole the piece has the whole line */
+function isText(piece: string, isWhole: boolean): boolean {
+  if (!WORDS.test(piece)) return false;
+  const joined = piece.replace(/\s+/g, '');
+  return !(isWhole ? IN_GROUPS : IN_ALPHABET).test(joined);
+}
 
 /** The transfer encodings that mean uuencode; none is standard (RFC 2045 6.3). */
 export const UU_ENCODINGS: ReadonlySet<string> = new Set(['x-uuencode', 'uuencode', 'x-uue', 'uue']);
@@ -222,6 +243,54 @@ export class CharsetDetector extends Transform {
     this.push(charset === undefined ? bytes : Buffer.from(decodeText(bytes.toString('latin1'), charset)));
     done();
   }
+}
+
+/** The character sets of Japanese programs that have bytes above 0x7F. */
+const JAPANESE = ['utf-8', 'euc-jp', 'shift_jis'];
+
+/**
+ * Decodes a text that is declared as ISO-2022-JP, to UTF-8. This set has seven bits: a text with other bytes is in another Japanese set.
+ */
+export class JapaneseDecoder extends Transform {
+  private readonly chunks: Buffer[] = [];
+
+  /** @param decoderOf7Bits decodes ISO-2022-JP */
+  constructor(private readonly decoderOf7Bits: () => Transform) {
+    super();
+  }
+
+  override _transform(chunk: Buffer | string, encoding: BufferEncoding, done: TransformCallback): void {
+    this.chunks.push(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk);
+    done();
+  }
+
+  override _flush(done: TransformCallback): void {
+    const bytes = Buffer.concat(this.chunks);
+    this.chunks.length = 0;
+    const text = bytes.some((byte) => byte > 127) ? decodeStrictly(bytes, JAPANESE) : undefined;
+    if (text !== undefined) {
+      this.push(Buffer.from(text));
+      return done();
+    }
+    const decoder = this.decoderOf7Bits();
+    decoder
+      .on('data', (chunk: Buffer) => this.push(chunk))
+      .once('error', done)
+      .once('end', () => done());
+    decoder.end(bytes);
+  }
+}
+
+/** @returns the text in the first of the sets in which all bytes are valid */
+function decodeStrictly(bytes: Buffer, charsets: readonly string[]): string | undefined {
+  for (const charset of charsets) {
+    try {
+      return new TextDecoder(charset, { fatal: true }).decode(bytes);
+    } catch {
+      // Another set.
+    }
+  }
+  return undefined;
 }
 
 /** @returns undefined for bytes that are UTF-8 */

@@ -1,0 +1,85 @@
+import { isUtf8 } from 'node:buffer';
+import { decodeText } from '../../../lib/content-lines/index.js';
+
+/** The byte order mark that some programs write at the beginning of a file. */
+const MARK = '\xef\xbb\xbf';
+/** The name of a field (RFC 5322 2.2; 4.5 permits blanks before the colon), or the beginning of one whose colon is missing. */
+const FIELD = /^(?:[\x21-\x39\x3b-\x7e]+[ \t]*:|content-[\w-]+\s)/i;
+/** Of an mbox file; within a head it is quoted. */
+const MBOX = /^>?From /;
+const PARAMETER = /^[\w*-]+\s*=/;
+const EMPTY_FIELD = /^[\w-]+:\s*$/;
+
+/**
+ * The fields of a head with their line ends; folded lines belong to their field, and so do lines that are not folded but continue one:
+ * parameters after a semicolon, and the first line of a value. The last one is the empty line.
+ */
+export interface Head {
+  fields: string[];
+  /** The beginning of the body, as it is written: lines that are no fields and that the sender has not separated from the head. */
+  body: string;
+}
+
+/** @param text up to the empty line, or to a boundary within the head; one character a byte */
+export function splitHead(text: string): Head {
+  const all: string[][] = [];
+  let isOpen = false;
+  let isEmpty = false;
+  const written = text.startsWith(MARK) ? text.slice(MARK.length) : text;
+  for (const line of written.split(/(?<=\n)(?![ \t])/)) {
+    const continues =
+      (isOpen && PARAMETER.test(line)) || (isEmpty && line.trim() !== '' && !FIELD.test(line));
+    if (continues) all.at(-1)?.push(line);
+    else all.push([line]);
+    isOpen = line.trimEnd().endsWith(';');
+    isEmpty = EMPTY_FIELD.test(line);
+  }
+  // A tab folds the lines of a field.
+  const fields = all.map((pieces) => pieces.join('\t'));
+  const last = fields.findLastIndex((field) => FIELD.test(field) || MBOX.test(field));
+  const body = all
+    .slice(last + 1)
+    .flat()
+    .join('');
+  if (body.trim() === '') return { fields, body: '' };
+  return { fields: [...fields.slice(0, last + 1), '\r\n'], body };
+}
+
+const HIGH = /[\x80-\xff]/;
+const HIGHS = /[\x80-\xff]/g;
+const QUOTED_WORD = /=\?([^?\s]{1,40})\?q\?[^?]{1,1000}\?=/gi;
+const WORD = /=\?([\w:.-]{1,40})(?:\*[\w-]{1,20})?\?[bq]\?/i;
+/** Character sets in which bytes above 0x7F cannot be, or that are tried first. */
+const USELESS = /^(?:utf-?8|us-?ascii|ascii|iso-?2022.*|hz.*)$/i;
+
+/**
+ * The character set of a head for fields in eight bits that are not UTF-8: that of its text, or of an encoded word. RFC 6532 permits
+ * UTF-8 only; older programs write their own set.
+ * @param declared by the Content-Type field
+ */
+export function charsetOfHead(fields: readonly string[], declared?: string): string | undefined {
+  if (declared !== undefined && !USELESS.test(declared)) return declared;
+  for (const field of fields) {
+    const charset = WORD.exec(field)?.[1];
+    if (charset !== undefined && !USELESS.test(charset)) return charset;
+  }
+  return undefined;
+}
+
+/**
+ * A field in UTF-8, one character a byte. Bytes of an encoded word are in its own character set, others in `charset`, or in Windows-1252.
+ */
+export function toUtf8(field: string, charset?: string): string {
+  if (!HIGH.test(field) || isMostlyUtf8(Buffer.from(field, 'latin1'))) return field;
+  const words = field.replace(QUOTED_WORD, (word) =>
+    word.replace(HIGHS, (byte) => `=${byte.charCodeAt(0).toString(16).toUpperCase()}`),
+  );
+  return Buffer.from(decodeText(words, charset)).toString('latin1');
+}
+
+/** True for UTF-8 of which a character may have been cut off, as in a field that was too long. */
+function isMostlyUtf8(bytes: Buffer): boolean {
+  if (isUtf8(bytes)) return true;
+  const text = bytes.toString();
+  return (text.match(/[^\0-\x7f\ufffd]/gu) ?? []).length > 2 * (text.match(/\ufffd/g) ?? []).length;
+}
