@@ -114,6 +114,22 @@ const LOG_TAIL = 10_000;
 const TEMPORARY = /^(?:57|53)/;
 const LEFTOVERS = /lock file .* already exists|pre-existing shared memory block/;
 
+/** Stops the PostgreSQL that runs on this cluster, if any: cleanly, ending its connections. Waits until it has ended. */
+export async function stopServer(cluster: string, log: Pick<EmbeddedLog, 'warn'>): Promise<void> {
+  const running = await findServer(cluster);
+  if (!running || (await endsAfter(running.pid, 'SIGINT'))) return;
+  log.warn('PostgreSQL takes too long to stop; it is stopped at once and recovers at the next start.');
+  await endsAfter(running.pid, 'SIGQUIT');
+}
+
+/** @returns whether the process has ended in time after the signal */
+async function endsAfter(pid: number, signal: NodeJS.Signals): Promise<boolean> {
+  process.kill(pid, signal);
+  for (const deadline = Date.now() + FAST_SHUTDOWN_MS; Date.now() < deadline; await delay(POLL_MS))
+    if (await hasEnded(pid)) return true;
+  return false;
+}
+
 /** Finds, starts and stops the PostgreSQL process of one cluster. */
 export class Postmaster {
   constructor(
@@ -132,7 +148,7 @@ export class Postmaster {
   url(database: string): string {
     const host = encodeURIComponent(this.socketDir);
     // `sslmode` overrides a PGSSLMODE of the operator's shell, which is for other servers.
-    return `postgres://${SUPERUSER}@localhost:${SOCKET_PORT}/${database}?host=${host}&sslmode=disable`;
+    return `postgres://${SUPERUSER}@localhost:${SOCKET_PORT}/${encodeURIComponent(database)}?host=${host}&sslmode=disable`;
   }
 
   /**
@@ -159,24 +175,9 @@ export class Postmaster {
     }
   }
 
-  /** Stops PostgreSQL cleanly, ending the remaining connections, and waits until it has ended. */
+  /** See `stopServer`. */
   async stop(): Promise<void> {
-    const running = await findServer(this.cluster);
-    if (!running) return;
-    process.kill(running.pid, 'SIGINT');
-    if (await this.ends(running.pid, FAST_SHUTDOWN_MS)) return;
-    this.log.warn('PostgreSQL takes too long to stop; it is stopped at once and recovers at the next start.');
-    process.kill(running.pid, 'SIGQUIT');
-    await this.ends(running.pid, FAST_SHUTDOWN_MS);
-  }
-
-  private async ends(pid: number, timeoutMs: number): Promise<boolean> {
-    const deadline = Date.now() + timeoutMs;
-    while (Date.now() < deadline) {
-      if (await hasEnded(pid)) return true;
-      await delay(POLL_MS);
-    }
-    return false;
+    await stopServer(this.cluster, this.log);
   }
 
   /** A connection, or undefined while PostgreSQL is starting, recovering or stopping. */

@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import type { DumpTask } from './schema-dump-worker.js';
+
+/** `pre-data`: what tables need, and the tables. `post-data`: indexes, constraints, triggers. */
+export type Section = 'pre-data' | 'post-data';
+
+/** A server and the module with pg_dump. */
+export interface DumpSource {
+  /** Path of the socket of the server. */
+  socket: string;
+  pgDump: URL;
+}
+
+const WORKER = new URL('./schema-dump-worker.js', import.meta.url);
+
+/**
+ * The definitions of a database as SQL, by pg_dump: of all kinds, with owners, privileges and comments.
+ * @param withDatabase begins with the creation of the database
+ */
+export async function dumpSchema(
+  { socket, pgDump }: DumpSource,
+  database: string,
+  section: Section,
+  withDatabase: boolean,
+  signal?: AbortSignal,
+): Promise<string> {
+  // A plain name with `=` would be a list of parameters.
+  const name = database.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`);
+  const args = ['--schema-only', `--section=${section}`, `--dbname=dbname='${name}'`];
+  return runPgDump(socket, pgDump, withDatabase ? [...args, '--create'] : args, signal);
+}
+
+async function runPgDump(
+  socket: string,
+  module: URL,
+  args: string[],
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  signal?.throwIfAborted();
+  const server = net.connect(socket);
+  const { port1: port, port2 } = new MessageChannel();
+  const received = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const workerData: DumpTask = { module: module.href, args, port: port2, received };
+  const worker = new Worker(WORKER, { workerData, transferList: [port2], execArgv: [], env: {} });
+  port.on('message', (bytes: Uint8Array) => server.write(bytes));
+  const pass = (bytes: Uint8Array | undefined) => {
+    port.postMessage(bytes);
+    Atomics.add(received, 0, 1);
+    Atomics.notify(received, 0);
+  };
+  server.on('data', (bytes) => pass(Uint8Array.from(bytes)));
+  // pg_dump ends the connection before it returns; if it still waits for a response, the end is an error.
+  server.on('close', () => pass(undefined)).on('error', () => undefined);
+  try {
+    const [text] = (await once(worker, 'message', { signal })) as [string];
+    return text;
+  } finally {
+    server.destroy();
+    port.close();
+    await worker.terminate();
+  }
+}
