@@ -148,7 +148,12 @@ export class Postmaster {
   url(database: string): string {
     const host = encodeURIComponent(this.socketDir);
     // `sslmode` overrides a PGSSLMODE of the operator's shell, which is for other servers.
-    return `postgres://${SUPERUSER}@localhost:${SOCKET_PORT}/${encodeURIComponent(database)}?host=${host}&sslmode=disable`;
+    return `postgres://${SUPERUSER}@localhost:${SOCKET_PORT}/${encodeURI(database)}?host=${host}&sslmode=disable`;
+  }
+
+  /** The same without an URL, which some names of databases do not fit into. */
+  connection(database: string): Pick<pg.ClientConfig, 'host' | 'port' | 'user' | 'database' | 'ssl'> {
+    return { host: this.socketDir, port: SOCKET_PORT, user: SUPERUSER, database, ssl: false };
   }
 
   /**

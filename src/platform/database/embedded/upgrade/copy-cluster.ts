@@ -3,14 +3,13 @@ import type pg from 'pg';
 import { openConnection } from '../../long-session.js';
 import { copyRoles } from './copy-roles.js';
 import { type CopiedTable, copySequences, copyTable, listTables } from './copy-rows.js';
-import { type DumpEntry, splitDump, splitWholeDump } from './dump-entries.js';
+import { type DumpEntry, isOfDatabase, splitDump, splitWholeDump } from './dump-entries.js';
 import type { Progress } from './progress.js';
-import { dumpSchema, type DumpSource, type Section } from './schema-dump.js';
+import { dumpSchema, type DumpSource } from './schema-dump.js';
 
 /** A cluster that runs. */
 export interface RunningCluster extends DumpSource {
-  /** A connection string for a database. */
-  url: (database: string) => string;
+  connection: (database: string) => pg.ClientConfig;
 }
 
 const MAX_CONNECTIONS = 4;
@@ -38,14 +37,17 @@ export async function copyCluster(
   progress: Progress,
   signal: AbortSignal,
 ): Promise<void> {
-  const databases = await withClients([source.url(MAINTENANCE), target.url(MAINTENANCE)], async ([from, to]) => {
-    await copyRoles(from!, to!);
-    const { rows } = await from!.query<{ name: string }>(
-      `SELECT datname AS name FROM pg_database WHERE datallowconn AND datname <> 'template0'
+  const databases = await withClients(
+    [source.connection(MAINTENANCE), target.connection(MAINTENANCE)],
+    async ([from, to]) => {
+      await copyRoles(from!, to!);
+      const { rows } = await from!.query<{ name: string }>(
+        `SELECT datname AS name FROM pg_database WHERE datallowconn AND datname <> 'template0'
         ORDER BY datname = 'template1' DESC, datname`,
-    );
-    return rows.map(({ name }) => name);
-  });
+      );
+      return rows.map(({ name }) => name);
+    },
+  );
   for (const database of databases) await copyDatabase(source, target, database, progress, signal);
 }
 
@@ -59,8 +61,8 @@ export interface Inspection {
   unsupported: string[];
 }
 
-export async function inspectCluster(source: Pick<RunningCluster, 'url'>): Promise<Inspection> {
-  const databases = await withClients([source.url(MAINTENANCE)], async ([client]) => {
+export async function inspectCluster(source: Pick<RunningCluster, 'connection'>): Promise<Inspection> {
+  const databases = await withClients([source.connection(MAINTENANCE)], async ([client]) => {
     const { rows } = await client!.query<{ name: string; size: number }>(
       'SELECT datname AS name, pg_database_size(oid)::float8 AS size FROM pg_database WHERE datallowconn',
     );
@@ -71,7 +73,7 @@ export async function inspectCluster(source: Pick<RunningCluster, 'url'>): Promi
   const unsupported = new Set<string>();
   let bytes = 0;
   for (const name of names)
-    await withClients([source.url(name)], async ([client]) => {
+    await withClients([source.connection(name)], async ([client]) => {
       for (const { kind } of (await client!.query<{ kind: string }>(UNSUPPORTED)).rows) unsupported.add(kind);
       for (const table of await listTables(client!)) bytes += table.bytes;
     });
@@ -86,19 +88,25 @@ async function copyDatabase(
   signal: AbortSignal,
 ): Promise<void> {
   const isPresent = PRESENT.has(database);
-  const dump = (section: Section) =>
-    dumpSchema(source, database, section, !isPresent && section === 'pre-data', signal);
-  const before = await dump('pre-data');
+  const before = await dumpSchema(source, database, {
+    section: 'pre-data',
+    withDatabase: !isPresent,
+    signal,
+  });
   let content = isPresent ? splitDump(before) : [];
   if (!isPresent) {
     const whole = splitWholeDump(before);
     content = whole.content;
-    await withClients([target.url(MAINTENANCE)], ([client]) => execute(client!, whole.database, signal));
+    await withClients([target.connection(MAINTENANCE)], ([client]) =>
+      execute(client!, whole.database, signal),
+    );
   }
-  await withClients([target.url(database)], ([client]) => execute(client!, content, signal));
+  // Usually those two have settings for the dump only.
+  if (content.length === 1) return;
+  await withClients([target.connection(database)], ([client]) => execute(client!, content, signal));
   await copyAllRows(source, target, database, progress, signal);
-  const after = splitDump(await dump('post-data'));
-  await withClients([source.url(database), target.url(database)], async ([from, to]) => {
+  const after = splitDump(await dumpSchema(source, database, { section: 'post-data', signal }));
+  await withClients([source.connection(database), target.connection(database)], async ([from, to]) => {
     await copySequences(from!, to!);
     progress.phase(`Creating the indexes and constraints of the database ${database}`, after.length);
     await execute(to!, after, signal, () => progress.step());
@@ -131,12 +139,12 @@ async function copyAllRows(
   progress: Progress,
   signal: AbortSignal,
 ): Promise<void> {
-  const tables = await withClients([source.url(database)], ([client]) => listTables(client!));
+  const tables = await withClients([source.connection(database)], ([client]) => listTables(client!));
   const count = Math.min(MAX_CONNECTIONS, availableParallelism(), tables.length);
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
   const copies = Array.from({ length: count }, () =>
-    withClients([source.url(database), target.url(database)], async ([from, to]) => {
+    withClients([source.connection(database), target.connection(database)], async ([from, to]) => {
       // The rows are in the order in which they are stored.
       for (const client of [from!, to!]) await client.query('SET synchronize_seqscans = off');
       for (let table = tables.shift(); table; table = tables.shift())
@@ -172,19 +180,20 @@ async function compareDefinitions(
   signal: AbortSignal,
 ): Promise<void> {
   const found = new Set<string>();
-  for (const section of ['pre-data', 'post-data'] as const)
-    for (const { name } of splitDump(await dumpSchema(target, database, section, false, signal)))
-      found.add(name);
-  const missing = wanted.filter(({ name }) => !found.has(name) && !/; Type: DATABASE/.test(name));
+  for (const { name } of splitDump(await dumpSchema(target, database, { signal }))) found.add(name);
+  const missing = wanted.filter(({ name }) => !found.has(name) && !isOfDatabase(name));
   if (missing.length > 0) throw new Error(`The copy of ${database} lacks: ${missing[0]!.name}`);
 }
 
 /** Runs `work` with a connection to each of the databases. */
-async function withClients<T>(urls: string[], work: (clients: pg.Client[]) => Promise<T>): Promise<T> {
+async function withClients<T>(
+  databases: pg.ClientConfig[],
+  work: (clients: pg.Client[]) => Promise<T>,
+): Promise<T> {
   const clients: pg.Client[] = [];
   try {
-    for (const url of urls)
-      clients.push(await openConnection({ connectionString: url, application_name: NAME }));
+    for (const database of databases)
+      clients.push(await openConnection({ ...database, application_name: NAME }));
     return await work(clients);
   } finally {
     for (const client of clients) await client.end().catch(() => undefined);

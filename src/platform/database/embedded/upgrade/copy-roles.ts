@@ -18,7 +18,7 @@ SELECT CASE WHEN rolname = current_user THEN '' ELSE format('CREATE ROLE %I;', r
 /** In the order in which they were granted: a grantor got its right before. */
 const MEMBERSHIPS = `
 SELECT format('GRANT %I TO %I WITH ADMIN %s, INHERIT %s, SET %s GRANTED BY %I', role.rolname, member.rolname,
-              admin_option, inherit_option, set_option, grantor.rolname) AS statement
+              admin_option::text, inherit_option::text, set_option::text, grantor.rolname) AS statement
   FROM pg_auth_members AS membership
   JOIN pg_authid AS role ON role.oid = roleid
   JOIN pg_authid AS member ON member.oid = membership.member

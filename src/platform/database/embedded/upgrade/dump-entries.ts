@@ -14,7 +14,8 @@ export interface WholeDump {
 }
 
 const HEADER = /^--\n-- Name: (.*)\n--\n/m;
-const CONNECT = /^\\connect .*\n/m;
+/** Names with unusual characters need another encoding of the client first. */
+const CONNECT = /^(?:\\encoding .*\n)?\\connect .*\n/m;
 const CREATE_DATABASE = /^CREATE DATABASE .*;\n/m;
 
 /** Divides a dump at the comments before each object. Settings, which have none, are the first entry. */
@@ -33,8 +34,18 @@ export function splitWholeDump(text: string): WholeDump {
   const database = splitDump(text.slice(0, connect.index)).flatMap(({ name, sql }) =>
     splitAfter(CREATE_DATABASE, sql).map((part) => ({ name, sql: part })),
   );
-  return { database, content: splitDump(text.slice(connect.index + connect[0].length)) };
+  const content = splitDump(text.slice(connect.index + connect[0].length));
+  return { database, content: content.map(withoutConnect) };
 }
+
+/** pg_dump connects again after it has changed the settings of the database. A connection that exists does not need them. */
+const withoutConnect = ({ name, sql }: DumpEntry): DumpEntry => ({
+  name,
+  sql: isOfDatabase(name) ? sql.replace(CONNECT, '') : sql,
+});
+
+/** Whether an object is the database itself, or its settings and privileges. */
+export const isOfDatabase = (name: string): boolean => /; Type: DATABASE\b/.test(name);
 
 function splitAfter(pattern: RegExp, sql: string): string[] {
   const found = pattern.exec(sql);

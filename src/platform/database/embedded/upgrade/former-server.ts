@@ -48,8 +48,8 @@ export class FormerServer {
         await lock(client, dataDir, cluster);
         if ((await findServer(cluster))?.socketDir === socketDir) {
           const socket = path.join(socketDir, `.s.PGSQL.${SOCKET_PORT}`);
-          const url = (database: string) => postmaster.url(database);
-          return new FormerServer(client, postmaster, { socket, pgDump, url });
+          const connection = (database: string) => postmaster.connection(database);
+          return new FormerServer(client, postmaster, { socket, pgDump, connection });
         }
         // It was left by a killed server: other programs may reach it and write.
         await postmaster.stop();

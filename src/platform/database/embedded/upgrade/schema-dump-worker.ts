@@ -95,5 +95,6 @@ const connection: Connection = {
 
 const { pgDump } = (await import(module)) as PgDumpModule;
 const dump = await pgDump({ pg: connection, args });
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
 parentPort?.postMessage(await dump.text());
 port.close();

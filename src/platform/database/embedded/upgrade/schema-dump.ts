@@ -3,8 +3,13 @@ import net from 'node:net';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { DumpTask } from './schema-dump-worker.js';
 
-/** `pre-data`: what tables need, and the tables. `post-data`: indexes, constraints, triggers. */
-export type Section = 'pre-data' | 'post-data';
+export interface DumpOptions {
+  /** `pre-data`: what tables need, and the tables. `post-data`: indexes, constraints, triggers. Default: both. */
+  section?: 'pre-data' | 'post-data';
+  /** Begins with the creation of the database. */
+  withDatabase?: boolean;
+  signal?: AbortSignal;
+}
 
 /** A server and the module with pg_dump. */
 export interface DumpSource {
@@ -15,21 +20,18 @@ export interface DumpSource {
 
 const WORKER = new URL('./schema-dump-worker.js', import.meta.url);
 
-/**
- * The definitions of a database as SQL, by pg_dump: of all kinds, with owners, privileges and comments.
- * @param withDatabase begins with the creation of the database
- */
+/** The definitions of a database as SQL, by pg_dump: of all kinds, with owners, privileges and comments. */
 export async function dumpSchema(
   { socket, pgDump }: DumpSource,
   database: string,
-  section: Section,
-  withDatabase: boolean,
-  signal?: AbortSignal,
+  { section, withDatabase = false, signal }: DumpOptions,
 ): Promise<string> {
   // A plain name with `=` would be a list of parameters.
   const name = database.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`);
-  const args = ['--schema-only', `--section=${section}`, `--dbname=dbname='${name}'`];
-  return runPgDump(socket, pgDump, withDatabase ? [...args, '--create'] : args, signal);
+  const args = ['--schema-only', `--dbname=dbname='${name}'`];
+  if (section) args.push(`--section=${section}`);
+  if (withDatabase) args.push('--create');
+  return runPgDump(socket, pgDump, args, signal);
 }
 
 async function runPgDump(

@@ -79,7 +79,9 @@ export async function upgradeCluster(upgrade: Upgrade): Promise<void> {
   }
   await completeUpgrade(dataDir, binaries.major, log);
   await removeRemains(dataDir);
-  log.info(`The database is of PostgreSQL ${binaries.major} now. Remove ${paths.old} once you do not need it.`);
+  log.info(
+    `The database is of PostgreSQL ${binaries.major} now. Remove ${paths.old} once you do not need it.`,
+  );
 }
 
 async function rejectFormerUpgrade(cluster: string, { ready, old }: UpgradePaths): Promise<void> {
@@ -98,7 +100,7 @@ async function makeCopy(
 ): Promise<void> {
   await stopServer(paths.incomplete, log);
   for (const folder of [paths.incomplete, paths.ready]) await rm(folder, { recursive: true, force: true });
-  await finishCommits(source.url, directory);
+  await finishCommits(source.connection, directory);
   const { bytes, size, unsupported } = await inspectCluster(source);
   if (unsupported.length > 0)
     throw new Error(`the cluster has contents that it cannot copy (${unsupported.join(', ')})`);
@@ -114,7 +116,11 @@ async function makeCopy(
   try {
     await (await postmaster.connect()).end();
     const socket = path.join(socketDir, `.s.PGSQL.${SOCKET_PORT}`);
-    const target = { socket, pgDump: source.pgDump, url: (name: string) => postmaster.url(name) };
+    const target = {
+      socket,
+      pgDump: source.pgDump,
+      connection: (name: string) => postmaster.connection(name),
+    };
     await copyCluster(source, target, new Progress(log, bytes), signal);
   } finally {
     signal.removeEventListener('abort', stop);
