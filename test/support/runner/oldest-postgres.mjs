@@ -37,6 +37,8 @@ export async function openOldest(dataDir, log, settings) {
   const socketDir = await ensureSocketDir(directory, account);
   const postmaster = new Postmaster(directory, cluster, socketDir, account, binaries, log, settings);
   const client = await postmaster.connect();
+  const { rows } = await client.query("SELECT current_setting('server_version') AS version");
+  if (!rows[0].version.startsWith(`${MAJOR}.`)) throw new Error(`PostgreSQL ${rows[0].version} runs`);
   if (isNew) await client.query('CREATE DATABASE workspace');
   await client.end();
   return { url: postmaster.url('workspace'), close: () => postmaster.stop() };

@@ -124,7 +124,13 @@ export async function stopServer(cluster: string, log: Pick<EmbeddedLog, 'warn'>
 
 /** @returns whether the process has ended in time after the signal */
 async function endsAfter(pid: number, signal: NodeJS.Signals): Promise<boolean> {
-  process.kill(pid, signal);
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    // Another process has stopped it.
+    if (codeOf(error) === 'ESRCH') return true;
+    throw error;
+  }
   for (const deadline = Date.now() + FAST_SHUTDOWN_MS; Date.now() < deadline; await delay(POLL_MS))
     if (await hasEnded(pid)) return true;
   return false;

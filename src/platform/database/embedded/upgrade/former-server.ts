@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type pg from 'pg';
 import { Account } from '../account.js';
-import { restoreOwner } from '../cluster.js';
+import { readVersion, restoreOwner } from '../cluster.js';
 import { DataDirInUseError, EmbeddedDatabaseError } from '../errors.js';
 import { ensureSocketDir, SOCKET_PORT } from '../layout.js';
 import { becomeServer, LOCK, tryLock } from '../locks.js';
@@ -42,6 +42,8 @@ export class FormerServer {
     await restoreOwner(cluster, account);
     const socketDir = await ensureSocketDir(dataDir, account, SOCKETS.former);
     for (;;) {
+      // Another process may have completed the upgrade meanwhile.
+      if ((await readVersion(cluster)) !== binaries.major) throw new DataDirInUseError(dataDir);
       const postmaster = new Postmaster(dataDir, cluster, socketDir, account, binaries, log, SETTINGS);
       const client = await postmaster.connect();
       try {

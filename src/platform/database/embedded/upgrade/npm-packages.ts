@@ -54,10 +54,11 @@ async function install(
     }).catch((cause: unknown) => {
       throw signal?.aborted ? cause : unfetched(directory, packages, cause);
     });
+    // Another process that was faster may use its folder already.
+    if (await hasPackages(directory, packages)) return;
     await rm(directory, { recursive: true, force: true });
     await rename(temporary, directory);
   } catch (error) {
-    // Another process may have been faster.
     if (!['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) throw error;
   } finally {
     await rm(temporary, { recursive: true, force: true });
