@@ -1,4 +1,4 @@
-import { cpSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { migrateDatabase } from '../../../src/app.prepare.js';
@@ -21,8 +21,11 @@ import { ROOT, temporaryDataDir } from './processes.ts';
 
 export const FORMER_MAJOR = '17';
 
-/** npm fetches the programs once for all runs. */
+/** Where `npm test` puts the programs before the first run (`test/support/runner/fetch-former-postgres.mjs`). */
 const PROGRAMS = path.join(ROOT, 'node_modules', '.cache', 'workspace-former-postgresql');
+
+/** Whether the tests that need them run: they do not use the network themselves. */
+export const hasFormerPrograms = (): boolean => existsSync(PROGRAMS);
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -78,6 +81,17 @@ export async function fillFormer({ url }: FormerRelease): Promise<void> {
     `ALTER ROLE reporting IN DATABASE ${DATABASE} SET statement_timeout = '1h'`,
     `ALTER DATABASE ${DATABASE} SET work_mem = '7MB'`,
     `ALTER DATABASE postgres SET work_mem = '8MB'`,
+    // None of them may change the text of rows, or prevent the copy.
+    `ALTER DATABASE ${DATABASE} SET extra_float_digits = 0`,
+    `ALTER DATABASE ${DATABASE} SET IntervalStyle = sql_standard`,
+    `ALTER ROLE postgres IN DATABASE ${DATABASE} SET DateStyle = 'German'`,
+    `ALTER DATABASE ${pg.escapeIdentifier(CELL)} SET default_transaction_read_only = on`,
+    'REVOKE CONNECT ON DATABASE postgres, template1 FROM PUBLIC',
+    'GRANT CONNECT ON DATABASE postgres TO reporting',
+    `COMMENT ON DATABASE postgres IS 'it''s for maintenance'`,
+    'ALTER DATABASE postgres CONNECTION LIMIT 50',
+    `REVOKE TEMPORARY ON DATABASE ${DATABASE} FROM PUBLIC`,
+    `COMMENT ON DATABASE ${DATABASE} IS 'ours'`,
   ]);
   await run(url(DATABASE), [
     'CREATE SCHEMA "Own" AUTHORIZATION reporting',
@@ -92,6 +106,11 @@ export async function fillFormer({ url }: FormerRelease): Promise<void> {
     'CREATE TABLE "Own".parted (n int) PARTITION BY RANGE (n)',
     'CREATE TABLE "Own".part_1 PARTITION OF "Own".parted FOR VALUES FROM (0) TO (10)',
     'INSERT INTO "Own".parted VALUES (1), (2)',
+    'CREATE TABLE "Own".parent (n int)',
+    'CREATE TABLE "Own".child (text text) INHERITS ("Own".parent)',
+    `INSERT INTO "Own".child SELECT n, repeat('many', n) FROM generate_series(1, 500) AS n`,
+    'INSERT INTO "Own".parent VALUES (1)',
+    `CREATE TABLE "Own".spans AS SELECT interval '-1 year 2 days -3 hours' AS span, date '2024-03-02' AS day`,
     `CREATE SEQUENCE "Own".numbers INCREMENT 7 START 5; SELECT nextval('"Own".numbers')`,
     `CREATE TABLE "Own".children (n bigint REFERENCES "Own"."Values; --", id int PRIMARY KEY, parent int REFERENCES "Own".children DEFERRABLE)`,
     'INSERT INTO "Own".children VALUES (3, 1, 2), (4, 2, 1)',
@@ -103,7 +122,7 @@ export async function fillFormer({ url }: FormerRelease): Promise<void> {
     'ALTER DEFAULT PRIVILEGES IN SCHEMA "Own" GRANT SELECT ON TABLES TO analysts',
     `COMMENT ON TABLE "Own".short IS 'it''s \\ short'`,
   ]);
-  await run(url(CELL), ['CREATE TABLE kept (id uuid)']);
+  await run(url(CELL), ['SET default_transaction_read_only = off', 'CREATE TABLE kept (id uuid)']);
 }
 
 /** Runs statements on a new connection. */

@@ -5,7 +5,7 @@ export type WholeContent = Record<string, unknown>;
 
 const CLUSTER: Record<string, string> = {
   databases: `SELECT datname, pg_get_userbyid(datdba) AS owner, pg_encoding_to_char(encoding) AS encoding, datlocprovider, datcollate, datctype,
-                     datlocale, datacl::text FROM pg_database WHERE datname <> 'template0' ORDER BY datname`,
+                     datlocale, datacl::text, datconnlimit, shobj_description(oid, 'pg_database') AS comment FROM pg_database WHERE datname <> 'template0' ORDER BY datname`,
   roles: `SELECT rolname, rolsuper, rolinherit, rolcreaterole, rolcreatedb, rolcanlogin, rolreplication, rolbypassrls, rolconnlimit, rolpassword,
                  rolvaliduntil::text FROM pg_authid WHERE rolname !~ '^pg_' ORDER BY rolname`,
   memberships: `SELECT roleid::regrole::text AS role, member::regrole::text AS member, grantor::regrole::text AS grantor, admin_option, inherit_option, set_option
@@ -70,7 +70,7 @@ async function inDatabase<T>(url: string, work: (client: pg.Client) => Promise<T
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(`SET TimeZone = 'UTC'; SET search_path = ''`);
+    await client.query(`SET TimeZone = 'UTC'; SET DateStyle = ISO; SET IntervalStyle = postgres; SET extra_float_digits = 3; SET search_path = ''`);
     return await work(client);
   } finally {
     await client.end();

@@ -8,7 +8,8 @@ import { runProgram } from './run-program.js';
 /** The role that owns the cluster and that the application connects as. */
 export const SUPERUSER = 'postgres';
 
-const NEW_PREFIX = 'postgres.new-';
+/** Of folders that a later start removes. */
+export const NEW_PREFIX = 'postgres.new-';
 const ABANDONED_AFTER_MS = 3_600_000;
 
 /**

@@ -114,7 +114,7 @@ async function ensureMajor(
 ): Promise<void> {
   await completeUpgrade(dataDir, binaries.major, log);
   const from = await readVersion(clusterDir(dataDir));
-  if (from === binaries.major) return removeRemains(dataDir);
+  if (from === binaries.major) return removeRemains(dataDir, log);
   if (from === undefined || !isFormer(from)) return;
   if (role === 'tool')
     throw new EmbeddedDatabaseError(

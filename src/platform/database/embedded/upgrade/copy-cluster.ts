@@ -1,15 +1,16 @@
 import { availableParallelism } from 'node:os';
 import type pg from 'pg';
+import type { SessionConfig } from '../../connections/session-client.js';
 import { openConnection } from '../../long-session.js';
 import { copyRoles } from './copy-roles.js';
 import { type CopiedTable, copySequences, copyTable, listTables } from './copy-rows.js';
-import { type DumpEntry, isOfDatabase, splitDump, splitWholeDump } from './dump-entries.js';
+import { createsDatabase, type DumpEntry, isOfDatabase, splitDump, splitWholeDump } from './dump-entries.js';
 import type { Progress } from './progress.js';
 import { dumpSchema, type DumpSource } from './schema-dump.js';
 
 /** A cluster that runs. */
 export interface RunningCluster extends DumpSource {
-  connection: (database: string) => pg.ClientConfig;
+  connection: (database: string) => SessionConfig;
 }
 
 const MAX_CONNECTIONS = 4;
@@ -17,6 +18,20 @@ const MAINTENANCE = 'postgres';
 /** Databases that every cluster has. */
 const PRESENT = new Set([MAINTENANCE, 'template1']);
 const NAME = 'upgrade';
+
+/** Settings of both sides, as pg_dump has them, whatever the databases and roles have: they decide the text of values. */
+const SESSION = {
+  TimeZone: 'UTC',
+  DateStyle: 'ISO',
+  IntervalStyle: 'postgres',
+  extra_float_digits: '3',
+  bytea_output: 'hex',
+  client_encoding: 'UTF8',
+  // Rows pass in the order in which they are stored.
+  synchronize_seqscans: 'off',
+  // A role or database may have it on. The addresses of the source turn it on again.
+  default_transaction_read_only: 'off',
+};
 
 /** Contents that a dump of rows and definitions does not have. None is made by the product. */
 const UNSUPPORTED = `
@@ -88,29 +103,22 @@ async function copyDatabase(
   signal: AbortSignal,
 ): Promise<void> {
   const isPresent = PRESENT.has(database);
-  const before = await dumpSchema(source, database, {
-    section: 'pre-data',
-    withDatabase: !isPresent,
-    signal,
-  });
-  let content = isPresent ? splitDump(before) : [];
-  if (!isPresent) {
-    const whole = splitWholeDump(before);
-    content = whole.content;
-    await withClients([target.connection(MAINTENANCE)], ([client]) =>
-      execute(client!, whole.database, signal),
-    );
-  }
-  // Usually those two have settings for the dump only.
-  if (content.length === 1) return;
+  const whole = splitWholeDump(
+    await dumpSchema(source, database, { section: 'pre-data', withDatabase: true, signal }),
+  );
+  const creation = isPresent ? whole.database.filter(({ sql }) => !createsDatabase(sql)) : whole.database;
+  const { content } = whole;
+  await withClients([target.connection(MAINTENANCE)], ([client]) => execute(client!, creation, signal));
   await withClients([target.connection(database)], ([client]) => execute(client!, content, signal));
+  // Usually those two have nothing else.
+  if (content.every(({ name }) => name === '' || isOfDatabase(name))) return;
   await copyAllRows(source, target, database, progress, signal);
   const after = splitDump(await dumpSchema(source, database, { section: 'post-data', signal }));
   await withClients([source.connection(database), target.connection(database)], async ([from, to]) => {
     await copySequences(from!, to!);
     progress.phase(`Creating the indexes and constraints of the database ${database}`, after.length);
     await execute(to!, after, signal, () => progress.step());
-    await to!.query('RESET ALL; ANALYZE');
+    await to!.query('ANALYZE');
   });
   await compareDefinitions(target, database, [...content, ...after], signal);
 }
@@ -145,8 +153,6 @@ async function copyAllRows(
   const either = AbortSignal.any([signal, stop.signal]);
   const copies = Array.from({ length: count }, () =>
     withClients([source.connection(database), target.connection(database)], async ([from, to]) => {
-      // The rows are in the order in which they are stored.
-      for (const client of [from!, to!]) await client.query('SET synchronize_seqscans = off');
       for (let table = tables.shift(); table; table = tables.shift())
         await copyOne(from!, to!, database, table, progress, either);
     }).catch((error: unknown) => {
@@ -187,13 +193,19 @@ async function compareDefinitions(
 
 /** Runs `work` with a connection to each of the databases. */
 async function withClients<T>(
-  databases: pg.ClientConfig[],
+  databases: SessionConfig[],
   work: (clients: pg.Client[]) => Promise<T>,
 ): Promise<T> {
   const clients: pg.Client[] = [];
   try {
     for (const database of databases)
-      clients.push(await openConnection({ ...database, application_name: NAME }));
+      clients.push(
+        await openConnection({
+          ...database,
+          application_name: NAME,
+          session: { ...SESSION, ...database.session },
+        }),
+      );
     return await work(clients);
   } finally {
     for (const client of clients) await client.end().catch(() => undefined);

@@ -31,16 +31,13 @@ SELECT format('GRANT %s ON PARAMETER %I TO %s%s', privilege_type, parname,
               CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END) AS statement
   FROM pg_parameter_acl, aclexplode(paracl) WHERE grantee <> 10`;
 
-/** Settings of roles, and of the two databases that every cluster has; pg_dump copies those of the others. */
+/** Settings of roles; pg_dump copies those of databases, and of roles in databases. */
 const SETTINGS = `
 SELECT split_part(entry, '=', 1) AS name, substr(entry, strpos(entry, '=') + 1) AS value,
-       CASE WHEN setrole = 0 THEN format('ALTER DATABASE %I', datname)
-            WHEN setdatabase = 0 THEN format('ALTER ROLE %I', rolname)
-            ELSE format('ALTER ROLE %I IN DATABASE %I', rolname, datname) END AS target
+       CASE setrole WHEN 0 THEN 'ALTER ROLE ALL' ELSE format('ALTER ROLE %I', rolname) END AS target
   FROM pg_db_role_setting
-  LEFT JOIN pg_authid AS role ON role.oid = setrole
-  LEFT JOIN pg_database AS database ON database.oid = setdatabase, unnest(setconfig) AS entry
- WHERE setdatabase = 0 OR datname IN ('postgres', 'template1')`;
+  LEFT JOIN pg_authid AS role ON role.oid = setrole, unnest(setconfig) AS entry
+ WHERE setdatabase = 0`;
 
 /** Copies what belongs to the cluster and to none of its databases. */
 export async function copyRoles(source: pg.Client, target: pg.Client): Promise<void> {
@@ -50,9 +47,14 @@ export async function copyRoles(source: pg.Client, target: pg.Client): Promise<v
   }
   const { rows } = await source.query<{ name: string; value: string; target: string }>(SETTINGS);
   for (const setting of rows) {
-    await target.query('BEGIN');
-    // A value is a list or one text, which only PostgreSQL knows of each setting.
-    await target.query('SELECT set_config($1, $2, true)', [setting.name, setting.value]);
-    await target.query(`${setting.target} SET ${setting.name} FROM CURRENT; COMMIT`);
+    try {
+      await target.query('BEGIN');
+      // A value is a list or one text, which only PostgreSQL knows of each setting.
+      await target.query('SELECT set_config($1, $2, true)', [setting.name, setting.value]);
+      await target.query(`${setting.target} SET ${setting.name} FROM CURRENT; COMMIT`);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new Error(`${setting.target} SET ${setting.name}: ${reason}`, { cause });
+    }
   }
 }

@@ -69,7 +69,7 @@ export async function copyTable(
 ): Promise<number> {
   if (columns === '') return rejectRows(source, name);
   const list = `${name} (${columns})`;
-  await target.query(`BEGIN; TRUNCATE ${name}`);
+  await target.query(`BEGIN; TRUNCATE ONLY ${name}`);
   const rows = source.query(copyTo(`COPY ${list} TO STDOUT`));
   const hash = createHash('sha256');
   const tee = new Transform({

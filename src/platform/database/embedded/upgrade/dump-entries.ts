@@ -44,8 +44,11 @@ const withoutConnect = ({ name, sql }: DumpEntry): DumpEntry => ({
   sql: isOfDatabase(name) ? sql.replace(CONNECT, '') : sql,
 });
 
-/** Whether an object is the database itself, or its settings and privileges. */
-export const isOfDatabase = (name: string): boolean => /; Type: DATABASE\b/.test(name);
+/** Whether an object is the database itself, or its settings, comment and privileges. */
+export const isOfDatabase = (name: string): boolean =>
+  /; Type: DATABASE\b|^DATABASE .*; Type: (?:ACL|COMMENT);/.test(name);
+
+export const createsDatabase = (sql: string): boolean => CREATE_DATABASE.test(sql);
 
 function splitAfter(pattern: RegExp, sql: string): string[] {
   const found = pattern.exec(sql);

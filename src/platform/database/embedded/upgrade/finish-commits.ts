@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { SessionConfig } from '../../connections/session-client.js';
 import { openConnection } from '../../long-session.js';
 import { commitOf, GID_PREFIX, gidOf } from '../../spanning-tx.js';
 import type { RunningCluster } from './copy-cluster.js';
@@ -49,7 +50,7 @@ async function readDirectory(client: pg.Client): Promise<Directory> {
   return rows[0]!;
 }
 
-async function withClient<T>(database: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
+async function withClient<T>(database: SessionConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = await openConnection({ ...database, application_name: 'upgrade' });
   try {
     return await work(client);

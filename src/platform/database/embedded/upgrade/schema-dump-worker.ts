@@ -58,19 +58,18 @@ class Messages {
   }
 }
 
-/** Sleeps until a message of the server has arrived. @throws Error at the end of the connection */
+let hasEnded = false;
+
+/** Sleeps until a message of the server has arrived. @throws Error at the end of the connection, and after it */
 function receive(): Uint8Array {
   for (;;) {
+    if (hasEnded) throw new Error('The server has ended the connection of pg_dump.');
     const before = Atomics.load(received, 0);
     const found = receiveMessageOnPort(port);
-    if (found) return bytesOf(found.message as Uint8Array | undefined);
-    Atomics.wait(received, 0, before);
+    if (found?.message !== undefined) return found.message as Uint8Array;
+    hasEnded = found !== undefined;
+    if (!hasEnded) Atomics.wait(received, 0, before);
   }
-}
-
-function bytesOf(message: Uint8Array | undefined): Uint8Array {
-  if (message === undefined) throw new Error('The server has ended the connection of pg_dump.');
-  return message;
 }
 
 const requests = new Messages(false);

@@ -56,7 +56,12 @@ async function runPgDump(
   // pg_dump ends the connection before it returns; if it still waits for a response, the end is an error.
   server.on('close', () => pass(undefined)).on('error', () => undefined);
   try {
-    const [text] = (await once(worker, 'message', { signal })) as [string];
+    const ended = new AbortController();
+    worker.once('exit', (code) => ended.abort(new Error(`pg_dump ended with ${code} and printed nothing`)));
+    const either = AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]);
+    const [text] = (await once(worker, 'message', { signal: either }).catch((error: unknown) => {
+      throw either.aborted ? either.reason : error;
+    })) as [string];
     return text;
   } finally {
     server.destroy();

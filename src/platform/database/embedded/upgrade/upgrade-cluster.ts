@@ -1,18 +1,18 @@
-import { rename, rm, statfs } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { Account } from '../account.js';
 import type { Binaries } from '../binaries.js';
-import { createCluster, syncDirectory } from '../cluster.js';
-import { EmbeddedDatabaseError, exists, failedProgram } from '../errors.js';
+import { createCluster, NEW_PREFIX, syncDirectory } from '../cluster.js';
+import { codeOf, EmbeddedDatabaseError, exists, failedProgram, unusableDirectory } from '../errors.js';
 import { clusterDir, ensureSocketDir, SOCKET_PORT } from '../layout.js';
-import { type EmbeddedLog, Postmaster, stopServer } from '../postmaster.js';
+import { type EmbeddedLog, isShutDown, killServer, Postmaster } from '../postmaster.js';
 import { runProgram } from '../run-program.js';
 import type { ServerSettings } from '../settings.js';
 import { copyCluster, inspectCluster, type RunningCluster } from './copy-cluster.js';
 import { finishCommits } from './finish-commits.js';
 import { fetchPrograms } from './former-programs.js';
 import { FormerServer } from './former-server.js';
-import { completeUpgrade, markReplaced, removeRemains, SOCKETS } from './interrupted-upgrade.js';
+import { completeUpgrade, markReplaced, removeQuietly, removeRemains, SOCKETS } from './interrupted-upgrade.js';
 import { Progress } from './progress.js';
 import { type UpgradePaths, upgradePaths } from './upgrade-paths.js';
 
@@ -42,6 +42,8 @@ const FILL: ServerSettings = {
   maintenance_work_mem: '256MB',
 };
 
+/** Time for the last checkpoint of the new cluster, which writes everything that was copied. A signal ends it. */
+const CHECKPOINT_MS = 3_600_000;
 const MEBIBYTE = 2 ** 20;
 /** Space beyond that of the former cluster: WAL, and the databases of an empty cluster. */
 const RESERVE_BYTES = 512 * MEBIBYTE;
@@ -59,28 +61,34 @@ export async function upgradeCluster(upgrade: Upgrade): Promise<void> {
   const cluster = clusterDir(dataDir);
   const paths = upgradePaths(dataDir, from, binaries.major);
   await rejectFormerUpgrade(cluster, paths);
+  await rejectMountPoint(dataDir, cluster);
   log.info(`The database is of PostgreSQL ${from} and is copied into one of PostgreSQL ${binaries.major}.`);
   const programs = await fetchPrograms(paths.programs, from, log, signal);
   const former = await FormerServer.open(dataDir, cluster, programs, log);
   try {
-    await makeCopy(upgrade, former.running, paths);
+    await makeCopy(upgrade, former.running, paths).catch(async (error: unknown) => {
+      await removeQuietly(paths.incomplete, log);
+      throw signal.aborted ? error : failedUpgrade(error, cluster, binaries.major);
+    });
     await markReplaced(cluster);
-  } catch (error) {
-    await rm(paths.incomplete, { recursive: true, force: true });
-    if (signal.aborted || error instanceof EmbeddedDatabaseError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new EmbeddedDatabaseError(
-      `The upgrade of the database to PostgreSQL ${binaries.major} failed: ${reason.trim()}. Nothing was changed: ` +
-        `the former release still serves ${cluster}.`,
-      { cause: error },
-    );
   } finally {
-    await former.close();
+    // The next step stops it again.
+    await former.close().catch((error: unknown) => log.warn(`The former PostgreSQL: ${String(error)}`));
   }
   await completeUpgrade(dataDir, binaries.major, log);
-  await removeRemains(dataDir);
+  await removeRemains(dataDir, log);
   log.info(
     `The database is of PostgreSQL ${binaries.major} now. Remove ${paths.old} once you do not need it.`,
+  );
+}
+
+function failedUpgrade(error: unknown, cluster: string, major: string): EmbeddedDatabaseError {
+  if (error instanceof EmbeddedDatabaseError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new EmbeddedDatabaseError(
+    `The upgrade of the database to PostgreSQL ${major} failed: ${reason.trim()}. Nothing was changed: ` +
+      `the former release still serves ${cluster}.`,
+    { cause: error },
   );
 }
 
@@ -93,12 +101,33 @@ async function rejectFormerUpgrade(cluster: string, { ready, old }: UpgradePaths
   );
 }
 
+/** The exchange renames the cluster, which is not possible for a mount point. The trial renames nothing: its target is not empty. */
+async function rejectMountPoint(dataDir: string, cluster: string): Promise<void> {
+  const target = await mkdtemp(path.join(dataDir, NEW_PREFIX)).catch((error: unknown) => {
+    throw unusableDirectory(dataDir, error);
+  });
+  try {
+    await mkdir(path.join(target, 'entry'));
+    await rename(cluster, target);
+  } catch (error) {
+    if (['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) return;
+    if (!['EBUSY', 'EXDEV'].includes(codeOf(error))) throw unusableDirectory(dataDir, error);
+    throw new EmbeddedDatabaseError(
+      `${cluster} is a mount point, which the upgrade cannot rename: mount ${dataDir} instead, with the database in its folder ` +
+        `\`postgres\`, and start again.`,
+      { cause: error },
+    );
+  } finally {
+    await rm(target, { recursive: true, force: true });
+  }
+}
+
 async function makeCopy(
   { dataDir, directory, binaries, log, signal }: Upgrade,
   source: RunningCluster,
   paths: UpgradePaths,
 ): Promise<void> {
-  await stopServer(paths.incomplete, log);
+  await killServer(paths.incomplete);
   for (const folder of [paths.incomplete, paths.ready]) await rm(folder, { recursive: true, force: true });
   await finishCommits(source.connection, directory);
   const { bytes, size, unsupported } = await inspectCluster(source);
@@ -111,7 +140,7 @@ async function makeCopy(
   const socketDir = await ensureSocketDir(dataDir, account, SOCKETS.new);
   const postmaster = new Postmaster(dataDir, paths.incomplete, socketDir, account, binaries, log, FILL);
   // Statements that run for long, such as the creation of an index, end with their server.
-  const stop = () => void postmaster.stop();
+  const stop = () => void killServer(paths.incomplete).catch(() => undefined);
   signal.addEventListener('abort', stop, { once: true });
   try {
     await (await postmaster.connect()).end();
@@ -122,14 +151,19 @@ async function makeCopy(
       connection: (name: string) => postmaster.connection(name),
     };
     await copyCluster(source, target, new Progress(log, bytes), signal);
+    await postmaster.stop(CHECKPOINT_MS);
   } finally {
     signal.removeEventListener('abort', stop);
-    await postmaster.stop();
+    // A failure must not hide that of the copy; the check below finds a server that goes on.
+    await killServer(paths.incomplete).catch((error: unknown) => log.warn(String(error)));
   }
-  const sync = account.command(binaries.initdb, ['--sync-only', '-D', paths.incomplete]);
-  const { code, output } = await runProgram(sync);
-  if (code !== 0) throw failedProgram('initdb', output, dataDir);
   signal.throwIfAborted();
+  if (!(await isShutDown(paths.incomplete)))
+    throw new Error('the PostgreSQL of the new database did not stop cleanly');
+  const sync = account.command(binaries.initdb, ['--sync-only', '-D', paths.incomplete]);
+  const { code, output } = await runProgram(sync, signal);
+  signal.throwIfAborted();
+  if (code !== 0) throw failedProgram('initdb', output, dataDir);
   await rename(paths.incomplete, paths.ready);
   await syncDirectory(dataDir);
 }
