@@ -1,4 +1,13 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { DEMO_TENANT, DEMO_USERS } from '../../src/demo/demo-client.js';
 import {
@@ -203,7 +212,9 @@ describeUpgrade('the upgrade of the embedded database', () => {
     expect(messages.at(0)).toMatch(/18\.ready is missing or incomplete: the upgrade begins again\.$/);
 
     const lost = copyUpgraded('postgres', 'elsewhere');
-    await expect(open(lost)).rejects.toThrow(/postgres is missing, and an upgrade has left postgres-17\.old in/);
+    await expect(open(lost)).rejects.toThrow(
+      /postgres is missing, and an upgrade has left postgres-17\.old in/,
+    );
     expect(existsSync(path.join(lost, 'postgres'))).toBe(false);
   });
 

@@ -70,7 +70,9 @@ async function inDatabase<T>(url: string, work: (client: pg.Client) => Promise<T
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(`SET TimeZone = 'UTC'; SET DateStyle = ISO; SET IntervalStyle = postgres; SET extra_float_digits = 3; SET search_path = ''`);
+    await client.query(
+      `SET TimeZone = 'UTC'; SET DateStyle = ISO; SET IntervalStyle = postgres; SET extra_float_digits = 3; SET search_path = ''`,
+    );
     return await work(client);
   } finally {
     await client.end();

@@ -148,11 +148,7 @@ export async function isShutDown(cluster: string): Promise<boolean> {
 }
 
 /** @returns whether the process has ended in time after the signal */
-async function endsAfter(
-  pid: number,
-  signal: NodeJS.Signals,
-  waitMs = FAST_SHUTDOWN_MS,
-): Promise<boolean> {
+async function endsAfter(pid: number, signal: NodeJS.Signals, waitMs = FAST_SHUTDOWN_MS): Promise<boolean> {
   try {
     process.kill(pid, signal);
   } catch (error) {

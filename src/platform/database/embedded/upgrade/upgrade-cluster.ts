@@ -12,7 +12,13 @@ import { copyCluster, inspectCluster, type RunningCluster } from './copy-cluster
 import { finishCommits } from './finish-commits.js';
 import { fetchPrograms } from './former-programs.js';
 import { FormerServer } from './former-server.js';
-import { completeUpgrade, markReplaced, removeQuietly, removeRemains, SOCKETS } from './interrupted-upgrade.js';
+import {
+  completeUpgrade,
+  markReplaced,
+  removeQuietly,
+  removeRemains,
+  SOCKETS,
+} from './interrupted-upgrade.js';
 import { Progress } from './progress.js';
 import { type UpgradePaths, upgradePaths } from './upgrade-paths.js';
 
