@@ -84,7 +84,6 @@ export async function fillFormer({ url }: FormerRelease): Promise<void> {
     // None of them may change the text of rows, or prevent the copy.
     `ALTER DATABASE ${DATABASE} SET extra_float_digits = 0`,
     `ALTER DATABASE ${DATABASE} SET IntervalStyle = sql_standard`,
-    `ALTER ROLE postgres IN DATABASE ${DATABASE} SET DateStyle = 'German'`,
     `ALTER DATABASE ${pg.escapeIdentifier(CELL)} SET default_transaction_read_only = on`,
     'REVOKE CONNECT ON DATABASE postgres, template1 FROM PUBLIC',
     'GRANT CONNECT ON DATABASE postgres TO reporting',
