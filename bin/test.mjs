@@ -25,11 +25,14 @@ const PRINTING = new Set([
 ]);
 
 await launch(async () => {
+  const args = process.argv.slice(2);
   await prepare(TO_DEVELOP);
   await ensureClientBuilt();
+  const former = args.includes('--config') ? 0 : await fetchFormerPostgres();
+  if (former !== 0) return former;
   const directory = mkdtempSync(path.join(tmpdir(), 'workspace-test-'));
   try {
-    return await runTests(process.argv.slice(2), path.join(directory, 'result.json'));
+    return await runTests(args, path.join(directory, 'result.json'));
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -90,6 +93,13 @@ function describeFlaky({ name, message, assertionResults }) {
   const title = test ? ` > ${test.fullName}` : '';
   return [`FLAKY ${path.relative(ROOT, name)}${title}`, ...failure.map((line) => `    ${line}`)].join('\n');
 }
+
+/** @returns the exit code */
+const fetchFormerPostgres = () =>
+  run(projectNode(), [path.join(ROOT, 'test', 'support', 'runner', 'fetch-former-postgres.mjs')], {
+    cwd: ROOT,
+    env: programEnv(),
+  });
 
 function jest(args) {
   const program = path.join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');

@@ -40,7 +40,7 @@ export class DevServer {
       server.#config = config;
       if (!config.embeddedDatabase) return server;
       const { EmbeddedDatabase } = await load('platform/database/embedded/embedded-database.js');
-      const log = { info: () => undefined, warn: print, error: print };
+      const log = { info: print, warn: print, error: print };
       server.#database = await EmbeddedDatabase.open({ dataDir: config.DATA_DIR, role: 'server', log });
       return server;
     } catch (error) {

@@ -110,9 +110,12 @@ async function start(
 }
 
 async function openDatabase(config: Config, log: Logger, shutdown: Shutdown): Promise<string> {
+  const interruption = new AbortController();
+  shutdown.onInterruption(() => interruption.abort());
   const database = await EmbeddedDatabase.open({
     dataDir: config.DATA_DIR,
     role: 'server',
+    signal: interruption.signal,
     log: {
       info: (message) => log.info(message),
       warn: (message) => log.warn(message),

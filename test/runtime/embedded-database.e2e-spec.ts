@@ -224,7 +224,7 @@ describe('the embedded database', () => {
     await expect(notOurs).rejects.toThrow(/exists and is not a PostgreSQL database; move it away\.$/);
 
     writeFileSync(path.join(dataDir, 'postgres', 'PG_VERSION'), '12\n');
-    await expect(open(dataDir)).rejects.toThrow(/was created by PostgreSQL 12 and this is PostgreSQL 17/);
+    await expect(open(dataDir)).rejects.toThrow(/was created by PostgreSQL 12 and this is PostgreSQL 18/);
 
     writeFileSync(path.join(dataDir, 'file'), '');
     await expect(open(path.join(dataDir, 'file'))).rejects.toThrow(

@@ -29,13 +29,17 @@ export function madeDataDir(): string {
   return dataDir;
 }
 
+/** Folders whose PostgreSQL may run: the cluster, and that of an upgrade. */
+const CLUSTERS = ['postgres', 'postgres-18.incomplete'];
+
 /** Ends every process and removes every directory of the test. */
 export async function cleanUp(): Promise<void> {
   for (const child of children) child.kill('SIGKILL');
   children.clear();
   for (const directory of directories) {
-    const pid = postmasterPid(path.join(directory, 'data'));
-    if (pid !== undefined && isAlive(pid)) {
+    for (const folder of CLUSTERS) {
+      const pid = postmasterPid(path.join(directory, 'data'), folder);
+      if (pid === undefined || !isAlive(pid)) continue;
       process.kill(pid, 'SIGQUIT');
       await until('PostgreSQL to end', () => !isAlive(pid));
     }
@@ -44,9 +48,9 @@ export async function cleanUp(): Promise<void> {
   directories.clear();
 }
 
-/** The process id that a data directory records for its PostgreSQL. */
-export function postmasterPid(dataDir: string): number | undefined {
-  const file = path.join(dataDir, 'postgres', 'postmaster.pid');
+/** The process id that a data directory records for its PostgreSQL. @param folder of the cluster */
+export function postmasterPid(dataDir: string, folder = 'postgres'): number | undefined {
+  const file = path.join(dataDir, folder, 'postmaster.pid');
   if (!existsSync(file)) return undefined;
   const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
   return pid > 1 ? pid : undefined;

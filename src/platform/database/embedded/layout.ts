@@ -35,14 +35,19 @@ export function clusterDir(dataDir: string): string {
 /**
  * Creates the private directory of the socket: in DATA_DIR, or, where that path is too long for a socket address, below
  * the temporary directory of the system, under a name derived from DATA_DIR.
+ * @param key distinguishes the servers of an upgrade from the usual one
  */
-export async function ensureSocketDir(dataDir: string, account: Account): Promise<string> {
-  const inside = path.join(dataDir, 'run');
-  if (fits(inside)) return ensurePrivate(inside, account);
-  const name = `workspace-${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`;
+export const ensureSocketDir = (dataDir: string, account: Account, key = ''): Promise<string> =>
+  ensurePrivate(socketDirOf(dataDir, key), account);
+
+/** The directory of the socket, which need not exist. */
+export function socketDirOf(dataDir: string, key: string): string {
+  const inside = path.join(dataDir, `run${key}`);
+  if (fits(inside)) return inside;
+  const name = `workspace-${createHash('sha256').update(`${dataDir}${key}`).digest('hex').slice(0, 16)}`;
   const outside = [os.tmpdir(), '/tmp'].map((dir) => path.join(dir, name)).find(fits);
   if (outside === undefined) throw new EmbeddedDatabaseError(`The path ${dataDir} is too long for a socket.`);
-  return ensurePrivate(outside, account);
+  return outside;
 }
 
 function fits(dir: string): boolean {

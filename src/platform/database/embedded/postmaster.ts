@@ -114,6 +114,53 @@ const LOG_TAIL = 10_000;
 const TEMPORARY = /^(?:57|53)/;
 const LEFTOVERS = /lock file .* already exists|pre-existing shared memory block/;
 
+/**
+ * Stops the PostgreSQL that runs on this cluster, if any: cleanly, ending its connections. Waits until it has ended.
+ * @param waitMs time for a clean stop, which writes everything to the disk
+ */
+export async function stopServer(
+  cluster: string,
+  log: Pick<EmbeddedLog, 'warn'>,
+  waitMs = FAST_SHUTDOWN_MS,
+): Promise<void> {
+  const running = await findServer(cluster);
+  if (!running || (await endsAfter(running.pid, 'SIGINT', waitMs))) return;
+  log.warn('PostgreSQL takes too long to stop; it is stopped at once and recovers at the next start.');
+  await endsAfter(running.pid, 'SIGQUIT');
+}
+
+/** Ends the PostgreSQL of a cluster that nobody needs, without writing anything. @throws Error when it goes on */
+export async function killServer(cluster: string): Promise<void> {
+  const running = await findServer(cluster);
+  if (running && !(await endsAfter(running.pid, 'SIGQUIT')))
+    throw new EmbeddedDatabaseError(`The PostgreSQL of ${cluster} does not stop: end it and start again.`);
+}
+
+/** Place and value of `state` in `global/pg_control`, the same in all versions: the server has written everything and ended. */
+const STATE_OFFSET = 16;
+const SHUT_DOWN = 1;
+
+/** Whether the last server of this cluster has stopped cleanly: the cluster needs no recovery. */
+export async function isShutDown(cluster: string): Promise<boolean> {
+  if ((await readPidFile(pidFile(cluster))) !== '') return false;
+  const control = await readFile(path.join(cluster, 'global', 'pg_control'));
+  return control.readInt32LE(STATE_OFFSET) === SHUT_DOWN;
+}
+
+/** @returns whether the process has ended in time after the signal */
+async function endsAfter(pid: number, signal: NodeJS.Signals, waitMs = FAST_SHUTDOWN_MS): Promise<boolean> {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    // Another process has stopped it.
+    if (codeOf(error) === 'ESRCH') return true;
+    throw error;
+  }
+  for (const deadline = Date.now() + waitMs; Date.now() < deadline; await delay(POLL_MS))
+    if (await hasEnded(pid)) return true;
+  return false;
+}
+
 /** Finds, starts and stops the PostgreSQL process of one cluster. */
 export class Postmaster {
   constructor(
@@ -132,7 +179,12 @@ export class Postmaster {
   url(database: string): string {
     const host = encodeURIComponent(this.socketDir);
     // `sslmode` overrides a PGSSLMODE of the operator's shell, which is for other servers.
-    return `postgres://${SUPERUSER}@localhost:${SOCKET_PORT}/${database}?host=${host}&sslmode=disable`;
+    return `postgres://${SUPERUSER}@localhost:${SOCKET_PORT}/${encodeURI(database)}?host=${host}&sslmode=disable`;
+  }
+
+  /** The same without an URL, which some names of databases do not fit into. */
+  connection(database: string): Pick<pg.ClientConfig, 'host' | 'port' | 'user' | 'database' | 'ssl'> {
+    return { host: this.socketDir, port: SOCKET_PORT, user: SUPERUSER, database, ssl: false };
   }
 
   /**
@@ -159,24 +211,9 @@ export class Postmaster {
     }
   }
 
-  /** Stops PostgreSQL cleanly, ending the remaining connections, and waits until it has ended. */
-  async stop(): Promise<void> {
-    const running = await findServer(this.cluster);
-    if (!running) return;
-    process.kill(running.pid, 'SIGINT');
-    if (await this.ends(running.pid, FAST_SHUTDOWN_MS)) return;
-    this.log.warn('PostgreSQL takes too long to stop; it is stopped at once and recovers at the next start.');
-    process.kill(running.pid, 'SIGQUIT');
-    await this.ends(running.pid, FAST_SHUTDOWN_MS);
-  }
-
-  private async ends(pid: number, timeoutMs: number): Promise<boolean> {
-    const deadline = Date.now() + timeoutMs;
-    while (Date.now() < deadline) {
-      if (await hasEnded(pid)) return true;
-      await delay(POLL_MS);
-    }
-    return false;
+  /** See `stopServer`. */
+  async stop(waitMs?: number): Promise<void> {
+    await stopServer(this.cluster, this.log, waitMs);
   }
 
   /** A connection, or undefined while PostgreSQL is starting, recovering or stopping. */

@@ -16,8 +16,13 @@ export const PROGRAM_ENV = {
   LC_ALL: 'C',
 };
 
-/** Runs a short program to its end. Never rejects: a program that cannot be started has code -1. */
-export function runProgram({ file, args, options }: Command): Promise<{ code: number; output: string }> {
+/**
+ * Runs a program to its end. Never rejects: a program that cannot be started, or that the signal ends, has code -1.
+ */
+export function runProgram(
+  { file, args, options }: Command,
+  signal?: AbortSignal,
+): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
     // Detached: a Ctrl-C in the terminal is for the server, which finishes this step before it stops.
     const child = spawn(file, args, {
@@ -26,6 +31,7 @@ export function runProgram({ file, args, options }: Command): Promise<{ code: nu
       env: PROGRAM_ENV,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
+      ...(signal && { signal }),
     });
     let output = '';
     const collect = (chunk: Buffer) => {
