@@ -1,7 +1,7 @@
 import { lchown, lstat, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Binaries } from './binaries.js';
-import { EmbeddedDatabaseError } from './errors.js';
+import { codeOf, EmbeddedDatabaseError } from './errors.js';
 import { type Command, runProgram } from './run-program.js';
 
 const CREATE_POSTGRES_USER = [
@@ -58,7 +58,10 @@ export class Account {
     if (!this.user || (await lstat(directory)).uid === this.user.uid) return;
     const { uid, gid } = this.user;
     for (const entry of await readdir(directory, { withFileTypes: true, recursive: true })) {
-      await lchown(path.join(entry.parentPath, entry.name), uid, gid);
+      await lchown(path.join(entry.parentPath, entry.name), uid, gid).catch((error: unknown) => {
+        // A server that another process has started meanwhile removes files.
+        if (codeOf(error) !== 'ENOENT') throw error;
+      });
     }
     await lchown(directory, uid, gid);
   }
