@@ -95,6 +95,7 @@ async function syncFiles(directory: string): Promise<void> {
 async function findNpm(): Promise<[string, ...string[]]> {
   const bin = path.dirname(process.execPath);
   const scripts = [
+    // oxlint-disable-next-line node/no-process-env -- npm tells it to the programs that it runs; no setting of the operator
     process.env['npm_execpath'] ?? '',
     path.join(bin, '..', 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js'),
   ];
