@@ -95,11 +95,10 @@ function describeFlaky({ name, message, assertionResults }) {
 }
 
 /** @returns the exit code */
-const fetchFormerPostgres = () =>
-  run(projectNode(), [path.join(ROOT, 'test', 'support', 'runner', 'fetch-former-postgres.mjs')], {
-    cwd: ROOT,
-    env: programEnv(),
-  });
+function fetchFormerPostgres() {
+  const program = path.join(ROOT, 'test', 'support', 'runner', 'fetch-former-postgres.mjs');
+  return run(projectNode(), [program], { cwd: ROOT, env: programEnv() });
+}
 
 function jest(args) {
   const program = path.join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');

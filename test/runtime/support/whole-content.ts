@@ -5,7 +5,7 @@ export type WholeContent = Record<string, unknown>;
 
 const CLUSTER: Record<string, string> = {
   databases: `SELECT datname, pg_get_userbyid(datdba) AS owner, pg_encoding_to_char(encoding) AS encoding, datlocprovider, datcollate, datctype,
-                     datlocale, datacl::text, datconnlimit, shobj_description(oid, 'pg_database') AS comment FROM pg_database WHERE datname <> 'template0' ORDER BY datname`,
+                     datlocale, (SELECT array_agg(entry::text ORDER BY entry::text) FROM unnest(datacl) AS entry) AS privileges, datconnlimit, shobj_description(oid, 'pg_database') AS comment FROM pg_database WHERE datname <> 'template0' ORDER BY datname`,
   roles: `SELECT rolname, rolsuper, rolinherit, rolcreaterole, rolcreatedb, rolcanlogin, rolreplication, rolbypassrls, rolconnlimit, rolpassword,
                  rolvaliduntil::text FROM pg_authid WHERE rolname !~ '^pg_' ORDER BY rolname`,
   memberships: `SELECT roleid::regrole::text AS role, member::regrole::text AS member, grantor::regrole::text AS grantor, admin_option, inherit_option, set_option

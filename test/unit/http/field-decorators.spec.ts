@@ -80,8 +80,16 @@ describe('field decorators', () => {
     [{ open: 0 }, 'min', 'open must not be less than 1'],
     [{ email: 'mailto:ina' }, 'is_email', 'email must be an e-mail address'],
     [{ id: 'x' }, 'is_uuid', 'id must be a UUID'],
-    [{ time: '2026-02-30T00:00:00Z' }, 'is_date', 'time must be an RFC 3339 time such as 2026-11-21T09:30:00Z'],
-    [{ time: '9999-12-31T23:30:00-00:30' }, 'is_date', 'time must be an RFC 3339 time such as 2026-11-21T09:30:00Z'],
+    [
+      { time: '2026-02-30T00:00:00Z' },
+      'is_date',
+      'time must be an RFC 3339 time such as 2026-11-21T09:30:00Z',
+    ],
+    [
+      { time: '9999-12-31T23:30:00-00:30' },
+      'is_date',
+      'time must be an RFC 3339 time such as 2026-11-21T09:30:00Z',
+    ],
     [{ line: '\u200b' }, 'matches', 'line must have a visible character or be empty'],
     [{ group: ' ' }, 'matches', 'group must have a visible character or be empty'],
     [{ labels: 'a' }, 'is_array', 'labels must be an array'],

@@ -174,7 +174,7 @@ async function copyOne(
 ): Promise<void> {
   signal.throwIfAborted();
   progress.begin(`${database}.${table.name}`);
-  const rows = await copyTable(source, target, table, (bytes) => progress.copied(bytes, table), signal);
+  const rows = await copyTable(source, target, table, (bytes) => progress.countCopied(bytes, table), signal);
   progress.end(table, rows);
 }
 

@@ -27,7 +27,7 @@ export class Progress {
   }
 
   /** Bytes of the text of rows, which need about as many bytes where they are stored. */
-  copied(bytes: number, table: CopiedTable): void {
+  countCopied(bytes: number, table: CopiedTable): void {
     const former = this.parts.get(table) ?? 0;
     const now = Math.min(former + bytes, table.bytes);
     this.parts.set(table, now);
