@@ -87,7 +87,11 @@ async function syncFiles(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { withFileTypes: true, recursive: true })) {
     if (!entry.isFile()) continue;
     const file = await open(path.join(entry.parentPath, entry.name), 'r');
-    await file.sync().finally(() => file.close());
+    try {
+      await file.sync();
+    } finally {
+      await file.close();
+    }
   }
 }
 
@@ -141,7 +145,7 @@ function unfetched(
   cause: unknown,
 ): EmbeddedDatabaseError {
   const names = packages.map(({ name, version }) => `${name}@${version}`).join(' ');
-  const output = String((cause as { stderr?: string }).stderr ?? '').trim() || String(cause);
+  const output = ((cause as { stderr?: string }).stderr ?? '').trim() || String(cause);
   const reason =
     codeOf(cause) === 'ENOENT'
       ? 'there is no npm on PATH or beside Node'

@@ -24,7 +24,7 @@ interface Connection {
 }
 
 interface PgDumpModule {
-  pgDump(options: { pg: Connection; args: string[] }): Promise<File>;
+  pgDump: (options: { pg: Connection; args: string[] }) => Promise<File>;
 }
 
 const LENGTH_BYTES = 4;
