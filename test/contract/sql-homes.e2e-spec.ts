@@ -39,6 +39,7 @@ const OWN_CONNECTIONS: Record<string, string> = {
   'src/mail-service/delivery/queue.repository.ts': 'of a queue worker, to the database of the mail service',
   'src/platform/bus/bus.ts': 'of the listener, to the directory',
   'src/platform/database/embedded/embedded-database.ts': 'of the process, to the embedded server',
+  'src/platform/database/embedded/locks.ts': 'of the server of a data directory, to the embedded server',
 };
 
 /** The statements of the application. Test files of one worker share its modules, and some make statements of their own. */
