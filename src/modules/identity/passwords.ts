@@ -16,10 +16,10 @@ const DUMMY_HASH = `${PREFIX}${'A'.repeat(22)}$${'A'.repeat(43)}`;
 /** Queued comparisons of a process; at 30 ms each the last one waits a few seconds. */
 const MAX_QUEUED = 128;
 
-/** Hashes and compares passwords, at most one per processor at a time. */
+/** Hashes and compares passwords, on all processors but one at a time: the requests of others have that one. */
 @Injectable()
 export class Passwords implements OnModuleDestroy {
-  private readonly limiter = new ConcurrencyLimiter(availableParallelism(), MAX_QUEUED);
+  private readonly limiter = new ConcurrencyLimiter(Math.max(1, availableParallelism() - 1), MAX_QUEUED);
 
   onModuleDestroy(): void {
     this.limiter.close();

@@ -47,6 +47,8 @@ export async function openBrowser(origin) {
       complaints.push(`call of another host: ${request.url()}`);
   });
   context.on('requestfailed', (request) => {
+    // The browser cancels a script that a page loads while it already navigates.
+    if (request.resourceType() === 'script' && request.failure()?.errorText === 'net::ERR_ABORTED') return;
     complaints.push(`failed request: ${request.url()} (${request.failure()?.errorText})`);
   });
   context.on('console', (message) => {
