@@ -217,19 +217,9 @@ const ESCAPES: readonly [escape: string, charset: string][] = [
   ['\x1b$)C', 'iso-2022-kr'],
 ];
 
-/**
- * Decodes a text without a character set that the parser knows to UTF-8: by its byte order mark, by a named set of seven bits or the
- * escapes of one, as UTF-8 where that is possible, by the `<meta>` of HTML, or else as Windows-1252, as browsers do.
- */
-export class CharsetDetector extends Transform {
+/** Decodes a text as a whole: its character set depends on all of its bytes. */
+abstract class WholeTextDecoder extends Transform {
   private readonly chunks: Buffer[] = [];
-
-  constructor(
-    private readonly isHtml: boolean,
-    private readonly declared: string,
-  ) {
-    super();
-  }
 
   override _transform(chunk: Buffer | string, encoding: BufferEncoding, done: TransformCallback): void {
     this.chunks.push(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk);
@@ -239,6 +229,25 @@ export class CharsetDetector extends Transform {
   override _flush(done: TransformCallback): void {
     const bytes = Buffer.concat(this.chunks);
     this.chunks.length = 0;
+    this.decode(bytes, done);
+  }
+
+  protected abstract decode(bytes: Buffer, done: TransformCallback): void;
+}
+
+/**
+ * Decodes a text without a character set that the parser knows to UTF-8: by its byte order mark, by a named set of seven bits or the
+ * escapes of one, as UTF-8 where that is possible, by the `<meta>` of HTML, or else as Windows-1252, as browsers do.
+ */
+export class CharsetDetector extends WholeTextDecoder {
+  constructor(
+    private readonly isHtml: boolean,
+    private readonly declared: string,
+  ) {
+    super();
+  }
+
+  protected override decode(bytes: Buffer, done: TransformCallback): void {
     const charset = charsetOf(bytes, this.declared, this.isHtml);
     this.push(charset === undefined ? bytes : Buffer.from(decodeText(bytes.toString('latin1'), charset)));
     done();
@@ -251,22 +260,13 @@ const JAPANESE = ['utf-8', 'euc-jp', 'shift_jis'];
 /**
  * Decodes a text that is declared as ISO-2022-JP, to UTF-8. This set has seven bits: a text with other bytes is in another Japanese set.
  */
-export class JapaneseDecoder extends Transform {
-  private readonly chunks: Buffer[] = [];
-
+export class JapaneseDecoder extends WholeTextDecoder {
   /** @param decoderOf7Bits decodes ISO-2022-JP */
   constructor(private readonly decoderOf7Bits: () => Transform) {
     super();
   }
 
-  override _transform(chunk: Buffer | string, encoding: BufferEncoding, done: TransformCallback): void {
-    this.chunks.push(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk);
-    done();
-  }
-
-  override _flush(done: TransformCallback): void {
-    const bytes = Buffer.concat(this.chunks);
-    this.chunks.length = 0;
+  protected override decode(bytes: Buffer, done: TransformCallback): void {
     const text = bytes.some((byte) => byte > 127) ? decodeStrictly(bytes, JAPANESE) : undefined;
     if (text !== undefined) {
       this.push(Buffer.from(text));

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { singleHostUrls } from '../../../config/store-urls.js';
-import { socketOf } from './fair-pool.js';
+import { destroy } from './fair-pool.js';
 
 /** Time limit of a search for the primary, milliseconds. Below the time limit of a connection. */
 const SEARCH_MS = 3_000;
@@ -148,7 +148,7 @@ export class DatabaseHosts {
   }
 
   private stopAsking(): void {
-    if (this.asking) socketOf(this.asking.client).destroy();
+    if (this.asking) destroy(this.asking.client);
     this.asking = undefined;
   }
 

@@ -18,6 +18,11 @@ import { limitOf, TIMEOUTS } from './timeouts.js';
 export const socketOf = (client: ClientBase): Socket =>
   (client as unknown as { connection: { stream: Socket } }).connection.stream;
 
+/** Ends a connection without waiting for its server. */
+export const destroy = (client: ClientBase): void => {
+  socketOf(client).destroy();
+};
+
 /** Bytes that a connection has received since it was opened. */
 export const receivedBy = (client: ClientBase): number => socketOf(client).bytesRead;
 

@@ -1,5 +1,5 @@
 import { type Address, DatabaseHosts, type HostConnection } from './database-hosts.js';
-import { socketOf } from './fair-pool.js';
+import { destroy } from './fair-pool.js';
 import { SessionClient, type SessionConfig } from './session-client.js';
 
 /** The server of a new connection is a standby: it has old rows and accepts no writes. */
@@ -47,7 +47,7 @@ export class PrimaryClient extends SessionClient<{ standby: boolean }> implement
   }
 
   abandon(): void {
-    socketOf(this).destroy();
+    destroy(this);
   }
 
   protected override failedToOpen(): void {

@@ -4,18 +4,11 @@ import pg, { type ClientBase } from 'pg';
 import { LateError, awaitWithin } from '../../../lib/turns/index.js';
 import { currentUse, currentWork, forProcess, USES } from '../../current-work/current-work.js';
 import { ConcurrencyLimiter } from '../../workers/concurrency-limiter.js';
-import { receivedBy, type Shares, sumOf } from '../connections/fair-pool.js';
+import { destroy, receivedBy, type Shares, sumOf } from '../connections/fair-pool.js';
 import type { SessionSettings } from '../connections/session-client.js';
 import { limitOf, TIMEOUTS } from '../connections/timeouts.js';
 import { errorCode, isConnectionError, isStatementTimeout, leavesConnection } from '../database-errors.js';
-import {
-  checkStandby,
-  destroy,
-  type Identity,
-  NoReplicaError,
-  type Position,
-  ReplicaClient,
-} from './standby.js';
+import { checkStandby, type Identity, NoReplicaError, type Position, ReplicaClient } from './standby.js';
 
 /** Time that a read waits for a standby that has not replayed its position yet, milliseconds. */
 const WAIT_MS = 20;

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { awaitWithin } from '../../../lib/turns/index.js';
-import { socketOf } from '../connections/fair-pool.js';
+import { destroy } from '../connections/fair-pool.js';
 import { SessionClient, type SessionConfig } from '../connections/session-client.js';
 import { runOn } from '../run-on.js';
 import { either } from '../statement.js';
@@ -111,11 +111,6 @@ export class ReplicaClient extends SessionClient<Server> {
     return undefined;
   }
 }
-
-/** Ends a connection without waiting for its server. */
-export const destroy = (client: ClientBase): void => {
-  socketOf(client).destroy();
-};
 
 /**
  * Asks a standby whether it has replayed a position.
