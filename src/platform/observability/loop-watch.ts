@@ -38,9 +38,15 @@ function sampleNow(): Sample {
  * that a busy machine causes no reports.
  */
 export class LoopWatch {
-  private readonly open = new Set<LoggedRequest>();
-  /** Requests that ended since the last sample. */
-  private ended: LoggedRequest[] = [];
+  /**
+   * The open requests at their places. Not a `Set`: one that items enter and leave all the time replaces its table every few items, and each
+   * replaced table that is older than the young generation keeps the next one alive, with the requests in it. test/bench/README.md has the
+   * measurement.
+   */
+  private readonly open: (LoggedRequest | undefined)[] = [];
+  private readonly freePlaces: number[] = [];
+  /** Routes and methods of the requests that ended since the last sample. The requests themselves would outlive the young generation. */
+  private ended = new Map<string, Set<string>>();
   private readonly held: Counter;
   private last: Sample;
   private timer: NodeJS.Timeout | undefined;
@@ -67,15 +73,23 @@ export class LoopWatch {
     clearInterval(this.timer);
   }
 
-  /** Counts a request as open until `end`. */
-  begin(request: LoggedRequest): void {
-    this.open.add(request);
+  /** Counts a request as open until `end`. @returns its place */
+  begin(request: LoggedRequest): number {
+    const place = this.freePlaces.pop() ?? this.open.length;
+    this.open[place] = request;
+    return place;
   }
 
-  /** The response of an open request has closed. */
-  end(request: LoggedRequest): void {
-    this.open.delete(request);
-    this.ended.push(request);
+  /** The response of the open request at this place has closed. */
+  end(place: number): void {
+    const request = this.open[place];
+    if (!request) return;
+    this.open[place] = undefined;
+    this.freePlaces.push(place);
+    const pattern = patternOf(request);
+    const methods = this.ended.get(pattern);
+    if (methods) methods.add(request.method);
+    else this.ended.set(pattern, new Set([request.method]));
   }
 
   /** Takes a sample, and reports a hold since the last one. */
@@ -85,17 +99,28 @@ export class LoopWatch {
     const used = computed - this.last.computed;
     this.last = { at, computed };
     const { ended } = this;
-    this.ended = [];
+    if (ended.size > 0) this.ended = new Map();
     if (late < HOLD_MS || used < HOLD_MS) return;
-    const routes = [...new Set([...ended, ...this.open].map(routeOf))];
+    const routes = this.routes(ended);
     const [route = 'none'] = routes.length > 1 ? ['several'] : routes;
     this.held.inc({ route }, used / 1_000);
     HOLDS.publish({ ms: used, routes } satisfies LoopHold);
     const fields = { ms: Math.round(late), cpu_ms: Math.round(used), routes: routes.slice(0, MAX_ROUTES) };
     this.logger.warn(fields, 'the event loop was held');
   }
+
+  /** Methods and patterns of the requests that ended, and of the open ones. */
+  private routes(ended: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+    const ofEnded = [...ended].flatMap(([pattern, methods]) =>
+      [...methods].map((method) => `${method} ${pattern}`),
+    );
+    const ofOpen = this.open
+      .filter((request) => request !== undefined)
+      .map((request) => `${request.method} ${patternOf(request)}`);
+    return [...new Set([...ofEnded, ...ofOpen])];
+  }
 }
 
-/** Method and pattern: paths contain ids and credentials. */
-const routeOf = ({ method, route }: LoggedRequest): string =>
-  `${method} ${(route as { path?: string } | undefined)?.path ?? 'unknown'}`;
+/** The pattern of the route: paths contain ids and credentials. */
+const patternOf = ({ route }: LoggedRequest): string =>
+  (route as { path?: string } | undefined)?.path ?? 'unknown';

@@ -44,12 +44,12 @@ export function requestLifecycle({ logger, accessLog, metrics, loop }: RequestOb
   return (request: LoggedRequest, response: Response, next: NextFunction): void => {
     const given = request.headers['x-request-id'];
     request.id = typeof given === 'string' && SAFE_ID.test(given) ? given : randomUUID();
-    loop?.begin(request);
+    const place = loop?.begin(request);
     const work = workOf(request);
     const started = isObserved ? process.hrtime.bigint() : 0n;
     // One listener for all observers: each one costs about a microsecond of a request.
     response.once('close', () => {
-      loop?.end(request);
+      if (place !== undefined) loop?.end(place);
       if (!isObserved) return;
       const { route = 'unknown', status } = statusOf(request, response);
       const end: RequestEnd = {

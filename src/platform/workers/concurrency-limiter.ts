@@ -36,7 +36,6 @@ interface Waiter {
 }
 
 interface Usages {
-  owner: WorkOwner;
   workspace: Usage;
   user: Usage;
 }
@@ -59,8 +58,8 @@ export interface Lease {
 export class ConcurrencyLimiter {
   private readonly free: number[] = [];
   private readonly waiting = new Set<Waiter>();
-  private readonly workspaces = new Map<string, Usage>();
-  private readonly users = new Map<string, Usage>();
+  private readonly workspaces = new UsageTable();
+  private readonly users = new UsageTable();
   private readonly others: Usage = { running: 0, waiting: 0, last: 0 };
   private running = 0;
   private slots = 0;
@@ -99,10 +98,7 @@ export class ConcurrencyLimiter {
     signal?.throwIfAborted();
     const usages = this.usagesOf(ownerOfWork());
     if (this.running < this.limit && this.mayRun(usages)) return this.begin(usages);
-    if (this.waiting.size >= this.queue || this.isQueueShareFull(usages)) {
-      this.forget(usages);
-      throw new QueueFullError();
-    }
+    if (this.waiting.size >= this.queue || this.isQueueShareFull(usages)) throw new QueueFullError();
     return this.wait(usages, signal);
   }
 
@@ -116,9 +112,7 @@ export class ConcurrencyLimiter {
   takeShare(): Lease | undefined {
     if (this.closed || this.running >= this.limit) return undefined;
     const usages = this.usagesOf(ownerOfWork());
-    if (this.mayRun(usages)) return this.begin(usages);
-    this.forget(usages);
-    return undefined;
+    return this.mayRun(usages) ? this.begin(usages) : undefined;
   }
 
   /** Changes the limits. Tasks beyond them continue. */
@@ -163,7 +157,6 @@ export class ConcurrencyLimiter {
       return await promise;
     } finally {
       this.count(usages, 'waiting', -1);
-      this.forget(usages);
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
     }
@@ -185,7 +178,6 @@ export class ConcurrencyLimiter {
         this.running -= 1;
         this.free.push(slot);
         this.count(usages, 'running', -1);
-        this.forget(usages);
         this.startWaiting();
       },
     };
@@ -233,9 +225,8 @@ export class ConcurrencyLimiter {
   private usagesOf(owner: WorkOwner | undefined): Usages | undefined {
     if (!owner) return undefined;
     return {
-      owner,
-      workspace: usageOf(this.workspaces, owner.workspace),
-      user: usageOf(this.users, owner.user),
+      workspace: this.workspaces.of(owner.workspace),
+      user: this.users.of(owner.user),
     };
   }
 
@@ -245,13 +236,6 @@ export class ConcurrencyLimiter {
       usages.user[what] += by;
     } else this.others[what] += by;
   }
-
-  private forget(usages: Usages | undefined): void {
-    if (!usages) return;
-    const { owner, workspace, user } = usages;
-    if (workspace.running + workspace.waiting === 0) this.workspaces.delete(owner.workspace);
-    if (user.running + user.waiting === 0) this.users.delete(owner.user);
-  }
 }
 
 const share = (of: number, part: number): number => Math.ceil(of * part);
@@ -259,8 +243,34 @@ const share = (of: number, part: number): number => Math.ceil(of * part);
 const isLess = (one: Usage, other: Usage): boolean =>
   one.running === other.running ? one.last < other.last : one.running < other.running;
 
-function usageOf(usages: Map<string, Usage>, key: string): Usage {
-  let usage = usages.get(key);
-  if (!usage) usages.set(key, (usage = { running: 0, waiting: 0, last: 0 }));
-  return usage;
+const isIdle = ({ running, waiting }: Usage): boolean => running + waiting === 0;
+
+/** Idle usages that a table keeps, besides as many as are busy. */
+const KEPT_IDLE = 256;
+
+/**
+ * The usages of workspaces or users by their ids. An idle one stays for the next task, and the idle ones are removed together: a `Map` that entries
+ * enter and leave with each task would replace its table every few tasks (see `LoopWatch`).
+ */
+class UsageTable {
+  private readonly byId = new Map<string, Usage>();
+  /** Size from which on idle usages are removed. */
+  private most = KEPT_IDLE;
+
+  of(id: string): Usage {
+    const known = this.byId.get(id);
+    if (known) {
+      if (isIdle(known)) known.last = 0;
+      return known;
+    }
+    if (this.byId.size >= this.most) this.removeIdle();
+    const usage: Usage = { running: 0, waiting: 0, last: 0 };
+    this.byId.set(id, usage);
+    return usage;
+  }
+
+  private removeIdle(): void {
+    for (const [id, usage] of this.byId) if (isIdle(usage)) this.byId.delete(id);
+    this.most = KEPT_IDLE + 2 * this.byId.size;
+  }
 }

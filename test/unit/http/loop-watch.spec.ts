@@ -9,9 +9,8 @@ describe('the watch of the event loop', () => {
     ...clock,
   }));
   const open = (path: string) => {
-    const request = { method: 'POST', route: { path } } as never;
-    watch.begin(request);
-    return () => watch.end(request);
+    const place = watch.begin({ method: 'POST', route: { path } } as never);
+    return () => watch.end(place);
   };
   const pass = (ms: number, computed: number) => {
     clock.at += ms;
