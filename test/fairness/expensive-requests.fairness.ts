@@ -15,6 +15,8 @@ const IS_SHORT = process.env['FAIRNESS'] === 'short';
 const FORM = IS_SHORT
   ? { variants: 1, milliseconds: 700, concurrency: 6, share: 0.2 }
   : { variants: 4, milliseconds: 10_000, concurrency: 12, share: 1 };
+/** Names of domains, separated by commas: only these, and not all together. */
+const ONLY = process.env['FAIRNESS_ONLY']?.split(',');
 /**
  * Bars of the ordinary client and of the server. A busy machine stretches times, not failures. `idle`: the least 99th percentile that is
  * multiplied, milliseconds; in a few seconds beside nothing else it is sometimes that of a handful of requests.
@@ -101,10 +103,11 @@ describe('the most expensive requests of a member', () => {
     await client.work(FORM.milliseconds);
     const idle = await client.work(FORM.milliseconds);
     const found = await findExpensiveRequests(server.base, workspace, FORM.variants, IS_SHORT);
+    for (const domain of found.keys()) if (ONLY && !ONLY.includes(domain)) found.delete(domain);
     const rows: Row[] = [];
     for (const [domain, requests] of found) rows.push(await beside(domain, requests, client));
     const all = [...found.values()].flat().toSorted((a, b) => b.ms - a.ms);
-    rows.push(await beside('all together', all.slice(0, 30), client));
+    if (!ONLY) rows.push(await beside('all together', all.slice(0, 30), client));
     await client.close();
     process.stdout.write(tableOf(idle, rows, found));
 
@@ -134,9 +137,9 @@ const toSent = ({ method, path: target, headers, body }: Measured) => ({
 function tableOf(idle: Seen, rows: readonly Row[], found: ReadonlyMap<string, readonly Measured[]>): string {
   const ms = (value: number) => value.toFixed(value < 10 ? 1 : 0).padStart(6);
   const lines = rows.map(
-    ({ domain, requests, p50, p99, longest, held, memory, statuses }) =>
+    ({ domain, requests, p50, p99, longest, slowest, held, memory, statuses }) =>
       `${domain.padEnd(22)}${String(requests).padStart(6)}${ms(p50)}${ms(p99)}${ms(longest)}${ms(totalOf(held))}${ms(memory)}  ` +
-      `${JSON.stringify(statuses)} ${textOf(held)} ${(found.get(domain) ?? []).map(({ operation, ms: own }) => `${operation} ${Math.round(own)}`).join(', ')}`,
+      `${slowest}; ${JSON.stringify(statuses)} ${textOf(held)} ${(found.get(domain) ?? []).map(({ operation, ms: own }) => `${operation} ${Math.round(own)}`).join(', ')}`,
   );
   return (
     `idle: ${idle.requests} requests, p50 ${idle.p50.toFixed(1)} ms, p99 ${idle.p99.toFixed(1)} ms\n` +

@@ -5,6 +5,8 @@ export interface Seen {
   p50: number;
   p99: number;
   longest: number;
+  /** Operation of the longest request. */
+  slowest: string;
   /** Responses of 500 and above, and broken connections. */
   failures: string[];
   /** Whether each readiness probe returned 200. */
@@ -28,6 +30,8 @@ export class OrdinaryClient {
   /** @param milliseconds in which it works */
   async work(milliseconds: number): Promise<Seen> {
     const times: number[] = [];
+    let longest = 0;
+    let slowest = '';
     const failures: string[] = [];
     let isReady = true;
     const end = performance.now() + milliseconds;
@@ -45,7 +49,9 @@ export class OrdinaryClient {
         if (path === '/health/ready') isReady &&= response.statusCode === 200;
         else if (response.statusCode >= 500)
           failures.push(`${method} ${path.split('?')[0]} ${response.statusCode}`);
-        times.push(performance.now() - started);
+        const time = performance.now() - started;
+        times.push(time);
+        if (time > longest) [longest, slowest] = [time, `${method} ${path.replace(/[?].*|[^/]{36}/, '')}`];
         return JSON.parse(text);
       } catch (error) {
         failures.push(`${method} ${path} ${String(error)}`);
@@ -68,7 +74,8 @@ export class OrdinaryClient {
       requests: times.length,
       p50: at(0.5),
       p99: at(0.99),
-      longest: times.at(-1) ?? 0,
+      longest,
+      slowest,
       failures,
       isReady,
     };

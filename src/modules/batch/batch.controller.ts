@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Body, Controller, Injectable, Req } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ApiBody } from '@nestjs/swagger';
@@ -11,6 +12,7 @@ import { BodyLimit } from '../../platform/http/body/body-limits.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import { type ErrorKind, Errors } from '../../platform/http/errors.js';
 import type { JsonReply } from '../../platform/http/json-reply.js';
+import { ConcurrencyLimiter, QueueFullError } from '../../platform/workers/concurrency-limiter.js';
 import {
   Batch,
   BatchEnvelope,
@@ -158,6 +160,11 @@ function headersOf(outgoing: ServerResponse, given: unknown): Record<string, str
  * together. A response has a note of 2 MiB at most; others may have pages of 4 MB.
  */
 const CONCURRENCY = { noteEdits: 8, others: 4 };
+/**
+ * Requests of all batches that run at the same time in this process, half of them of one user, and those that wait. Each begins in a turn of the
+ * event loop of its own: requests that need no database, such as those of public pages, would otherwise run one after the other in one turn.
+ */
+const ALL = { running: 16, waiting: 4_096 };
 const NOTE = /^\/apis\/v1\/notes\/[^/?]+(?:\?|$)/;
 /** Bytes of all responses after which no further request starts. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
@@ -170,6 +177,8 @@ const INHERITED_HEADERS = ['authorization', 'host', 'user-agent', 'x-forwarded-f
 /** Runs the requests of a batch inside the process, each like a single request. */
 @Injectable()
 export class BatchService {
+  private readonly running = new ConcurrencyLimiter(ALL.running, ALL.waiting);
+
   constructor(private readonly host: HttpAdapterHost) {}
 
   /** @param signal fires when the client of the batch disconnects; no further request starts then */
@@ -189,7 +198,7 @@ export class BatchService {
           ? errorOutcome(BatchErrors.notRun)
           : bytes > MAX_RESPONSE_BYTES
             ? errorOutcome(BatchErrors.batchFull)
-            : await this.runOne(outer, request, n, signal);
+            : await this.runInTurn(outer, request, n, signal);
         outcomes[n] = outcome;
         bytes += outcome.body.length;
         isStopped ||= batch.mode === 'ordered' && batch.stop_on_error && outcome.status >= 400;
@@ -204,6 +213,23 @@ export class BatchService {
     );
     signal.throwIfAborted();
     return batchReply(batch.requests, outcomes);
+  }
+
+  private async runInTurn(
+    outer: AuthenticatedRequest,
+    request: BatchRequest,
+    n: number,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    try {
+      return await this.running.run(async () => {
+        await nextTurn();
+        return this.runOne(outer, request, n, signal);
+      }, signal);
+    } catch (error) {
+      if (error instanceof QueueFullError) return errorOutcome(Errors.overloaded);
+      throw error;
+    }
   }
 
   private async runOne(

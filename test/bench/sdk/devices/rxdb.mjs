@@ -39,6 +39,6 @@ export async function openDevice({ url, database, modules }, network) {
         await doc.incrementalPatch({ title });
     },
     push: replicate,
-    close: () => local.close(),
+    close: () => local.destroy(),
   };
 }
