@@ -30,6 +30,7 @@ import { sharesOfMain, sumOf } from './database/connections/fair-pool.js';
 import { createDataSource } from './database/data-source.js';
 import { Db } from './database/db.js';
 import { Schema } from './database/schema/schema-part.js';
+import { TableStatistics } from './statistics/table-statistics.js';
 import { Deployment } from './deployment/deployment.js';
 import { DocxConverter } from './docx/docx-converter.js';
 import { Outbox, OutboxMetrics } from './events/outbox.js';
@@ -243,5 +244,8 @@ const SERVICES = [
  * their own.
  */
 @Global()
-@Module({ providers: [...SERVICES, AuditPersonalData, RequestPersonalData], exports: SERVICES })
+@Module({
+  providers: [...SERVICES, AuditPersonalData, RequestPersonalData, TableStatistics],
+  exports: SERVICES,
+})
 export class PlatformModule {}

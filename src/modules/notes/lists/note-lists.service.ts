@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
+import { boundedPage, fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { hasLabels, likePattern } from '../../../platform/database/like.js';
@@ -111,8 +111,8 @@ const OWN_IN_ORDER = `notes note CROSS JOIN LATERAL (
             WHERE note.tenant_id = $1 AND note.owner_id = $2`;
 
 /**
- * The default order is that of index note_members_list: the statement reads the page from it, each row once. In the other orders, a
- * subquery first finds the ids of the page: own notes in the order of notes_by_title or notes_by_creation, shared ones by sorting.
+ * The default order is that of index note_members_list: the statement reads the page from it, each row once. In the other orders, it
+ * first finds the ids of the page: own notes in the order of notes_by_title or notes_by_creation, shared ones by sorting.
  */
 function pageText(
   { sort, scope, order, include, state, folder_id: folder }: NoteListQuery,
@@ -123,32 +123,39 @@ function pageText(
   const by = `${key.sql} ${direction}, ${key.id} ${direction}`;
   const members = `note_members member JOIN ${NOTES}`;
   const ofMember = 'WHERE note.tenant_id = $1 AND member.tenant_id = $1 AND member.user_id = $2';
+  const summaryBytes = NOTE_SUMMARY_BYTES.replaceAll('item.', 'note.');
+  const bytes = include === 'content' ? `${summaryBytes} + note.content_bytes` : summaryBytes;
+  const member =
+    'note_member_json(note, member, (note.owner_id, owner.display_name, owner.email)::note_owner';
+  const json = include === 'content' ? `${member}, ${CONTENT})` : `note_summary(${member}, NULL))`;
+  const owner =
+    'LEFT JOIN member_profiles owner ON owner.tenant_id = note.tenant_id AND owner.user_id = note.owner_id';
+  if (sort === 'updated_at')
+    return `SELECT note.id, (${key.sql})::text AS key, CASE WHEN ${fitsPage(bytes, '$3', '$4')} THEN ${json} END AS json
+      FROM ${members} ${owner}
+      ${ofMember} AND ${SCOPES[scope]}${filters}
+    WINDOW page_order AS (ORDER BY ${by} ROWS UNBOUNDED PRECEDING)
+     ORDER BY ${by} LIMIT $3 + 1`;
   // Few notes are in a folder or in the trash: the indexes of these columns find them.
   const isSelective = (folder !== undefined && folder !== 'none') || state === 'trash';
-  const ids = (of: keyof typeof SCOPES): string =>
-    `SELECT note.id, ${key.sql} AS key
+  const keys = (of: keyof typeof SCOPES): string =>
+    `SELECT note.id, ${key.sql} AS key, ${bytes} AS bytes
        FROM ${of === 'mine' && !isSelective ? OWN_IN_ORDER : `${members} ${ofMember}`} AND ${SCOPES[of]}${filters}
       ORDER BY ${by} LIMIT $3 + 1`;
-  const page =
-    scope === 'all' && !isSelective
-      ? `(${ids('mine')}) UNION ALL (${ids('shared')}) ORDER BY key ${direction}, id ${direction} LIMIT $3 + 1`
-      : ids(scope);
-  const rows =
-    sort === 'updated_at'
-      ? members
-      : `(${page}) page JOIN note_members member ON member.tenant_id = $1 AND member.note_id = page.id AND member.user_id = $2
-         JOIN ${NOTES}`;
-  const bytes = NOTE_SUMMARY_BYTES.replaceAll('item.', 'note.');
-  const json = (content: string): string =>
-    `note_member_json(note, member, (note.owner_id, owner.display_name, owner.email)::note_owner, ${content})`;
-  return `SELECT note.id, (${key.sql})::text AS key,
-         CASE WHEN ${fitsPage(include === 'content' ? `${bytes} + note.content_bytes` : bytes, '$3', '$4')}
-              THEN ${include === 'content' ? json(CONTENT) : `note_summary(${json('NULL')})`} END AS json
-    FROM ${rows}
-    LEFT JOIN member_profiles owner ON owner.tenant_id = note.tenant_id AND owner.user_id = note.owner_id
-   ${sort === 'updated_at' ? `${ofMember} AND ${SCOPES[scope]}${filters}` : ''}
-  WINDOW page_order AS (ORDER BY ${by} ROWS UNBOUNDED PRECEDING)
-   ORDER BY ${by} LIMIT $3 + 1`;
+  return boundedPage({
+    keys:
+      scope === 'all' && !isSelective
+        ? `(${keys('mine')}) UNION ALL (${keys('shared')}) ORDER BY key ${direction}, id ${direction} LIMIT $3 + 1`
+        : keys(scope),
+    order: `sized.key ${direction}, sized.id ${direction}`,
+    limit: '$3',
+    bytes: '$4',
+    columns: 'sized.id, sized.key::text AS key, shown.json',
+    shown: {
+      columns: `${json} AS json`,
+      from: `${members} ${owner} ${ofMember} AND member.note_id = sized.id`,
+    },
+  });
 }
 
 /** Above every revision: the list of revisions begins here. */
