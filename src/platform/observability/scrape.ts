@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
-import { AggregatorRegistry, Gauge } from 'prom-client';
+import { Gauge, type Metric, Registry } from 'prom-client';
 import type { Config } from '../../config/config.js';
+import { Turns } from '../../lib/turns/index.js';
 import type { MetricsReader, MetricValues, ProcessMetrics } from './metrics.js';
 
 /** Time in which another process sends its metrics. Prometheus waits 10 s by default. */
@@ -103,16 +104,42 @@ export async function scrape(sources: readonly MetricsSource[]): Promise<string>
         ]
       : [],
   );
-  return AggregatorRegistry.aggregate([[await up.get()], ...values]).metrics();
+  return formatMetrics([await up.get(), ...values.flat()]);
 }
 
-/** Adds labels to each value. Sums are taken per process, so no value is omitted or averaged. */
+/** Adds labels to each value, so that no value of a process has the labels of that of another one. */
 const labelled = (metrics: MetricValues, labels: Record<string, string>): MetricValues =>
   metrics.map((metric) => ({
     ...metric,
-    aggregator: 'sum',
     values: metric.values.map((value) => ({ ...value, labels: { ...labels, ...value.labels } })),
   }));
+
+/** Values that are formatted in one step: about a millisecond. */
+const SLICE = 200;
+/** The lines with the help text and the type. */
+const HEAD = /^# HELP .*\n# TYPE .*\n/;
+
+/**
+ * The text format of the values, without sums. All routes together have 20,000 values, which `AggregatorRegistry` adds and formats in one
+ * turn of the event loop that takes 0.2 s.
+ */
+async function formatMetrics(metrics: readonly MetricValues[number][]): Promise<string> {
+  const turns = new Turns();
+  const texts: string[] = [];
+  for (const same of Map.groupBy(metrics, ({ name }) => name).values()) {
+    const values = same.flatMap((metric) => metric.values);
+    for (let at = 0; at === 0 || at < values.length; at += SLICE) {
+      const { name } = same[0]!;
+      const part = { name, get: () => Promise.resolve({ ...same[0], values: values.slice(at, at + SLICE) }) };
+      const registry = new Registry();
+      registry.registerMetric(part as unknown as Metric);
+      const text = await registry.metrics();
+      texts.push(at === 0 ? text : text.replace(HEAD, ''));
+      await turns.pause();
+    }
+  }
+  return texts.join('');
+}
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 

@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Turns } from '../../../lib/turns/index.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
@@ -37,7 +38,7 @@ const MAX_DUE = 100;
 /** Longest pause before the next check of a placement with an instance in the search windows. */
 const MAX_AHEAD = 14 * DAY;
 /** Windows in which the next instance is searched, seconds. */
-const SEARCH_WINDOWS = [32 * DAY, 400 * DAY];
+const SEARCH_WINDOWS = [DAY, 32 * DAY, 400 * DAY];
 
 /**
  * The reminders between two moments, in order. Instances that are cancelled, declined or over have none.
@@ -180,8 +181,10 @@ export class ReminderClock implements OnModuleInit {
     const rows = await tx.query(due, [now, BATCH]);
     const at = Math.floor(now.getTime() / 1000);
     const marks: object[] = [];
+    const turns = new Turns();
     let reminders = 0;
     for (const row of rows) {
+      await turns.pause();
       const { tenant_id, calendar_id, event_id, owner_id: userId } = row;
       const { found, next, until } = this.check(row, at);
       for (const { key, start, end, minutes, methods } of found)
