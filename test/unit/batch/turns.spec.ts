@@ -19,9 +19,9 @@ describe('batches of requests that need no database', () => {
       path: '/apis/v1/notes',
     }));
     const batch = { mode: 'independent', stop_on_error: false, requests } as never;
-    let isOver = false;
+    const counted = new AbortController();
     const counting = (async () => {
-      for (; !isOver; turn += 1) await nextTurn();
+      for (; !counted.signal.aborted; turn += 1) await nextTurn();
     })();
     const replies = await Promise.all(
       Array.from({ length: 12 }, () =>
@@ -30,7 +30,7 @@ describe('batches of requests that need no database', () => {
         ),
       ),
     );
-    isOver = true;
+    counted.abort();
     await counting;
     for (const { json } of replies)
       expect(JSON.parse(String(json)).responses.map((each: { status: number }) => each.status)).toEqual(
