@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Worker } from 'node:worker_threads';
 import { jest } from '@jest/globals';
 import { QueueFullError, WorkerPool } from '../../src/platform/workers/worker-pool.js';
 import { fakeOnly } from '../support/clock.ts';
@@ -42,6 +44,28 @@ describe('the time limit of worker threads', () => {
     expect(await patient.run({ waitMs: 2_000 })).toBe('waited');
     await expect(patient.run({})).rejects.toMatchObject({ limit: 'time' });
     expect(await patient.run({ waitMs: 1 })).toBe('waited');
+  });
+
+  it('ends a thread that has had no task for half a minute, and starts another one for the next task', async () => {
+    fakeOnly(['setTimeout', 'clearTimeout']);
+    try {
+      const idle = pool(1_000);
+      const threads = (idle as unknown as { threads: Map<number, Worker> }).threads;
+      expect(await idle.run({ waitMs: 1 })).toBe('waited');
+      const [first] = threads.values();
+      jest.advanceTimersByTime(29_000);
+      expect(await idle.run({ waitMs: 1 })).toBe('waited');
+      jest.advanceTimersByTime(29_000);
+      expect([...threads.values()]).toEqual([first]);
+      const ended = once(first as Worker, 'exit');
+      jest.advanceTimersByTime(1_000);
+      expect(threads.size).toBe(0);
+      await ended;
+      expect(await idle.run({ waitMs: 1 })).toBe('waited');
+      expect([...threads.values()]).not.toContain(first);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('is stretched ten times at most: the machine is overloaded then', async () => {

@@ -22,6 +22,8 @@ export interface WorkerLimits {
   memoryMb: number;
 }
 
+/** Time without a task after which a thread ends. Its heap, up to `memoryMb` after a large task, would stay in the process. */
+const IDLE_MS = 30_000;
 /** Maximum time of a task, as a multiple of its limit of processor time. A task that needs longer means an overloaded machine. */
 const MAX_STRETCH = 10;
 /** Every task may take this time, because a busy machine needs seconds to start a thread. */
@@ -30,8 +32,8 @@ const MIN_STRETCH_MS = 10_000;
 const MIN_RECHECK_MS = 50;
 
 /**
- * Runs tasks in worker threads. Threads start on first use, run one task at a time, do not keep the process alive, and are
- * replaced when a task exceeds its limits.
+ * Runs tasks in worker threads. Threads start on first use, run one task at a time, do not keep the process alive, end after
+ * {@link IDLE_MS} without a task, and are replaced when a task exceeds its limits.
  *
  * @typeParam Input argument of a task; it is copied to the thread
  * @typeParam Output result of a task
@@ -39,6 +41,8 @@ const MIN_RECHECK_MS = 50;
 export class WorkerPool<Input, Output> {
   private readonly limiter: ConcurrencyLimiter;
   private readonly threads = new Map<number, Worker>();
+  /** Timers that end idle threads. */
+  private readonly idle = new WeakMap<Worker, NodeJS.Timeout>();
   private closed = false;
 
   /** @param script a module that calls `serveWork()` */
@@ -68,6 +72,7 @@ export class WorkerPool<Input, Output> {
     if (this.closed) throw new ClosedError();
     signal?.throwIfAborted();
     const thread = this.threads.get(slot) ?? this.start(slot);
+    clearTimeout(this.idle.get(thread));
     const { promise, resolve, reject } = Promise.withResolvers<WorkerResult<Output>>();
     const fail = (error: NodeJS.ErrnoException): void => reject(asLimit(error));
     const exit = (): void => reject(new ClosedError());
@@ -92,6 +97,7 @@ export class WorkerPool<Input, Output> {
       // An idle thread must not keep the process alive.
       thread.unref();
     }
+    this.idle.set(thread, setTimeout(() => this.drop(slot, thread), IDLE_MS).unref());
     if ('failed' in result) throw new Error(result.failed);
     return result.done;
   }
