@@ -65,12 +65,17 @@ type Storage = ReturnType<typeof getMetadataStorage>;
 type Lookup = Storage['getTargetValidationMetadatas'];
 type Metadata = ReturnType<Lookup>;
 
+let isCached = false;
+
 /**
  * Keeps the rules of each input class. class-validator 0.15 collects them again for every object that it validates, by a
  * walk over all decorated classes of the application: 9 % of the processor time of a read with 900 classes, and more with each
- * new domain. Decorators run when their module is loaded, before the first instance exists, so the rules never change.
+ * new domain. Decorators run when their module is loaded, before the first instance exists, so the rules never change. The applications
+ * of a process share the cache.
  */
 export function cacheValidationMetadata(): void {
+  if (isCached) return;
+  isCached = true;
   const storage = getMetadataStorage();
   const collect: Lookup = storage.getTargetValidationMetadatas.bind(storage);
   const group: Storage['groupByPropertyName'] = storage.groupByPropertyName.bind(storage);

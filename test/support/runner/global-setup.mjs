@@ -8,7 +8,7 @@ import { createDataSource } from '../../../dist/platform/database/data-source.js
 import { migrate } from '../../../dist/platform/database/schema/migrate.js';
 import { schema } from '../../../dist/schema.js';
 import { createCellSchemas } from '../database/cell-schemas.ts';
-import { emptyDatabase } from '../database/database.ts';
+import { emptyDatabase, inDatabase } from '../database/database.ts';
 import { openOldest } from './oldest-postgres.mjs';
 import { memoryDirectory } from '../memory-directory.ts';
 
@@ -46,6 +46,7 @@ export default async function setup() {
   process.env.TEST_INSTALLATION = path.join(files, 'installation');
   cpSync(path.join(dataDir, 'postgres'), path.join(files, 'installation', 'postgres'), { recursive: true });
   const database = await open(dataDir, THROW_AWAY);
+  await prepareTemplate(database.url);
   globalThis.__testDatabase = { database, directories: [dataDir, files] };
   process.env.TEST_DATABASE_URL = database.url;
   process.env.TEST_FILES = files;
@@ -53,6 +54,14 @@ export default async function setup() {
   if (process.env.TEST_CELLS === 'schemas') process.env.TEST_CELL_SCHEMAS = await migratedCellSchemas();
   // This process has loaded the application: workers and processes of tests read its compiled modules from this cache.
   flushCompileCache();
+}
+
+/**
+ * The first connection to a database writes the descriptions of the system catalogues to a file, which further ones read. A copy of
+ * the database has the file, so that no connection of a test builds them. The start of a server removes it.
+ */
+async function prepareTemplate(url) {
+  await inDatabase(url, 'SELECT 1');
 }
 
 function open(dataDir, settings) {

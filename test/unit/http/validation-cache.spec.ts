@@ -1,0 +1,12 @@
+import { getMetadataStorage } from 'class-validator';
+import { cacheValidationMetadata } from '../../../src/platform/http/input-docs.js';
+
+// An application starts with this call, and a process may start many: a cache around the last one would keep all of them.
+test('applications of a process share one cache of validation rules', () => {
+  cacheValidationMetadata();
+  const storage = getMetadataStorage();
+  const { getTargetValidationMetadatas, groupByPropertyName } = storage;
+  cacheValidationMetadata();
+  expect(storage.getTargetValidationMetadatas).toBe(getTargetValidationMetadatas);
+  expect(storage.groupByPropertyName).toBe(groupByPropertyName);
+});
