@@ -110,7 +110,7 @@ export class Deliveries implements OnModuleInit {
         { err: error, message: delivery.message_id },
         'a message could not be sent, will be retried',
       );
-      return { kind: 'retry', reason: 'mail_service_error' };
+      return { kind: 'retry', reason: 'mail_service_error', isLimit: false };
     }
   }
 }
