@@ -12,6 +12,10 @@ import { Vdirsyncer } from './vdirsyncer.mjs';
 const MINUTES = Number(process.env.DAV_MINUTES ?? 0.5);
 const SEED = Number(process.env.DAV_SEED ?? 7);
 const EDITS_OF_A_SIDE = 4;
+/** Events that an error describes. */
+const SHOWN = 20;
+
+const attendeeOf = (uid) => `${uid}@outside.example`;
 
 /** A server for mail to the outside. `mails` has the calendar of each: Message-ID, recipient, METHOD, UID, SUMMARY. */
 export async function startRelay() {
@@ -81,7 +85,6 @@ export async function meetings(directory, api, relay) {
   /** What the events must be: title, null after a removal; and their edits. */
   const expected = new Map();
   const before = new Set((await api.events()).keys());
-  const attendeeOf = (uid) => `${uid}@outside.example`;
 
   const sides = [
     async (edits) => {
@@ -140,14 +143,11 @@ export async function meetings(directory, api, relay) {
     }
   }
 
-  const mailsOf = (uid) => relay.mails.filter((mail) => mail.uid === uid && mail.to === attendeeOf(uid));
-  // The attendee knows the end of each event.
-  await until(() =>
-    [...expected].every(([uid, { title }]) => {
-      const last = mailsOf(uid).at(-1);
-      return title === null ? !last || last.method === 'CANCEL' : last?.title === title;
-    }),
-  );
+  const editsEnd = Date.now();
+  await waitForLastMails(api, relay, expected);
+  const late = ((Date.now() - editsEnd) / 1000).toFixed(1);
+  const received = mailsByUid(relay);
+  const mailsOf = (uid) => received.get(uid) ?? [];
   assert.ok(
     relay.mails.every(({ id }) => id),
     'each mail has a Message-ID',
@@ -162,5 +162,47 @@ export async function meetings(directory, api, relay) {
   }
   const strangers = relay.mails.filter(({ uid, to }) => expected.has(uid) && to !== attendeeOf(uid));
   assert.deepEqual(strangers, []);
-  process.stdout.write(`        ${edits} edits of ${expected.size} meetings, ${relay.mails.length} mails\n`);
+  process.stdout.write(
+    `        ${edits} edits of ${expected.size} meetings, ${relay.mails.length} mails, the last one ${late} s after the edits\n`,
+  );
+}
+
+/** The mails that the attendee of each event got, in the order of their arrival. */
+const mailsByUid = ({ mails }) =>
+  Map.groupBy(
+    mails.filter(({ uid, to }) => to === attendeeOf(uid)),
+    ({ uid }) => uid,
+  );
+
+/** Waits until the attendees know the end of each event. @throws Error with what is missing */
+async function waitForLastMails(api, relay, expected) {
+  const missing = () => {
+    const received = mailsByUid(relay);
+    return [...expected].filter(([uid, { title }]) => {
+      const last = received.get(uid)?.at(-1);
+      return title === null ? last && last.method !== 'CANCEL' : last?.title !== title;
+    });
+  };
+  try {
+    await until(() => missing().length === 0);
+  } catch (cause) {
+    const left = missing();
+    const lines = [];
+    for (const [uid, { title }] of left.slice(0, SHOWN)) lines.push(await reportOf(api, relay, uid, title));
+    const summary = `${left.length} of ${expected.size} attendees lack the last mail:`;
+    throw new Error([summary, ...lines].join('\n'), { cause });
+  }
+}
+
+/** What the attendee of an event got, and what the log of messages states about each mail: late, lost, or in another order. */
+async function reportOf(api, relay, uid, title) {
+  const got = (mailsByUid(relay).get(uid) ?? []).map((mail) => `${mail.method} "${mail.title}"`);
+  const { messages } = await api.call(
+    'GET',
+    `/calendar/${api.calendar}/scheduling/messages?direction=out&uid=${encodeURIComponent(uid)}`,
+  );
+  const log = messages
+    .toReversed()
+    .map(({ method, result, reason }) => `${method} ${result} ${reason ?? ''}`);
+  return `${uid}: wants ${title === null ? 'CANCEL' : `"${title}"`}; got ${got.join(', ')}; log ${log.join(', ')}`;
 }

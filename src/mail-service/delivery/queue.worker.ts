@@ -105,8 +105,8 @@ export class DeliveryLoop<Claim> {
 const LOCAL_DELIVERIES = 4;
 const PER_DOMAIN = 2;
 const MINIMUM_POLL_MS = 50;
-/** While a domain has reached its limit, its due entries cannot be claimed. */
-const SATURATED_POLL_MS = 1_000;
+/** While messages are in flight, due entries of their domains and recipients cannot be claimed; their end wakes the loop. */
+const BUSY_POLL_MS = 1_000;
 const FIRST_PAUSE_S = 60;
 const LONGEST_PAUSE_S = 4 * 3_600;
 /** With these pauses, the attempts take about four days. */
@@ -139,7 +139,7 @@ export class QueueWorker implements OnModuleInit, OnApplicationBootstrap, OnModu
     claim: () => this.queue.claim(true, this.saturatedDomains()),
     deliver: (entries) => this.guarded(entries, () => this.relayEntries(entries)),
     untilNext: () => this.queue.untilNext(true),
-    minimumMs: () => (this.saturatedDomains().length > 0 ? SATURATED_POLL_MS : MINIMUM_POLL_MS),
+    minimumMs: () => (this.domains.size > 0 ? BUSY_POLL_MS : MINIMUM_POLL_MS),
   });
 
   constructor(

@@ -387,6 +387,7 @@ export const calendarSchema: SchemaPart = {
     EntryAlarms1798814000002: '0018-entry-alarms',
     RemovedInstances1798814000026: '0019-removed-instances',
     ImportedVersions1798814000062: '0020-imported-versions',
+    DeliveryOrder1798814000070: '0021-delivery-order',
   }),
   sql: sqlFiles(
     'workspace',

@@ -40,10 +40,13 @@ const INTERVAL_SECONDS = 10;
 const LEASE_SECONDS = 300;
 const MAX_ATTEMPTS = 60;
 const MAX_PAUSE_SECONDS = 3_600;
+/** A delivery that waits for an earlier one is woken by its end, except by a process of the previous release. */
+const WAIT_SECONDS = 600;
 
 /**
  * Sends queued messages from the mailboxes of their senders. An attempt after a crash first looks for the message, by its
- * Message-ID, in the mailbox of the sender, so that it is sent once (adr/0040).
+ * Message-ID, in the mailbox of the sender, so that it is sent once. Messages about an event reach a recipient in their order: each
+ * waits until the earlier ones are sent or have failed (adr/0040).
  */
 @Injectable()
 export class Deliveries implements OnModuleInit {
@@ -67,15 +70,23 @@ export class Deliveries implements OnModuleInit {
 
   /** Sends everything that is due, each message under a lease of its own. */
   async run(): Promise<void> {
+    // A sender at a limit of the mail service is asked for once in a run, however many messages wait.
+    const limited = new Map<string, SendOutcome>();
     for (;;) {
       const delivery = await this.repository.claim(LEASE_SECONDS);
       if (!delivery) return;
-      await this.deliver(delivery);
+      if (delivery.waits) {
+        await this.repository.defer(delivery, WAIT_SECONDS);
+        continue;
+      }
+      const sender = `${delivery.tenant_id} ${delivery.user_id}`;
+      const outcome = limited.get(sender) ?? (await this.attempt(delivery));
+      if (outcome.kind === 'retry' && outcome.isLimit) limited.set(sender, outcome);
+      await this.conclude(delivery, outcome);
     }
   }
 
-  private async deliver(delivery: DueDelivery): Promise<void> {
-    const outcome = await this.attempt(delivery);
+  private async conclude(delivery: DueDelivery, outcome: SendOutcome): Promise<void> {
     if (outcome.kind === 'sent') return this.repository.conclude(delivery, 'sent', null, 0);
     if (outcome.kind === 'retry' && delivery.attempts < MAX_ATTEMPTS) {
       const pause = Math.min(2 ** delivery.attempts * 5, MAX_PAUSE_SECONDS);
@@ -85,20 +96,21 @@ export class Deliveries implements OnModuleInit {
   }
 
   private async attempt(delivery: DueDelivery): Promise<SendOutcome> {
-    const { tenant_id: tenantId, user_id: userId, recipient, attempts } = delivery;
+    const { tenant_id: tenantId, user_id: userId, recipient, attempts, created_at: createdAt } = delivery;
     const owner = { tenantId, userId };
     try {
       const address = await this.mail.addressOf(owner);
       if (address === null) return { kind: 'failed', reason: 'no_mail' };
       const messageId = messageIdOf(delivery, address);
       const raw = await composed(delivery, address, messageId);
-      return await this.mail.send(owner, { messageId, to: recipient, raw: raw.toString() }, attempts > 1);
+      const message = { messageId, to: recipient, raw: raw.toString(), createdAt };
+      return await this.mail.send(owner, message, attempts > 1);
     } catch (error) {
       this.logger.warn(
         { err: error, message: delivery.message_id },
         'a message could not be sent, will be retried',
       );
-      return { kind: 'retry', reason: 'mail_service_error' };
+      return { kind: 'retry', reason: 'mail_service_error', isLimit: false };
     }
   }
 }
@@ -143,6 +155,9 @@ export interface Order {
   now: Date;
 }
 
+/** How often a message is composed while its event changes. The last one is queued as it is. */
+const COMPOSITIONS = 5;
+
 /** Composes messages to addresses outside of the workspace and queues them. */
 @Injectable()
 export class OutgoingMessages implements OnModuleInit {
@@ -181,10 +196,34 @@ export class OutgoingMessages implements OnModuleInit {
   }
 
   /**
-   * Composes a message and queues it.
+   * Composes a message and queues it. Where the event changes meanwhile, the message is composed again: another process may have queued
+   * the one of the later version, which an earlier version must not follow.
    * @returns its id; null where there is nothing to send, or where it is queued already
    */
-  async queue({ record, entries }: PlacedRecord, order: Order): Promise<string | null> {
+  async queue(placed: PlacedRecord, order: Order): Promise<string | null> {
+    const { tenantId, recipients } = order;
+    let current: PlacedRecord | null = placed;
+    for (let left = COMPOSITIONS; current; left -= 1) {
+      const { id: eventId, revision } = current.record;
+      const composed = await this.composeMessage(current, order);
+      if (!composed) return null;
+      const { message, hasMail } = composed;
+      const isStored = await this.db.tx(async (tx) => {
+        const found = await this.repository.lockEvent(tx, tenantId, eventId);
+        if (left > 1 && found !== undefined && found !== revision) return null;
+        return this.store(tx, tenantId, message, recipients, hasMail);
+      });
+      if (isStored !== null) return isStored ? message.id : null;
+      current = await this.repository.findPlaced(this.db, tenantId, eventId);
+    }
+    return null;
+  }
+
+  /** The message about an event as it is; null where there is nothing to send. */
+  private async composeMessage(
+    { record, entries }: PlacedRecord,
+    order: Order,
+  ): Promise<{ message: NewMessage; hasMail: boolean } | null> {
     const { tenantId, method, key, recipients, comment, proposal, actorId, now } = order;
     const isFromAttendee = isOfAttendee(method);
     const userId = isFromAttendee ? actorId : record.organizer_id;
@@ -228,9 +267,7 @@ export class OutgoingMessages implements OnModuleInit {
       mail: { ...text, from_name: name },
       dedupe_key: `out ${digest([...version, proposal?.id, order.cause].join('|'))}`,
     };
-    return (await this.db.tx((tx) => this.store(tx, tenantId, message, recipients, address !== null)))
-      ? message.id
-      : null;
+    return { message, hasMail: address !== null };
   }
 
   /** Stores a message with its deliveries, and starts their job after the commit. @returns false if the message is stored already */
@@ -244,7 +281,7 @@ export class OutgoingMessages implements OnModuleInit {
     const state = hasMail ? {} : { result: 'failed' as const, reason: 'no_mail' };
     if (!(await this.repository.insert(tx, tenantId, { ...message, ...state }))) return false;
     const [status, error] = hasMail ? (['queued', null] as const) : (['failed', 'no_mail'] as const);
-    await this.repository.insertDeliveries(tx, tenantId, message.id, recipients, status, error);
+    await this.repository.insertDeliveries(tx, tenantId, message, recipients, status, error);
     if (!hasMail && message.event_id !== null)
       await this.repository.markParticipants(tx, tenantId, message.event_id, recipients, status);
     tx.afterCommit(() => this.jobs.trigger(DELIVERIES_JOB));

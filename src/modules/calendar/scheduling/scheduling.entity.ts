@@ -54,6 +54,9 @@ export class SchedulingMessage extends WorkspaceItem {
 
 @Entity('scheduling_deliveries')
 @Index('scheduling_deliveries_due', ['due_at'], { where: "status = 'queued'::text" })
+@Index('scheduling_deliveries_order', ['tenant_id', 'event_id', 'recipient', 'message_id'], {
+  where: "status = 'queued'::text",
+})
 @ForeignKey('SchedulingMessage', ['tenant_id', 'message_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 export class SchedulingDelivery {
   @PrimaryColumn('uuid') tenant_id!: string;
@@ -64,4 +67,6 @@ export class SchedulingDelivery {
   @Column('int') attempts!: number;
   @Column('timestamptz') due_at!: Date;
   @Column('timestamptz', { nullable: true }) sent_at!: Date | null;
+  /** Null: the message is about no event. */
+  @Column('uuid', { nullable: true }) event_id!: string | null;
 }

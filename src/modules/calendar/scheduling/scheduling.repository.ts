@@ -41,6 +41,8 @@ export interface DueDelivery extends Pick<
   SchedulingDelivery,
   'tenant_id' | 'message_id' | 'recipient' | 'attempts'
 > {
+  /** An earlier message about the event to this recipient is not delivered. */
+  waits: boolean;
   user_id: string;
   event_id: string | null;
   method: string;
@@ -98,8 +100,8 @@ const insert = workspace.statement<Pick<SchedulingMessage, 'id'>>(
 
 const insertDeliveries = workspace.statement<never>(
   'scheduling.insert_deliveries',
-  `INSERT INTO scheduling_deliveries (tenant_id, message_id, recipient, status, error, attempts, due_at)
-   SELECT $1, $2, recipient, $4, $5, 0, clock_timestamp() FROM unnest($3::text[]) AS recipient ON CONFLICT DO NOTHING`,
+  `INSERT INTO scheduling_deliveries (tenant_id, message_id, recipient, status, error, attempts, due_at, event_id)
+   SELECT $1, $2, recipient, $4, $5, 0, clock_timestamp(), $6 FROM unnest($3::text[]) AS recipient ON CONFLICT DO NOTHING`,
 );
 
 /** The fields of a message as the response shows them. */
@@ -149,19 +151,43 @@ const list = workspace.statement<ListedSchedulingMessage>(
   }),
 );
 
+/** Whether a delivery has to wait for an earlier one. The identifiers of messages ascend. Index scheduling_deliveries_order. */
+const WAITS = `EXISTS (
+       SELECT FROM scheduling_deliveries earlier
+        WHERE earlier.status = 'queued' AND earlier.tenant_id = delivery.tenant_id AND earlier.event_id = delivery.event_id
+          AND earlier.recipient = delivery.recipient AND earlier.message_id < delivery.message_id)`;
+
 const claim = workspace.statement<DueDelivery>(
   'scheduling.claim',
   `WITH due AS MATERIALIZED (
      SELECT tenant_id, message_id, recipient FROM scheduling_deliveries
-      WHERE status = 'queued' AND due_at <= now() ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+      WHERE status = 'queued' AND due_at <= now() ORDER BY due_at, message_id LIMIT 1 FOR UPDATE SKIP LOCKED)
    UPDATE scheduling_deliveries delivery
       SET attempts = delivery.attempts + 1, due_at = now() + make_interval(secs => $1)
      FROM due JOIN scheduling_messages message ON message.tenant_id = due.tenant_id AND message.id = due.message_id
     WHERE delivery.tenant_id = due.tenant_id AND delivery.message_id = due.message_id
       AND delivery.recipient = due.recipient
    RETURNING delivery.tenant_id, delivery.message_id, delivery.recipient, delivery.attempts, message.user_id,
-             message.event_id, message.method, message.ics, message.mail, message.created_at`,
+             message.event_id, message.method, message.ics, message.mail, message.created_at, ${WAITS} AS waits`,
   { reach: 'cell' },
+);
+
+// The number of attempts identifies a claim. The earlier delivery may have ended since it.
+const defer = workspace.statement<never>(
+  'scheduling.defer',
+  `UPDATE scheduling_deliveries delivery
+      SET attempts = attempts - 1, due_at = now() + CASE WHEN ${WAITS} THEN make_interval(secs => $5) ELSE interval '0' END
+    WHERE tenant_id = $1 AND message_id = $2 AND recipient = $3 AND attempts = $4 AND status = 'queued'`,
+);
+
+/** Makes the next delivery due that waits. One with attempts is claimed: its claim ends by itself. */
+const wake = workspace.statement<never>(
+  'scheduling.wake',
+  `UPDATE scheduling_deliveries delivery SET due_at = now()
+    WHERE tenant_id = $1 AND recipient = $3 AND attempts = 0 AND status = 'queued' AND message_id = (
+      SELECT next.message_id FROM scheduling_deliveries next
+       WHERE next.status = 'queued' AND next.tenant_id = $1 AND next.event_id = $2 AND next.recipient = $3
+       ORDER BY next.message_id LIMIT 1)`,
 );
 
 const conclude = workspace.statement<never>(
@@ -181,9 +207,9 @@ const summarize = workspace.statement<never>(
     WHERE message.tenant_id = $1 AND message.id = $2`,
 );
 
-const lockEvent = workspace.statement<never>(
+const lockEvent = workspace.statement<Pick<CalendarEvent, 'revision'>>(
   'scheduling.lock_event',
-  `SELECT FROM calendar_events WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`,
+  `SELECT revision FROM calendar_events WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`,
 );
 
 const markParticipants = workspace.statement<never>(
@@ -236,12 +262,12 @@ export class SchedulingRepository {
   async insertDeliveries(
     tx: Tx,
     tenantId: string,
-    messageId: string,
+    { id, event_id }: Pick<NewMessage, 'id' | 'event_id'>,
     recipients: readonly string[],
     status: DeliveryStatus,
     error: string | null,
   ): Promise<void> {
-    await tx.query(insertDeliveries, [tenantId, messageId, recipients, status, error]);
+    await tx.query(insertDeliveries, [tenantId, id, recipients, status, error, event_id]);
   }
 
   async find(tenantId: string, calendarId: string, id: string) {
@@ -269,6 +295,21 @@ export class SchedulingRepository {
     return (await this.db.single((tx) => tx.query(claim, [leaseSeconds])))[0];
   }
 
+  /** Ends the claim of a delivery that waits for an earlier one, which wakes it. @param pauseSeconds after which it looks itself */
+  async defer(delivery: DueDelivery, pauseSeconds: number): Promise<void> {
+    const { tenant_id, message_id, recipient, attempts, event_id } = delivery;
+    await this.db.tx(async (tx) => {
+      // The end of the earlier delivery holds this lock too, so that it does not wake this one before it waits.
+      await tx.query(lockEvent, [tenant_id, event_id]);
+      await tx.query(defer, [tenant_id, message_id, recipient, attempts, pauseSeconds]);
+    });
+  }
+
+  /** Locks an event. @returns its revision; undefined when it no longer exists */
+  async lockEvent(tx: Tx, tenantId: string, eventId: string): Promise<number | undefined> {
+    return (await tx.query(lockEvent, [tenantId, eventId]))[0]?.revision;
+  }
+
   /** Records the outcome of an attempt, for the log and for the attendee. */
   async conclude(
     { tenant_id, message_id, recipient, event_id }: DueDelivery,
@@ -281,6 +322,7 @@ export class SchedulingRepository {
         await this.markParticipants(tx, tenant_id, event_id, [recipient], status);
       await tx.query(conclude, [tenant_id, message_id, recipient, status, error, pauseSeconds]);
       await tx.query(summarize, [tenant_id, message_id]);
+      if (event_id !== null && status !== 'queued') await tx.query(wake, [tenant_id, event_id, recipient]);
     });
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
 import { ApiError } from '../../../platform/http/errors.js';
-import { isFields, isObjectId } from '../input/fields.js';
+import { type Fields, isFields, isObjectId } from '../input/fields.js';
 import { messagePath, messagesPath } from '../mail-call.js';
 import { mailboxesOf, MailClient, type MailOwner, type MailSession } from '../mail-client.js';
 import { MailErrors } from '../mail.response.js';
@@ -16,17 +16,24 @@ export interface OwnMessage {
   to: string;
   /** The MIME text. Its Message-ID is `messageId`. */
   raw: string;
+  /** No copy of the message is older. */
+  createdAt: Date;
 }
 
 export type SendOutcome =
   | { kind: 'sent' }
-  /** Try again later. */
-  | { kind: 'retry'; reason: string }
+  /** Try again later. `isLimit`: the user has reached a limit of the mail service, so other messages would be refused too. */
+  | { kind: 'retry'; reason: string; isLimit: boolean }
   /** `no_mail`: no mail service, or no account; `rejected`: the mail service rejects the message. */
   | { kind: 'failed'; reason: 'no_mail' | 'rejected' };
 
-/** Newest messages of a mailbox that are searched for an earlier attempt. */
-const SEARCHED = 100;
+/** A mailbox is searched for an earlier attempt by pages, down to messages that are older, and at most 5,000 messages. */
+const PAGE_ROWS = 100;
+const SEARCHED_PAGES = 50;
+/** The clocks of this server and of the mail service may differ. */
+const CLOCK_MARGIN_MS = 3_600_000;
+
+const LIMIT_CODES: ReadonlySet<unknown> = new Set(['RateLimitedError', 'OverQuotaError']);
 
 /** Sends messages from the accounts of users. The mail service stores copies in their mailbox Sent. */
 @Injectable()
@@ -72,22 +79,19 @@ export class OwnMail {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.kind === MailErrors.accountRequired) return { kind: 'failed', reason: 'no_mail' };
-      return { kind: 'retry', reason: error.kind.code };
+      return { kind: 'retry', reason: error.kind.code, isLimit: false };
     }
   }
 
-  private async sendIn(
-    session: MailSession,
-    { messageId, to, raw }: OwnMessage,
-    isRepeated: boolean,
-  ): Promise<SendOutcome> {
+  private async sendIn(session: MailSession, message: OwnMessage, isRepeated: boolean): Promise<SendOutcome> {
+    const { to, raw } = message;
     const boxes = await specialBoxes(session);
     const [drafts, sent] = [boxes.get('\\Drafts'), boxes.get('\\Sent')];
-    if (drafts === undefined) return { kind: 'retry', reason: 'no_drafts_mailbox' };
+    if (drafts === undefined) return { kind: 'retry', reason: 'no_drafts_mailbox', isLimit: false };
     let draft: number | null = null;
     if (isRepeated) {
-      if (sent !== undefined && (await find(session, sent, messageId)) !== null) return { kind: 'sent' };
-      draft = await find(session, drafts, messageId);
+      if (sent !== undefined && (await find(session, sent, message)) !== null) return { kind: 'sent' };
+      draft = await find(session, drafts, message);
     }
     if (draft === null) {
       const body = { draft: true, raw, to: [{ address: to }] };
@@ -98,18 +102,21 @@ export class OwnMail {
           : null;
       if (stored.status >= 300 || draft === null) return rejection(stored);
     }
-    const path = [...messagePath({ mailbox: drafts, message: draft }), 'submit'];
-    const submitted = await session.json({ method: 'POST', path, body: {} });
-    return submitted.status < 300 ? { kind: 'sent' } : rejection(submitted);
+    const path = messagePath({ mailbox: drafts, message: draft });
+    const submitted = await session.json({ method: 'POST', path: [...path, 'submit'], body: {} });
+    if (submitted.status < 300) return { kind: 'sent' };
+    const outcome = rejection(submitted);
+    // The user should not find, or send, drafts of a mail that is sent later. If this fails, the next attempt finds the draft.
+    if (outcome.kind === 'retry' && outcome.isLimit) await session.json({ method: 'DELETE', path });
+    return outcome;
   }
 }
 
 /** Limits and failures of the mail service are temporary. Any other rejection of a message is final. */
 function rejection({ status, code }: JsonResponse): SendOutcome {
-  const isTemporary =
-    status < 300 || status >= 500 || code === 'RateLimitedError' || code === 'OverQuotaError';
-  return isTemporary
-    ? { kind: 'retry', reason: typeof code === 'string' ? code : `status ${status}` }
+  const isLimit = LIMIT_CODES.has(code);
+  return isLimit || status < 300 || status >= 500
+    ? { kind: 'retry', reason: typeof code === 'string' ? code : `status ${status}`, isLimit }
     : { kind: 'failed', reason: 'rejected' };
 }
 
@@ -118,9 +125,24 @@ async function specialBoxes(session: MailSession): Promise<Map<unknown, string>>
   return new Map(boxes.flatMap(({ specialUse, id }) => (isObjectId(id) ? [[specialUse, id]] : [])));
 }
 
-/** The id of a recent message of a mailbox, or null. @throws Error when the mail service does not list the mailbox */
-async function find(session: MailSession, mailbox: string, messageId: string): Promise<number | null> {
-  const { rows } = await listPage(session, mailbox, SEARCHED, null);
-  const found = rows.find((row) => row['messageId'] === messageId);
-  return found ? Number(found['id']) : null;
+/**
+ * The id of the copy of a message in a mailbox, or null.
+ * @throws MailboxListError when the mail service does not list the mailbox
+ */
+async function find(
+  session: MailSession,
+  mailbox: string,
+  { messageId, createdAt }: OwnMessage,
+): Promise<number | null> {
+  const oldest = createdAt.getTime() - CLOCK_MARGIN_MS;
+  const isOlder = ({ idate, date }: Fields): boolean => Date.parse(String(idate ?? date)) < oldest;
+  let page: string | null = null;
+  for (let read = 0; read < SEARCHED_PAGES; read += 1) {
+    const { rows, next } = await listPage(session, mailbox, PAGE_ROWS, page);
+    const found = rows.find((row) => row['messageId'] === messageId);
+    if (found) return Number(found['id']);
+    if (next === null || rows.every(isOlder)) return null;
+    page = next;
+  }
+  return null;
 }
