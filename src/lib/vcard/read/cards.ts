@@ -45,7 +45,7 @@ export async function countCards(source: AsyncIterable<Uint8Array> | Iterable<Ui
  */
 export function readCard(text: string, limits: ReadLimits = READ_LIMITS): Card {
   const splitter = new CardSplitter(limits);
-  for (const raw of [...splitter.push(Buffer.from(text.replace(/^\uFEFF/, ''))), ...splitter.end()]) {
+  for (const raw of [...splitter.push(Buffer.from(text)), ...splitter.end()]) {
     const result = resultOf(raw, limits);
     if ('error' in result) throw result.error;
     if (result.isUnfinished) throw new VcardError('unfinished_card', 'The card has no END:VCARD.');

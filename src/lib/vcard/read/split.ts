@@ -68,10 +68,14 @@ export type RawCard = { bytes: Buffer; hasEnd: boolean } | { problem: 'card_too_
 type Mark = 'begin' | 'nested' | 'end' | 'end-begin';
 /** Maximum length of a line with a mark. */
 const MARK_LENGTH = 80;
-const BEGIN = /^\s*BEGIN\s*:\s*VCARD\s*$/i;
+/**
+ * Files that were joined have a byte order mark before each first card. It is white space only as a character; lines are bytes here,
+ * of which it has three.
+ */
+const BEGIN = /^[\s\xEF\xBB\xBF]*BEGIN\s*:\s*VCARD\s*$/i;
 /** Within a card, such a line continues the previous line. */
 const FOLDED = /^[ \t]/;
-const END = /^END\s*:\s*VCARD\s*(BEGIN\s*:\s*VCARD\s*)?$/i;
+const END = /^END\s*:\s*VCARD[\s\xEF\xBB\xBF]*(BEGIN\s*:\s*VCARD\s*)?$/i;
 /** vCard 2.1: the card of an agent is nested. It begins in the line of its property or in the next one. */
 const AGENT = /^(?:[\w-]+\.)?AGENT\s*(?:;[^:]*)?:\s*(BEGIN\s*:\s*VCARD)?\s*$/i;
 
