@@ -12,9 +12,15 @@ interface Form {
 /** Length of the start of the file from which the form is detected. */
 const SAMPLE_BYTES = 512;
 
+/** The charset that the sender of a file states. `utf8` removes it where the bytes state another one. */
+export interface Stated {
+  charset?: string | undefined;
+}
+
 /** The chunks without a byte order mark, UTF-16 as UTF-8, lines ending with LF. Other bytes stay as they are. */
 export async function* utf8(
   source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  stated: Stated = {},
 ): AsyncGenerator<Buffer> {
   let form: Form | undefined;
   let start = Buffer.alloc(0);
@@ -25,15 +31,19 @@ export async function* utf8(
       start = Buffer.concat([start, bytes]);
       if (start.length < SAMPLE_BYTES) continue;
       form = formOf(start);
+      if (isStating(form)) stated.charset = undefined;
       yield recode(form, start.subarray(form.mark));
     }
   }
   if (!form) {
     form = formOf(start);
+    if (isStating(form)) stated.charset = undefined;
     yield recode(form, start.subarray(form.mark));
   }
   if (form.decoder) yield Buffer.from(form.decoder.decode());
 }
+
+const isStating = ({ mark, decoder }: Form): boolean => mark > 0 || decoder !== null;
 
 function formOf(start: Buffer): Form {
   const carriageReturns = start.includes(13) && !start.includes(10);
