@@ -18,7 +18,7 @@ import { ContactsRepository } from '../contacts.repository.js';
 import { phoneCountry } from '../input/contact.dto.js';
 import type { ImportCounts } from './import.entity.js';
 import { ImportBatch, type ImportRun } from './import-batch.js';
-import { fromJson, fromVcard, type ImportedCard, type ImportEntry } from './import-cards.js';
+import { fromJson, fromVcard, type ImportedCard, type ImportEntry, UidsOfFile } from './import-cards.js';
 import { importResponse } from './import-undo.js';
 import { ImportPhotos } from './import-photos.js';
 import { deleteOld, ImportsRepository } from './imports.repository.js';
@@ -231,7 +231,9 @@ async function* batchesOf(
   let batch: Batch = { cards: [], problems: [] };
   let ids = new Set<string>();
   let bytes = 0;
-  for await (const entry of entries) {
+  const uids = new UidsOfFile();
+  for await (const each of entries) {
+    const entry = 'card' in each ? uids.own(each) : each;
     const own = 'card' in entry ? [`uid ${entry.uid}`, `external ${entry.externalId ?? entry.uid}`] : [];
     const isFull = batch.cards.length + batch.problems.length >= BATCH || bytes >= BATCH_PHOTO_BYTES;
     if (isFull || own.some((id) => ids.has(id))) {
