@@ -274,7 +274,7 @@ export class UidsOfFile {
   private readonly keys = new Map<string, readonly string[]>();
 
   /** The card, with a uid of its own if it needs one. */
-  own(card: ImportedCard): ImportedCard {
+  assign(card: ImportedCard): ImportedCard {
     if (card.externalId !== undefined) return card;
     const keys = keysOf(card);
     const first = this.keys.get(card.uid);

@@ -233,7 +233,7 @@ async function* batchesOf(
   let bytes = 0;
   const uids = new UidsOfFile();
   for await (const each of entries) {
-    const entry = 'card' in each ? uids.own(each) : each;
+    const entry = 'card' in each ? uids.assign(each) : each;
     const own = 'card' in entry ? [`uid ${entry.uid}`, `external ${entry.externalId ?? entry.uid}`] : [];
     const isFull = batch.cards.length + batch.problems.length >= BATCH || bytes >= BATCH_PHOTO_BYTES;
     if (isFull || own.some((id) => ids.has(id))) {
