@@ -210,7 +210,62 @@ const ecuador = [
   })),
 ];
 
+const GH_ACT =
+  'Public Holidays and Commemorative Days (Amendment) Act 2025 of Ghana, and the notices of the Ministry of the Interior of June and July 2025';
+const ghana = [
+  // In 2025 the Ministry moved the day.
+  added('GH', { en: 'Republic Day' }, ['2025-07-04', ...yearly('07-01', 2026)], GH_ACT),
+  ...['Founders Day', 'Founders Day (substitute day)'].map((name) => ({
+    country: 'GH',
+    remove: { name },
+    dates: (days) => from(days.datesOf(name), '2025'),
+    source: `${GH_ACT}: 4 August is none from 2025 on`,
+    reviewed: '2026-11-30',
+  })),
+  added('GH', { en: 'Shaqq Day' }, (days) => from(shifted(days.datesOf(EID), 1), '2026'), GH_ACT),
+];
+
+const CR_CODE = 'Labour Code of Costa Rica, article 148';
+const CR_MONDAYS = 'Law 9875 of Costa Rica on holidays that move to Mondays';
+const costaRica = [
+  {
+    country: 'CR',
+    remove: { name: 'Columbus Day' },
+    source: `${CR_CODE}, as amended by law 9803 of 2020: 1 December instead of 12 October`,
+    reviewed: '2026-11-30',
+  },
+  added(
+    'CR',
+    { en: 'Army Abolition Day', es: 'Día de la Abolición del Ejército' },
+    ['2020-11-30', '2021-11-29', '2022-12-05', ...yearly('12-01', 2023)],
+    `${CR_CODE}, as amended by law 9803 of 2020; in 2020 to 2022 moved by law 9875`,
+  ),
+  added(
+    'CR',
+    {
+      en: 'Day of the Black Person and Afro-Costa Rican Culture',
+      es: 'Día de la Persona Negra y la Cultura Afrocostarricense',
+    },
+    ['2022-09-04', '2023-09-03', ...yearly('08-31', 2024)],
+    `${CR_CODE}, as amended by law 10050 of 2021; in 2022 and 2023 on the next Sunday`,
+  ),
+  ...[
+    ['Guanacaste Day', '2020-07-25', '2020-07-27'],
+    ["Mother's Day", '2020-08-15', '2020-08-17'],
+    ['Independence Day', '2020-09-15', '2020-09-14'],
+    ['Labour Day', '2021-05-01', '2021-05-03'],
+    ['Guanacaste Day', '2021-07-25', '2021-07-26'],
+    ['Independence Day', '2021-09-15', '2021-09-13'],
+    ['Independence Day', '2022-09-15', '2022-09-19'],
+    ['Gesta Heroica de Juan Santamaría', '2023-04-11', '2023-04-10'],
+    ['Guanacaste Day', '2023-07-25', '2023-07-24'],
+    ["Mother's Day", '2023-08-15', '2023-08-14'],
+  ].map(([name, date, target]) => moved('CR', name, date, target, CR_MONDAYS)),
+];
+
 export const africaAndAmerica = [
+  ...ghana,
+  ...costaRica,
   ...otherAfrica,
   ...ecuador,
   ...southernAfrica,

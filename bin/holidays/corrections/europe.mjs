@@ -236,4 +236,28 @@ const belarusAndArmenia = [
   },
 ];
 
-export const europe = [...bulgaria, ...ukraine, ...montenegro, ...belarusAndArmenia, ...others];
+const liechtenstein = ['Staatsfeiertag', "All Saints' Day"].map((name) => ({
+  country: 'LI',
+  retype: { name, type: 'observance', to: 'public' },
+  source:
+    'Labour Act of Liechtenstein (LR 822.10), article 18(2), in the version of 1986: 15 August and 1 November',
+  reviewed: '2026-11-30',
+}));
+
+const romania = ['Epiphany', 'Saint John the Baptist'].map((name) => ({
+  country: 'RO',
+  retype: { name, to: 'observance' },
+  dates: (days) => days.datesOf(name).filter((date) => date < '2024'),
+  source: 'Law 52/2023 of Romania, published on 6 March 2023: 6 and 7 January are days off from 2024 on',
+  reviewed: '2026-11-30',
+}));
+
+export const europe = [
+  ...liechtenstein,
+  ...romania,
+  ...bulgaria,
+  ...ukraine,
+  ...montenegro,
+  ...belarusAndArmenia,
+  ...others,
+];

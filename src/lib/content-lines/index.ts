@@ -86,6 +86,26 @@ function shifts(charset: string | undefined): boolean {
   return charset !== undefined && /^(iso-2022|utf-?16)/i.test(charset);
 }
 
+/** Charsets that need no name: a text in UTF-16 has a byte order mark, and `decodeText` detects the others. */
+const DETECTED: ReadonlySet<string> = new Set(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252']);
+
+/**
+ * The charset of a content type (RFC 5545, 8.1) if `decodeText` needs it. Undefined for one that it detects, because programs state UTF-8 and
+ * Latin-1 without looking, and for one that this runtime does not know.
+ */
+export function charsetOf(contentType: string | undefined): string | undefined {
+  const named = /;\s*charset\s*=\s*"?([^\s;"]{1,40})/i.exec(contentType ?? '')?.[1];
+  if (named === undefined || isSevenBits(named)) return named;
+  const encoding = decoderFor(named)?.encoding;
+  return encoding === undefined || DETECTED.has(encoding) ? undefined : named;
+}
+
+/** Whether a text begins with a byte order mark, which states its charset more reliably than its sender does. */
+export const hasByteOrderMark = (bytes: Uint8Array): boolean =>
+  (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) ||
+  (bytes[0] === 0xff && bytes[1] === 0xfe) ||
+  (bytes[0] === 0xfe && bytes[1] === 0xff);
+
 function decoderFor(charset: string): TextDecoder | undefined {
   try {
     return new TextDecoder(charset.trim());

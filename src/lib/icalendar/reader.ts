@@ -1,5 +1,5 @@
 import { TextDecoder } from 'node:util';
-import { decodeQuotedPrintable, decodeText } from '../content-lines/index.js';
+import { decodeQuotedPrintable, decodeText, hasByteOrderMark } from '../content-lines/index.js';
 import { type Component, ICalendarError, parseProperty, type Property } from './component.js';
 import { isVCalendar, upgradeItem } from './vcalendar.js';
 
@@ -8,6 +8,8 @@ const CR = 13;
 const SPACE = 32;
 const TAB = 9;
 const BYTE_ORDER_MARK = '\uFEFF';
+/** Of a byte order mark in UTF-8. */
+const MARK_BYTES = 3;
 
 /** The decoder of a text in UTF-16 by the byte order mark at its start; null for another text. */
 function utf16Of([first, second]: Uint8Array): TextDecoder | null {
@@ -17,7 +19,7 @@ function utf16Of([first, second]: Uint8Array): TextDecoder | null {
 
 /**
  * Turns bytes into unfolded content lines (RFC 5545, 3.1). Lines end with CRLF, LF or CR; a fold may be within a UTF-8
- * sequence, so lines are joined as bytes. Bytes that are not UTF-8 are read as Latin-1; a text in UTF-16 begins with a byte order mark.
+ * sequence, so lines are joined as bytes. Without a charset, bytes that are not UTF-8 are read as Latin-1; a text in UTF-16 begins with a byte order mark.
  * Empty lines are skipped.
  */
 export class LineReader {
@@ -27,25 +29,36 @@ export class LineReader {
   /** The bytes read so far end with a line end: the next byte decides whether a fold follows. */
   private atLineStart = true;
   private isFirst = true;
-  /** Undefined until the text has two bytes; null for a text that is not in UTF-16. */
+  /** Undefined until the text has the bytes of a byte order mark; null for a text that is not in UTF-16. */
   private utf16: TextDecoder | null | undefined;
   private head: Uint8Array = new Uint8Array();
 
-  /** @param maxBytes bytes of an unfolded line */
+  /**
+   * @param maxBytes bytes of an unfolded line
+   * @param charset that the sender states; a byte order mark states another one
+   */
   constructor(
     private readonly maxBytes: number,
     private readonly visit: (line: string) => void,
+    private charset?: string,
   ) {}
 
   /** @throws ICalendarError `too_large` */
   push(given: Uint8Array): void {
     const chunk = this.utf16 === undefined ? Buffer.concat([this.head, given]) : given;
-    if (this.utf16 === undefined && chunk.length < 2) {
-      this.head = chunk;
-      return;
+    if (this.utf16 === undefined) {
+      if (chunk.length < MARK_BYTES) {
+        this.head = chunk;
+        return;
+      }
+      this.begin(chunk);
     }
-    this.utf16 ??= this.utf16 === null ? null : utf16Of(chunk);
     this.read(this.utf16 ? Buffer.from(this.utf16.decode(chunk, { stream: true })) : chunk);
+  }
+
+  private begin(start: Uint8Array): void {
+    this.utf16 = utf16Of(start);
+    if (hasByteOrderMark(start)) this.charset = undefined;
   }
 
   private read(chunk: Uint8Array): void {
@@ -71,7 +84,10 @@ export class LineReader {
 
   /** Visits the last line. */
   end(): void {
-    if (this.utf16 === undefined) this.read(this.head);
+    if (this.utf16 === undefined) {
+      this.begin(this.head);
+      this.read(this.utf16 ? Buffer.from((this.utf16 as TextDecoder).decode(this.head)) : this.head);
+    }
     this.flush();
   }
 
@@ -91,14 +107,15 @@ export class LineReader {
 
   private flush(): void {
     if (this.bytes === 0) return;
-    const text = textOf(this.line.subarray(0, this.bytes));
+    const text = textOf(this.line.subarray(0, this.bytes), this.charset);
     this.bytes = 0;
     this.visit(this.isFirst && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
     this.isFirst = false;
   }
 }
 
-function textOf(bytes: Buffer): string {
+function textOf(bytes: Buffer, charset: string | undefined): string {
+  if (charset !== undefined) return decodeText(bytes.toString('latin1'), charset);
   const text = bytes.toString('utf8');
   return text.includes('\uFFFD') ? decodeText(bytes.toString('latin1')) : text;
 }
@@ -137,14 +154,16 @@ export function parseCalendars(text: string | Uint8Array): Component[] {
 
 /**
  * Reads a stream of any length: memory holds one component at a time, and the VTIMEZONEs.
+ * @param charset that the sender states
  * @throws ICalendarError
  */
 export async function* readCalendar(
   source: AsyncIterable<Uint8Array>,
+  charset?: string,
 ): AsyncGenerator<CalendarItem, void, undefined> {
   let ready: CalendarItem[] = [];
-  const builder = new Builder((item) => void ready.push(item));
-  const lines = new LineReader(READ_LIMITS.lineBytes, (line) => builder.add(line));
+  const builder = new Builder((item) => void ready.push(item), charset);
+  const lines = new LineReader(READ_LIMITS.lineBytes, (line) => builder.add(line), charset);
   for await (const chunk of source) {
     lines.push(chunk);
     const items = ready;
@@ -171,13 +190,16 @@ const encodingOf = (property: Property): string | undefined =>
 
 const ENCODINGS: ReadonlySet<string> = new Set(['QUOTED-PRINTABLE', 'BASE64', '8BIT', '7BIT']);
 
-/** Decodes a text of vCalendar 1.0 into one of iCalendar, which has neither encoding nor charset. */
-function decode(property: Property, encoding: string): void {
+/**
+ * Decodes a text of vCalendar 1.0 into one of iCalendar, which has neither encoding nor charset.
+ * @param charset of a text without CHARSET
+ */
+function decode(property: Property, encoding: string, charset: string | undefined): void {
   const bytes =
     encoding === 'QUOTED-PRINTABLE'
       ? decodeQuotedPrintable(property.value)
       : Buffer.from(property.value, 'base64').toString('latin1');
-  property.value = decodeText(bytes, valueOf(property, 'CHARSET')).replaceAll(/\r\n?|\n/g, '\\n');
+  property.value = decodeText(bytes, valueOf(property, 'CHARSET') ?? charset).replaceAll(/\r\n?|\n/g, '\\n');
   property.parameters = property.parameters.filter(
     ({ name }) => name !== 'ENCODING' && name !== 'CHARSET' && !ENCODINGS.has(name),
   );
@@ -194,7 +216,10 @@ class Builder {
   /** A property in quoted-printable whose value continues on the next line. */
   private quoted: Property | null = null;
 
-  constructor(private readonly visit: (item: CalendarItem) => void) {}
+  constructor(
+    private readonly visit: (item: CalendarItem) => void,
+    private readonly charset?: string,
+  ) {}
 
   add(line: string): void {
     if (this.quoted) return this.continueQuoted(line);
@@ -207,7 +232,7 @@ class Builder {
 
   end(): Component[] {
     // Without END:VCALENDAR, or with a misspelled one, all components are complete.
-    if (this.quoted) decode(this.quoted, QUOTED);
+    if (this.quoted) decode(this.quoted, QUOTED, this.charset);
     if (this.open.length > 1)
       throw new ICalendarError('truncated', `The text ends inside ${this.open.at(-1)?.name}`);
     if (this.calendars.length === 0) throw new ICalendarError('no_calendar', 'The text has no VCALENDAR');
@@ -265,7 +290,7 @@ class Builder {
     if (encoding === QUOTED) this.finishQuoted(property);
     // Files and pictures, which may be in X- properties, stay as they are.
     else if (encoding === 'BASE64' && TEXT.test(property.name) && !property.name.startsWith('X-'))
-      decode(property, encoding);
+      decode(property, encoding, this.charset);
   }
 
   /** A soft line break of quoted-printable (RFC 2045, 6.7). The next line may look like a property. */
@@ -278,7 +303,7 @@ class Builder {
 
   private finishQuoted(property: Property): void {
     this.quoted = property.value.endsWith('=') ? property : null;
-    if (!this.quoted) decode(property, QUOTED);
+    if (!this.quoted) decode(property, QUOTED, this.charset);
   }
 
   /**

@@ -8,13 +8,14 @@ import {
   propertyOf,
 } from './component.js';
 
-const ESCAPED = /\\([\s\S])/g;
+/** RFC 5545 escapes the first ones; Outlook and Google have escaped the others too. */
+const ESCAPED = /\\([\\;,nN:"'])/g;
 const SPECIAL = /[\\;,\n]/g;
 
-/** TEXT (RFC 5545, 3.3.11) to plain text. */
+/** TEXT (RFC 5545, 3.3.11) to plain text. A backslash before any other character stays: programs that do not escape write paths. */
 export const unescapeText = (value: string): string =>
   value.includes('\\')
-    ? value.replace(ESCAPED, (_, next: string) => (/[nN]/.test(next) ? '\n' : next))
+    ? value.replace(ESCAPED, (_, next: string) => (next === 'n' || next === 'N' ? '\n' : next))
     : value;
 
 export const escapeText = (text: string): string =>
@@ -22,7 +23,7 @@ export const escapeText = (text: string): string =>
 
 /** A list of TEXT, e.g. of CATEGORIES. */
 export const textList = (value: string): string[] =>
-  (value.match(/(?:\\[\s\S]|[^\\,])+/g) ?? []).map((part) => unescapeText(part).trim()).filter(Boolean);
+  (value.match(/(?:\\[\s\S]?|[^\\,])+/g) ?? []).map((part) => unescapeText(part).trim()).filter(Boolean);
 
 /** The text of the first property of this name; null if it is absent. */
 export function textOf(parent: Component, name: string): string | null {

@@ -354,14 +354,24 @@ export function zoneOfTitle(title: string): string | null {
   if (abbreviated !== undefined) return abbreviated;
   const both = TWO_OFFSETS.exec(title);
   if (both) return zoneOfOffsets(offsetOf(both.slice(1, 4)), offsetOf(both.slice(4)));
-  const match = OFFSET.exec(title) ?? PLAIN_OFFSET.exec(title);
-  const offset = match ? offsetOf(match.slice(1)) : null;
-  const rest = title.slice(match?.[0].length ?? 0).trim();
+  const { offset, rest } = leadingOffset(title);
   const known = rest === '' ? [] : knownPlaces(rest);
   // A place whose zone had another offset when the title was written is skipped.
   const fitting = known.filter((name) => offset === null || standardOffset(name) === offset);
   const large = fitting.find((name) => LARGE_ZONES.includes(name));
   return large ?? fitting[0] ?? (offset === null ? null : zoneOfOffset(offset));
+}
+
+/** The offset in seconds that a title states, such as `UTC-03:30`, also one that no zone has all year; null without one. */
+export const offsetOfTitle = (title: string): number | null =>
+  title.length > MAX_TITLE ? null : leadingOffset(title).offset;
+
+function leadingOffset(title: string): { offset: number | null; rest: string } {
+  const match = OFFSET.exec(title) ?? PLAIN_OFFSET.exec(title);
+  return {
+    offset: match ? offsetOf(match.slice(1)) : null,
+    rest: title.slice(match?.[0].length ?? 0).trim(),
+  };
 }
 
 function knownPlaces(text: string): string[] {

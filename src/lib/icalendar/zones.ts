@@ -1,7 +1,7 @@
 import { canonicalZone, DAY, Zone } from '../recurrence/index.js';
-import { type Component, ICalendarError, propertyOf } from './component.js';
-import { unescapeText } from './values.js';
-import { LARGE_ZONES, WINDOWS_ZONES, zoneOfTitle } from './zone-titles.js';
+import { component, type Component, ICalendarError, property, propertyOf } from './component.js';
+import { formatOffset, unescapeText } from './values.js';
+import { LARGE_ZONES, offsetOfTitle, WINDOWS_ZONES, zoneOfTitle } from './zone-titles.js';
 import { ZoneRules } from './zone-rules.js';
 
 /**
@@ -36,7 +36,7 @@ export class CalendarZones {
   /**
    * Tries, in this order: a name of a place in the IANA database, also at the end of a path such as
    * `/mozilla.org/20050126_1/Europe/Berlin`; the VTIMEZONE, as the zone of its name if that has the same offsets, else as an IANA zone
-   * that has, else as its own rules; any other known name. A place comes first because files keep its former rules; a short name such
+   * that has, else as its own rules; any other known name; the offset that the name states. A place comes first because files keep its former rules; a short name such
    * as `EST` has as many meanings as writers.
    * @param around an instant in seconds near which offsets are compared
    * @returns null for an unknown name without a usable VTIMEZONE
@@ -57,7 +57,7 @@ export class CalendarZones {
     // The names of offsets are no places whose law may have changed since the file was written.
     if (place && (!zone || !isOffsetName(place))) return { kind: 'iana', name: place };
     const name = zoneOfName(tzid);
-    if (!zone) return name === null ? null : { kind: 'iana', name };
+    if (!zone) return name === null ? zoneOfOffset(tzid, around) : { kind: 'iana', name };
     const location = placeOfName(propertyOf(zone, 'X-LIC-LOCATION')?.value ?? '');
     try {
       const rules = new ZoneRules(zone);
@@ -70,6 +70,27 @@ export class CalendarZones {
       return known === null ? null : { kind: 'iana', name: known };
     }
   }
+}
+
+/** The zone of a name that states an offset which no IANA zone has all year: as a VTIMEZONE with this offset. */
+function zoneOfOffset(tzid: string, around: number): ResolvedZone | null {
+  const offset = offsetOfTitle(plainName(tzid));
+  if (offset === null) return null;
+  const text = formatOffset(offset);
+  const rules = new ZoneRules(
+    component(
+      'VTIMEZONE',
+      [],
+      [
+        component('STANDARD', [
+          property('DTSTART', '16010101T000000'),
+          property('TZOFFSETFROM', text),
+          property('TZOFFSETTO', text),
+        ]),
+      ],
+    ),
+  );
+  return { kind: 'rules', rules, nearest: zoneOfRules(rules, around, null).nearest };
 }
 
 /** TZID of a VTIMEZONE is escaped text; some clients escape the parameter too. */

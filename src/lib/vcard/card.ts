@@ -36,6 +36,16 @@ export function uidToUri(uid: string): string {
   return UUID.test(uid) ? `urn:uuid:${uid}` : uid;
 }
 
+/** Apple writes this before the uid of each member of a group, also before a uid that is no UUID. The card of the member has the uid alone. */
+const APPLE_MEMBER = /^urn:uuid:(?=.)/i;
+/** Uids that are URIs have no other one around them. */
+const URI = /^(?:urn|mailto|https?):/i;
+
+/** The uid of a member of a group from X-ADDRESSBOOKSERVER-MEMBER. */
+export const memberOfApple = (text: string): string => text.replace(APPLE_MEMBER, '');
+
+export const memberToApple = (uid: string): string => (URI.test(uid) ? uid : `urn:uuid:${uid}`);
+
 /** The kinds of RFC 6350, 6.1.4. A card with another kind is an `individual` and keeps its kind in `custom`. */
 export const CARD_KINDS = ['individual', 'group', 'org', 'location'] as const;
 export type CardKind = (typeof CARD_KINDS)[number];

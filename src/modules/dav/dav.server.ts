@@ -19,9 +19,8 @@ import {
   DavError,
   forbidden,
   isMissing,
-  MAX_RESOURCE,
   notFound,
-  readBody,
+  readResource,
   readXmlBody,
   utf8Of,
   xmlError,
@@ -223,7 +222,7 @@ export class DavServer implements OnModuleInit {
     const { ctx, request } = job;
     const { collections, collection } = await this.containing(ctx, target);
     if (!collection.isWritable) throw forbidden();
-    const body = await readBody(request, MAX_RESOURCE);
+    const body = await readResource(request);
     const check = preconditionsOf(request, await this.states.of(job, request));
     return collections.put(ctx, collection, target.name, body, check);
   }
@@ -271,7 +270,7 @@ export class DavServer implements OnModuleInit {
 
   private async post({ ctx, request, response, target }: Job): Promise<void> {
     if (target.kind !== 'outbox') throw new DavError(405, null, 'The resource does not support this method.');
-    const text = utf8Of(await readBody(request, MAX_RESOURCE));
+    const text = utf8Of(await readResource(request));
     sendXml(response, 200, await this.scheduling.outbox(ctx, text));
   }
 

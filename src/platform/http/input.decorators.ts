@@ -153,9 +153,11 @@ const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\
  */
 export const Timestamp = () =>
   Transform(({ value }: { value: unknown }) => {
-    if (typeof value !== 'string' || !RFC3339.test(value) || !isISO8601(value, { strict: true }))
-      return value;
-    const time = new Date(value);
+    if (typeof value !== 'string' || !RFC3339.test(value)) return value;
+    // RFC 3339 also has `t` and `z` (5.6), ISO 8601 does not.
+    const text = value.toUpperCase();
+    if (!isISO8601(text, { strict: true })) return value;
+    const time = new Date(text);
     return time.getUTCFullYear() <= 9999 ? time : value;
   });
 

@@ -70,10 +70,21 @@ describe('alarms of imported iCalendar events', () => {
     ['with an invalid trigger', 'TRIGGER:soon', MORNING, null],
   ])('an alarm %s', async (name, trigger, times, minutes, action = 'DISPLAY') => {
     const { reminders } = await imported(name, ...times, ...alarm(trigger, action));
-    const expected =
-      minutes === null
-        ? { use_default: true }
-        : { use_default: false, overrides: [{ method: 'popup', minutes }] };
-    expect(reminders).toMatchObject(expected);
+    const overrides = minutes === null ? [] : [{ method: 'popup', minutes }];
+    expect(reminders).toMatchObject({ use_default: false, overrides });
+  });
+
+  test('only an event without any alarm has the reminders of the calendar', async () => {
+    expect((await imported('bare', ...MORNING)).reminders.use_default).toBe(true);
+    // Apple's "None".
+    const apple = alarm('TRIGGER;VALUE=DATE-TIME:19760401T005545Z', 'NONE');
+    expect((await imported('apple-none', ...MORNING, ...apple)).reminders).toEqual({
+      use_default: false,
+      overrides: [],
+    });
+    const nextReminders = await app.sql(
+      `SELECT uid FROM calendar_entries WHERE uid IN ('bare', 'apple-none') AND reminders IS NULL`,
+    );
+    expect(nextReminders.map(({ uid }) => uid)).toEqual(['bare']);
   });
 });

@@ -109,6 +109,31 @@ describe('values of contacts on devices and here', () => {
     expect((await list())[0].notes).toBe('here');
   });
 
+  test('cards of one file with one uid and nothing in common are those of several people', async () => {
+    const person = (...lines: string[]): string => vcard('3.0', ...lines);
+    const file = [
+      person('FN:Ada One', 'TEL:601000001'),
+      person('FN:Bob Two', 'TEL:601000002', 'EMAIL:bob@x.example'),
+      // A newer card of the first one, by the name, and by the number.
+      person('FN:Ada One', 'TEL:601000003'),
+      person('FN:Ada Married', 'TEL:+420 601 000 001'),
+    ].join('');
+    const first = await send(file);
+    expect(first).toMatchObject({
+      total: 4,
+      failed: 0,
+      created: 2,
+      errors: [{ index: 1, name: 'Bob Two', error: 'uid_not_unique' }],
+    });
+    const names = async (): Promise<string[]> => (await list()).map(({ full_name: name }) => name).toSorted();
+    expect(await names()).toEqual(['Ada Married', 'Bob Two']);
+    const uids = (await list()).map(({ uid }) => uid);
+    expect(new Set(uids).size).toBe(2);
+    // A repeated import finds both.
+    expect(await send(file)).toMatchObject({ created: 0, failed: 0 });
+    expect((await list()).map(({ uid }) => uid)).toEqual(uids);
+  });
+
   test('groups and parameters come back, and are removed with their value', async () => {
     await send(
       vcard(

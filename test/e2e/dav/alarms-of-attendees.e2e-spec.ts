@@ -84,4 +84,34 @@ describe('alarms of an attendee', () => {
     expect(await put(bobPath, accepted.replace('-PT30M', '-PT45M'), bobs)).toBe(201);
     expect(triggersIn(await read(bobPath, bobs))).toEqual(['-PT45M', 'PT10M']);
   });
+
+  test.each([
+    ['of Apple\'s "None"', 'ACTION:NONE\r\nTRIGGER;VALUE=DATE-TIME:19760401T005545Z'],
+    ['after the start', 'ACTION:DISPLAY\r\nDESCRIPTION:x\r\nTRIGGER:PT9H'],
+  ])('an alarm %s switches the reminders of the calendar off, for its user only', async (name, lines) => {
+    const uid = `none-${name.length}`;
+    const none = `BEGIN:VALARM\r\n${lines}\r\nEND:VALARM\r\n`;
+    const [path, bobPath] = [`${anncal}${uid}.ics`, `${bobcal}${uid}.ics`];
+    const reminders = async () =>
+      Object.fromEntries(
+        (
+          await app.sql(
+            `SELECT calendar.owner_id, entry.reminders FROM calendar_entries entry
+               JOIN calendars calendar ON calendar.id = entry.calendar_id WHERE entry.uid = $1`,
+            [uid],
+          )
+        ).map(({ owner_id: owner, reminders: own }) => [owner === ann.id ? 'ann' : 'bob', own]),
+      );
+    expect(await put(path, meeting(uid, ''), anns)).toBe(201);
+    expect(await reminders()).toEqual({ ann: null, bob: null });
+    // A program that stores what it has read does not change them.
+    expect(await put(path, await read(path, anns), anns)).toBe(204);
+    expect(await reminders()).toEqual({ ann: null, bob: null });
+    const silent = (text: string) => text.replace('END:VEVENT', `${none}END:VEVENT`);
+    expect(await put(bobPath, silent(await read(bobPath, bobs)), bobs)).toBe(204);
+    expect(await reminders()).toEqual({ ann: null, bob: [] });
+    expect(await put(path, silent(await read(path, anns)), anns)).toBe(204);
+    expect(await reminders()).toEqual({ ann: [], bob: [] });
+    expect(triggersIn(await read(path, anns))).toHaveLength(1);
+  });
 });

@@ -90,7 +90,7 @@ describe('incoming webhooks', () => {
       kind: 'text',
       sender: { kind: 'user', id: member.id },
       via: { id: made.id, name: 'Build server' },
-      body: 'Disk of **db1** is [full](<https://x.example>)',
+      body: 'Disk of **db1** is [full](https://x.example)',
       format: 'markdown',
     });
     expect(

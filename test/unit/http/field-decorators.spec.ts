@@ -129,3 +129,15 @@ describe('field decorators', () => {
     expect(documented(key)).not.toHaveProperty('message');
   });
 });
+
+test.each([
+  ['2027-06-01t10:00:00z', '2027-06-01T10:00:00.000Z'],
+  ['2027-06-01t10:00:00.5+02:00', '2027-06-01T08:00:00.500Z'],
+  ['2027-06-01T10:00:00Z', '2027-06-01T10:00:00.000Z'],
+])('%s is a time of RFC 3339', (text, expected) => {
+  expect(validated(Fields, { time: text }).time?.toISOString()).toBe(expected);
+});
+
+test.each(['2027-02-30t10:00:00z', '2027-06-01 10:00:00z', '2027-06-01t10:00z'])('%s is none', (text) => {
+  expect(errorOf({ time: text })).not.toBeNull();
+});

@@ -293,6 +293,19 @@ test('text is escaped and lists are split at commas that are not escaped', () =>
   expect(textList('one,two\\, three,, \\;four')).toEqual(['one', 'two, three', ';four']);
 });
 
+test.each([
+  ['C:\\temp\\data', 'C:\\temp\\data'],
+  ['\\\\server\\share', '\\server\\share'],
+  ['a\\ b\\-c\\é', 'a\\ b\\-c\\é'],
+  ['a\\:b \\"c\\" d\\\'', 'a:b "c" d\''],
+  ['a\\nb\\Nc\\,d\\;e\\\\n', 'a\nb\nc,d;e\\n'],
+  ['end\\', 'end\\'],
+])('a backslash before a character that needs none stays: %s', (value, text) => {
+  expect(unescapeText(value)).toBe(text);
+  expect(unescapeText(escapeText(text))).toBe(text);
+  expect(textList(value)).toEqual([text]);
+});
+
 describe('a stream', () => {
   async function* chunks(text: string, size: number): AsyncGenerator<Uint8Array> {
     const bytes = Buffer.from(text);

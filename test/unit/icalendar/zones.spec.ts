@@ -126,6 +126,43 @@ describe('a TZID', () => {
       expect(zone.offsetAt(Date.UTC(2026, month, 5) / 1000)).toBe(month > 2 && month < 10 ? 7200 : 3600);
   });
 
+  // No IANA zone has these offsets all year.
+  test.each([
+    ['UTC-03:30', -3.5],
+    ['GMT-0330', -3.5],
+    ['-0330', -3.5],
+    ['"UTC-03:30"', -3.5],
+    ['(UTC-03:30) Nowhere', -3.5],
+    ['+07:30', 7.5],
+    ['UTC+10:30', 10.5],
+    ['GMT-02:30', -2.5],
+  ])('%s states its offset', (tzid, hours) => {
+    const found = resolve(component('VCALENDAR'), tzid);
+    expect(found).toMatchObject({ kind: 'rules' });
+    const { rules } = found as { rules: ZoneRules };
+    for (const month of [0, 6]) {
+      const wall = Date.UTC(2026, month, 5) / 1000;
+      expect(rules.toInstant(wall)).toBe(wall - hours * 3600);
+    }
+  });
+
+  test.each([
+    ['(UTC-03:30) Newfoundland', 'America/St_Johns'],
+    ['+05:45', 'Asia/Kathmandu'],
+    ['Etc/GMT+3', 'Etc/GMT+3'],
+    ['UTC+3', 'Etc/GMT-3'],
+  ])('%s is the zone %s', (tzid, zone) => {
+    const found = resolve(component('VCALENDAR'), tzid) as { name: string };
+    for (const month of [0, 6]) {
+      const at = Date.UTC(2026, month, 5) / 1000;
+      expect(Zone.of(found.name).offsetAt(at)).toBe(Zone.of(zone).offsetAt(at));
+    }
+  });
+
+  test.each(['UTC-15:30', 'UTC-0x', '+99:30'])('%s states no offset', (tzid) => {
+    expect(resolve(component('VCALENDAR'), tzid)).toBeNull();
+  });
+
   const london = [
     observance('STANDARD', '19701025T020000', '+0100', '+0000', 'FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10'),
     observance('DAYLIGHT', '19700329T010000', '+0000', '+0100', 'FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3'),

@@ -1,5 +1,12 @@
 import * as fc from 'fast-check';
-import { type CardResult, readCard, readCards, VcardError, writeCard } from '../../../src/lib/vcard/index.js';
+import {
+  type CardResult,
+  countCards,
+  readCard,
+  readCards,
+  VcardError,
+  writeCard,
+} from '../../../src/lib/vcard/index.js';
 import { anyCard, chunksOf, comparable } from './cards.ts';
 import { runs, SHARE } from '../../support/property-runs.ts';
 
@@ -49,6 +56,7 @@ const token = fc.constantFrom(
   '\\',
   '\u0000',
   '\r',
+  '\ufeff',
 );
 const anyBytes = fc.oneof(
   fc.uint8Array({ maxLength: 2000 }),
@@ -63,6 +71,33 @@ const anyBytes = fc.oneof(
     )
     .map((parts) => Buffer.concat([Buffer.from('BEGIN:VCARD\r\n'), ...parts, Buffer.from('\r\nEND:VCARD')])),
 );
+
+describe('joined files', () => {
+  const MARK = '\ufeff';
+  const card = (name: string): string => `BEGIN:VCARD\r\nVERSION:3.0\r\nFN:${name}\r\nEND:VCARD`;
+  const names = async (content: Buffer, size: number) =>
+    (await collect(content, size)).map((result) => ('card' in result ? result.card.full_name : result.error));
+
+  test.each([
+    ['with a byte order mark each', `${MARK}${card('A')}\r\n${MARK}${card('B')}\r\n${MARK}${card('C')}`],
+    [
+      'without a line end before the mark',
+      `${MARK}${card('A')}${MARK}${card('B')}${MARK}${MARK}${card('C')}`,
+    ],
+    ['without END', `${card('A').replace('END:VCARD', '')}${MARK}${card('B')}\n${MARK} \t${card('C')}`],
+  ])('%s', async (_, text) => {
+    for (const size of [1, 7, 10_000]) {
+      expect(await names(Buffer.from(text), size)).toEqual(['A', 'B', 'C']);
+      expect(await countCards(chunksOf(Buffer.from(text), size))).toBe(3);
+    }
+    const utf16 = Buffer.from(text.startsWith(MARK) ? text : MARK + text, 'utf16le');
+    expect(await names(utf16, 7)).toEqual(['A', 'B', 'C']);
+  });
+
+  it('a card alone may begin with a mark', () => {
+    expect(readCard(`${MARK}${card('A')}`).full_name).toBe('A');
+  });
+});
 
 describe('any input', () => {
   it('gives cards or typed errors, the same in any chunks, and each card can be written and read again', async () => {

@@ -43,6 +43,26 @@ describe('properties of single programs', () => {
     expect(read(version, ...rows)).toEqual(read(known, ...rows));
   });
 
+  test.each([
+    ['urn:uuid:a1', 'a1', 'urn:uuid:a1'],
+    [
+      'urn:uuid:5AD380FD-B2DE-4261-BA99-DE1D1DB52FBE:ABPerson',
+      '5AD380FD-B2DE-4261-BA99-DE1D1DB52FBE:ABPerson',
+    ],
+    ['urn:uuid:5ad380fd-b2de-4261-ba99-de1d1db52fbe', '5ad380fd-b2de-4261-ba99-de1d1db52fbe'],
+    ['a1', 'a1', 'urn:uuid:a1'],
+    ['mailto:ann@x.example', 'mailto:ann@x.example'],
+    ['urn:uuid:', 'urn:uuid:'],
+  ])('a member of a group of Apple, %s, is that with the uid %s', (text, uid, written = text) => {
+    const group = read('3.0', 'X-ADDRESSBOOKSERVER-KIND:group', `X-ADDRESSBOOKSERVER-MEMBER:${text}`);
+    expect(group).toMatchObject({ kind: 'group', members: [uid] });
+    expect(read('3.0', `UID:${uid}`).uid).toBe(uid);
+    const again = writeCard(group, { version: '3.0' }).replaceAll('\r\n ', '');
+    expect(again).toContain(`X-ADDRESSBOOKSERVER-MEMBER:${written}\r\n`);
+    expect(readCard(again).members).toEqual([uid]);
+    expect(readCard(writeCard(group, { version: '4.0' })).members).toEqual([uid]);
+  });
+
   test('the year 1604 is no year', () => {
     expect(read('3.0', 'BDAY;VALUE=date:1604-06-26').dates).toMatchObject([
       { year: null, month: 6, day: 26 },

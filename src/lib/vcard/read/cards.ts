@@ -16,18 +16,22 @@ export type CardResult =
  * Reads the cards of a file of vCard 2.1, 3.0 or 4.0 one after another: UTF-8, UTF-16 with a byte order mark, and charsets that
  * 2.1 names with each property. Memory does not grow with the length of the file. A card that cannot be read is a result of
  * its own. A card without END:VCARD is read up to the next card or the end of the file.
+ * @param charset that the sender of the file states, for properties without one
  * @throws VcardError `no_card` for a file without any card
  */
 export async function* readCards(
   source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   limits: ReadLimits = READ_LIMITS,
+  charset?: string,
 ): AsyncGenerator<CardResult> {
   const splitter = new CardSplitter(limits);
+  const stated = { charset };
   let index = 0;
-  for await (const chunk of utf8(source)) {
-    for (const raw of splitter.push(chunk)) yield { index: index++, ...resultOf(raw, limits) };
+  for await (const chunk of utf8(source, stated)) {
+    for (const raw of splitter.push(chunk))
+      yield { index: index++, ...resultOf(raw, limits, stated.charset) };
   }
-  for (const raw of splitter.end()) yield { index: index++, ...resultOf(raw, limits) };
+  for (const raw of splitter.end()) yield { index: index++, ...resultOf(raw, limits, stated.charset) };
   if (index === 0) throw new VcardError('no_card', 'The file contains no vCard.');
 }
 
@@ -45,7 +49,7 @@ export async function countCards(source: AsyncIterable<Uint8Array> | Iterable<Ui
  */
 export function readCard(text: string, limits: ReadLimits = READ_LIMITS): Card {
   const splitter = new CardSplitter(limits);
-  for (const raw of [...splitter.push(Buffer.from(text.replace(/^\uFEFF/, ''))), ...splitter.end()]) {
+  for (const raw of [...splitter.push(Buffer.from(text)), ...splitter.end()]) {
     const result = resultOf(raw, limits);
     if ('error' in result) throw result.error;
     if (result.isUnfinished) throw new VcardError('unfinished_card', 'The card has no END:VCARD.');
@@ -57,11 +61,12 @@ export function readCard(text: string, limits: ReadLimits = READ_LIMITS): Card {
 function resultOf(
   raw: RawCard,
   { cardBytes }: ReadLimits,
+  charset?: string,
 ): { card: Card; isUnfinished?: true } | { error: VcardError } {
   if ('problem' in raw)
     return { error: new VcardError(raw.problem, `The card is longer than ${cardBytes} bytes.`) };
   try {
-    return { card: cardOf(raw.bytes), ...(!raw.hasEnd && { isUnfinished: true }) };
+    return { card: cardOf(raw.bytes, charset), ...(!raw.hasEnd && { isUnfinished: true }) };
   } catch (error) {
     if (error instanceof VcardError) return { error };
     throw error;
@@ -74,8 +79,8 @@ const IGNORED = new Set(['BEGIN', 'END', 'VERSION', 'PRODID', 'REV', 'PROFILE'])
 /** Parts of addresses. They are read last, because they may precede their address. */
 const LATE = new Set(['LABEL', 'X-ABADR']);
 
-function cardOf(bytes: Buffer): Card {
-  const lines = parseCard(bytes);
+function cardOf(bytes: Buffer, charset: string | undefined): Card {
+  const lines = parseCard(bytes, charset);
   const draft = new Draft(lines);
   const given = lines.properties.filter((property) => !IGNORED.has(property.name) && hasValue(property));
   const names = new Set(given.map(({ name }) => name));

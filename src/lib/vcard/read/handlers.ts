@@ -8,6 +8,7 @@ import {
   type CardDate,
   type CardEntry,
   type CardKind,
+  memberOfApple,
   uidOf,
 } from '../card.js';
 import { dateOf } from '../dates.js';
@@ -241,9 +242,9 @@ function readSound({ phonetic }: Draft, { value, params, binary }: Property): bo
   return true;
 }
 
-function readMember({ card }: Draft, { value }: Property): boolean {
+function readMember({ card }: Draft, { name, value }: Property): boolean {
   const uid = lineOf(value);
-  if (uid) card.members.push(uidOf(uid));
+  if (uid) card.members.push(name === 'MEMBER' ? uidOf(uid) : memberOfApple(uid));
   return true;
 }
 

@@ -42,8 +42,8 @@ const MAX_PROPERTIES = 10_000;
 /** Parameters and their values of all properties. Each is decoded on its own: millions of them would block the process for seconds. */
 const MAX_PARAMETERS = 20_000;
 
-/** The content lines of one card, in order. @throws VcardError */
-export function parseCard(bytes: Buffer): CardLines {
+/** The content lines of one card, in order. @param charset of properties without one @throws VcardError */
+export function parseCard(bytes: Buffer, charset?: string): CardLines {
   const lines = bytes.toString('latin1').split('\n');
   const version = versionOf(lines);
   const properties: Property[] = [];
@@ -53,7 +53,7 @@ export function parseCard(bytes: Buffer): CardLines {
     parameters += separatorsIn(divided.header);
     if (parameters > MAX_PARAMETERS)
       throw new VcardError('card_too_large', `The card has more than ${MAX_PARAMETERS} parameters.`);
-    const property = parseLine(line, divided, version === '2.1');
+    const property = parseLine(line, divided, version === '2.1', charset);
     if (property) properties.push(property);
     if (properties.length > MAX_PROPERTIES)
       throw new VcardError('card_too_large', `The card has more than ${MAX_PROPERTIES} properties.`);
@@ -197,10 +197,11 @@ function parseLine(
   line: LogicalLine,
   { header, value: text }: ReturnType<typeof divide>,
   isOld: boolean,
+  stated: string | undefined,
 ): Property | undefined {
-  const { group, name, params } = parseHeader(header, isOld);
+  const { group, name, params } = parseHeader(header, isOld, stated);
   if (!/^[A-Z0-9-]+$/.test(name)) return undefined;
-  const charset = params.first('CHARSET');
+  const charset = params.first('CHARSET') ?? stated;
   for (const used of ['CHARSET', 'ENCODING']) params.delete(used);
   const property: Property = { group, name, params, value: '', binary: null, nested: null };
   if (line.nested?.length) return { ...property, nested: decodeText(line.nested.join('\n'), charset) };
@@ -222,7 +223,11 @@ function oneLine(value: string): string {
 const CONTROL = /(?!\t)\p{Cc}/u;
 const CONTROLS = new RegExp(CONTROL, 'gu');
 
-function parseHeader(header: string, isOld: boolean): Pick<Property, 'group' | 'name' | 'params'> {
+function parseHeader(
+  header: string,
+  isOld: boolean,
+  charset: string | undefined,
+): Pick<Property, 'group' | 'name' | 'params'> {
   const [full = '', ...rest] = splitParams(header, ';');
   const dot = full.lastIndexOf('.');
   const group = dot > 0 ? full.slice(0, dot).trim() : '';
@@ -237,7 +242,7 @@ function parseHeader(header: string, isOld: boolean): Pick<Property, 'group' | '
     const name = equals === -1 ? bareName(param) : param.slice(0, equals).trim().toUpperCase();
     if (!/^[A-Z0-9-]+$/.test(name)) continue;
     const values = splitParams(param.slice(equals + 1), ',')
-      .map((value) => paramText(value, isOld))
+      .map((value) => paramText(value, isOld, charset))
       .filter((value) => value !== '');
     const known = params.get(name);
     if (!known) params.set(name, values);
@@ -290,9 +295,9 @@ function splitParams(text: string, separator: ';' | ','): string[] {
 }
 
 /** The value of a parameter: without quotes, with the escapes of RFC 6868. */
-function paramText(value: string, isOld: boolean): string {
+function paramText(value: string, isOld: boolean, charset: string | undefined): string {
   // Bytes are not trimmed: 0xA0 is white space only as a character.
-  const bare = decodeText(value)
+  const bare = decodeText(value, charset)
     .trim()
     .replace(/^"([^"]*)"$/, '$1');
   return cleanText(isOld ? bare : decodeParameter(bare)) ?? '';

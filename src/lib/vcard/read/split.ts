@@ -12,9 +12,15 @@ interface Form {
 /** Length of the start of the file from which the form is detected. */
 const SAMPLE_BYTES = 512;
 
+/** The charset that the sender of a file states. `utf8` removes it where the bytes state another one. */
+export interface Stated {
+  charset?: string | undefined;
+}
+
 /** The chunks without a byte order mark, UTF-16 as UTF-8, lines ending with LF. Other bytes stay as they are. */
 export async function* utf8(
   source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  stated: Stated = {},
 ): AsyncGenerator<Buffer> {
   let form: Form | undefined;
   let start = Buffer.alloc(0);
@@ -25,15 +31,19 @@ export async function* utf8(
       start = Buffer.concat([start, bytes]);
       if (start.length < SAMPLE_BYTES) continue;
       form = formOf(start);
+      if (isStating(form)) stated.charset = undefined;
       yield recode(form, start.subarray(form.mark));
     }
   }
   if (!form) {
     form = formOf(start);
+    if (isStating(form)) stated.charset = undefined;
     yield recode(form, start.subarray(form.mark));
   }
   if (form.decoder) yield Buffer.from(form.decoder.decode());
 }
+
+const isStating = ({ mark, decoder }: Form): boolean => mark > 0 || decoder !== null;
 
 function formOf(start: Buffer): Form {
   const carriageReturns = start.includes(13) && !start.includes(10);
@@ -68,10 +78,14 @@ export type RawCard = { bytes: Buffer; hasEnd: boolean } | { problem: 'card_too_
 type Mark = 'begin' | 'nested' | 'end' | 'end-begin';
 /** Maximum length of a line with a mark. */
 const MARK_LENGTH = 80;
-const BEGIN = /^\s*BEGIN\s*:\s*VCARD\s*$/i;
+/**
+ * Files that were joined have a byte order mark before each first card. It is white space only as a character; lines are bytes here,
+ * of which it has three.
+ */
+const BEGIN = /^[\s\xEF\xBB\xBF]*BEGIN\s*:\s*VCARD\s*$/i;
 /** Within a card, such a line continues the previous line. */
 const FOLDED = /^[ \t]/;
-const END = /^END\s*:\s*VCARD\s*(BEGIN\s*:\s*VCARD\s*)?$/i;
+const END = /^END\s*:\s*VCARD[\s\xEF\xBB\xBF]*(BEGIN\s*:\s*VCARD\s*)?$/i;
 /** vCard 2.1: the card of an agent is nested. It begins in the line of its property or in the next one. */
 const AGENT = /^(?:[\w-]+\.)?AGENT\s*(?:;[^:]*)?:\s*(BEGIN\s*:\s*VCARD)?\s*$/i;
 

@@ -4,6 +4,7 @@ import {
   type CardPhoto,
   type CardProperty,
   NAME_PARTS,
+  memberToApple,
   uidToUri,
 } from '../card.js';
 import { Companions, entryKeys, keyOf } from '../companions.js';
@@ -169,7 +170,7 @@ function writeIdentity(writer: CardWriter, card: Card): void {
     writer.addField(
       companions.of(() => keyOf('members', uid)),
       isNew ? 'MEMBER' : 'X-ADDRESSBOOKSERVER-MEMBER',
-      escapeText(uidToUri(uid)),
+      escapeText(isNew ? uidToUri(uid) : memberToApple(uid)),
     );
 }
 

@@ -64,19 +64,24 @@ export class IcsFile {
   private readonly instances = new Map<string, { events: Component[]; calendar: number }>();
   private readonly newest = new Map<string, Newest>();
 
-  private constructor(private readonly open: () => Promise<AsyncIterable<Uint8Array>>) {}
+  private constructor(
+    private readonly open: () => Promise<AsyncIterable<Uint8Array>>,
+    private readonly charset: string | undefined,
+  ) {}
 
   /**
    * @param zone of the calendar that receives the events, for a TZID that says only that its zone has no name
    * @param assumed zone for a TZID that is unknown otherwise; null: an event with it is invalid
+   * @param charset that the sender of the file states
    * @throws ICalendarError; TooManyEventsError
    */
   static async read(
     open: () => Promise<AsyncIterable<Uint8Array>>,
     zone: string,
     assumed: string | null = null,
+    charset?: string,
   ): Promise<IcsFile> {
-    const file = new IcsFile(open);
+    const file = new IcsFile(open, charset);
     const { calendars } = file;
     let count = 0;
     const finish = (error: ICalendarError): void => {
@@ -84,7 +89,7 @@ export class IcsFile {
       if (count === 0) throw error;
       file.unfinished = { index: count, error };
     };
-    for await (const { item, calendar } of completeItems(await open(), finish)) {
+    for await (const { item, calendar } of file.completeItems(finish)) {
       if (calendars.at(-1) !== calendar) calendars.push(calendar);
       if (item.name !== 'VTIMEZONE') file.kinds.add(item.name);
       if (item.name !== 'VEVENT') continue;
@@ -109,7 +114,7 @@ export class IcsFile {
     let last: Component | null = null;
     let calendars = 0;
     let index = -1;
-    for await (const { item, calendar } of completeItems(await this.open(), () => {})) {
+    for await (const { item, calendar } of this.completeItems(() => {})) {
       if (calendar !== last) calendars += 1;
       last = calendar;
       if (item.name !== 'VEVENT') continue;
@@ -134,6 +139,18 @@ export class IcsFile {
     if (this.unfinished) this.unfinished.index = index + 1;
   }
 
+  /** The components of the file that are complete. @param finish is called if the file ends inside another one */
+  private async *completeItems(
+    finish: (error: ICalendarError) => void,
+  ): AsyncGenerator<CalendarItem, void, undefined> {
+    try {
+      yield* readCalendar(await this.open(), this.charset);
+    } catch (error) {
+      if (!(error instanceof ICalendarError) || error.code !== 'truncated') throw error;
+      finish(error);
+    }
+  }
+
   private addVersion(uid: string, version: Newest): void {
     const known = this.newest.get(uid);
     if (!known || compareVersions(version, known) !== 'older') this.newest.set(uid, version);
@@ -141,19 +158,6 @@ export class IcsFile {
 
   private clock(at: number): EventClock {
     return this.clocks[at] as EventClock;
-  }
-}
-
-/** The components of a file that are complete. @param finish is called if the file ends inside another one */
-async function* completeItems(
-  source: AsyncIterable<Uint8Array>,
-  finish: (error: ICalendarError) => void,
-): AsyncGenerator<CalendarItem, void, undefined> {
-  try {
-    yield* readCalendar(source);
-  } catch (error) {
-    if (!(error instanceof ICalendarError) || error.code !== 'truncated') throw error;
-    finish(error);
   }
 }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
+import { charsetOf } from '../../../lib/content-lines/index.js';
 import { ICalendarError } from '../../../lib/icalendar/index.js';
 import { RecurrenceError } from '../../../lib/recurrence/index.js';
 import { Turns } from '../../../lib/turns/index.js';
@@ -88,6 +89,7 @@ export class IcsImport {
       const file = await opened(
         async () => (await this.blobs.open(ctx.tenantId, id)).stream as AsyncIterable<Uint8Array>,
         calendar.time_zone,
+        charsetOf(form.request.headers['content-type']),
       );
       const results: ImportResult[] = [];
       for await (const events of batchesOf(withoutRanges(file.events())))
@@ -248,9 +250,13 @@ function invalidIcs({ code, message, property = '' }: ICalendarError): ApiError 
 }
 
 /** @throws ApiError 422 `invalid_ics`, `too_many_events` */
-async function opened(open: () => Promise<AsyncIterable<Uint8Array>>, zone: string): Promise<IcsFile> {
+async function opened(
+  open: () => Promise<AsyncIterable<Uint8Array>>,
+  zone: string,
+  charset: string | undefined,
+): Promise<IcsFile> {
   try {
-    return await IcsFile.read(open, zone, zone);
+    return await IcsFile.read(open, zone, zone, charset);
   } catch (error) {
     if (error instanceof ICalendarError) throw invalidIcs(error);
     if (error instanceof TooManyEventsError) throw CalendarErrors.tooManyEvents.with();

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { parse, stringify, validate, version } from 'uuid';
-import { type CardPatch, type ContactCard, MAX_UID } from '../../../lib/contact-card/index.js';
+import { type CardPatch, type ContactCard, identityKeys, MAX_UID } from '../../../lib/contact-card/index.js';
 import { charactersOf, cutText } from '../../../lib/text/index.js';
 import {
   type Card,
@@ -262,6 +262,43 @@ function storedUid(uid: string | null, content: string): string {
   if (uid === null) return nameBased(content);
   return uid.length <= MAX_UID && isStorable(uid) ? uid : nameBased(uid);
 }
+
+/** Names, addresses and numbers of a card that are compared with those of other cards with its uid. */
+const MAX_KEYS = 20;
+
+/**
+ * The uids of one import. Some programs write one uid into all cards of a file. A card is that of another person if it has neither the name
+ * nor an address nor a number of the first card with its uid; it gets a uid of its own, which a repeated import finds.
+ */
+export class UidsOfFile {
+  private readonly keys = new Map<string, readonly string[]>();
+
+  /** The card, with a uid of its own if it needs one. */
+  assign(card: ImportedCard): ImportedCard {
+    if (card.externalId !== undefined) return card;
+    const keys = keysOf(card);
+    const first = this.keys.get(card.uid);
+    if (first === undefined) this.keys.set(card.uid, keys.slice(0, MAX_KEYS));
+    if (!first || keys.some((key) => first.includes(key))) return card;
+    // Two names alone are those of one person who was renamed.
+    if ([...first, ...keys].every((key) => key.startsWith(NAME))) return card;
+    const { index, uid, hash: content, problems } = card;
+    const name = card.card.full_name;
+    const message =
+      'The contact was imported under a uid of its own: another contact of the file has its uid.';
+    return {
+      ...card,
+      uid: nameBased(`${uid}\n${content}`),
+      problems: [...problems, { index, name, error: 'uid_not_unique', message }],
+    };
+  }
+}
+
+const NAME = '=';
+const keysOf = ({ card }: ImportedCard): string[] => [
+  ...identityKeys(card),
+  ...card.phones.map(({ value }) => value.replaceAll(/\P{Nd}/gu, '')).filter(Boolean),
+];
 
 /** Whether a uid was derived from a card without one. */
 export const isDerivedUid = (uid: string): boolean => validate(uid) && version(uid) === 5;

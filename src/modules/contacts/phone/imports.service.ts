@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
+import { charsetOf } from '../../../lib/content-lines/index.js';
 import { type CardResult, countCards, readCards } from '../../../lib/vcard/index.js';
 import { Blobs } from '../../../platform/blobs/blobs.js';
 import type { UploadForm } from '../../../platform/blobs/uploads/upload-form.js';
@@ -17,7 +18,7 @@ import { ContactsRepository } from '../contacts.repository.js';
 import { phoneCountry } from '../input/contact.dto.js';
 import type { ImportCounts } from './import.entity.js';
 import { ImportBatch, type ImportRun } from './import-batch.js';
-import { fromJson, fromVcard, type ImportedCard, type ImportEntry } from './import-cards.js';
+import { fromJson, fromVcard, type ImportedCard, type ImportEntry, UidsOfFile } from './import-cards.js';
 import { importResponse } from './import-undo.js';
 import { ImportPhotos } from './import-photos.js';
 import { deleteOld, ImportsRepository } from './imports.repository.js';
@@ -78,6 +79,7 @@ export class ImportsService implements OnModuleInit {
     const book = await this.target(ctx, options);
     if (!isForm && (form.request.headers['content-encoding'] ?? 'identity') !== 'identity')
       throw Errors.unsupportedMediaType.with({ message: 'The body must not be compressed.' });
+    const charset = isForm ? undefined : charsetOf(form.request.headers['content-type']);
     const use = async (blobId: string): Promise<ImportedEnvelope> => {
       const open = async () =>
         (await this.blobs.open(ctx.tenantId, blobId)).stream as AsyncIterable<Uint8Array>;
@@ -85,7 +87,7 @@ export class ImportsService implements OnModuleInit {
       if (count === 0) throw PhoneErrors.noCard.with();
       if (count > MAX_IMPORT_CARDS) throw PhoneErrors.tooManyCards.with();
       const country = phoneCountry(options.default_country ?? book.default_country);
-      return this.run(ctx, book, options, vcardEntries(readCards(await open()), country));
+      return this.run(ctx, book, options, vcardEntries(readCards(await open(), undefined, charset), country));
     };
     if (!isForm) return this.uploads.receiveBody(ctx, form, MAX_IMPORT_BYTES, ({ id }) => use(id));
     return this.uploads.receive(ctx, form, MAX_IMPORT_BYTES, ({ blobId }) => use(blobId), { isKept: false });
@@ -229,7 +231,9 @@ async function* batchesOf(
   let batch: Batch = { cards: [], problems: [] };
   let ids = new Set<string>();
   let bytes = 0;
-  for await (const entry of entries) {
+  const uids = new UidsOfFile();
+  for await (const each of entries) {
+    const entry = 'card' in each ? uids.assign(each) : each;
     const own = 'card' in entry ? [`uid ${entry.uid}`, `external ${entry.externalId ?? entry.uid}`] : [];
     const isFull = batch.cards.length + batch.problems.length >= BATCH || bytes >= BATCH_PHOTO_BYTES;
     if (isFull || own.some((id) => ids.has(id))) {

@@ -53,7 +53,7 @@ export class PhoneController {
     id: 'importPhoneContacts',
     summary: 'Import contacts from a device',
     description:
-      'The body is vCard 2.1, 3.0 or 4.0, a form with such a file, or JSON, with at most 10,000 contacts and 20 MiB. The options are query parameters, in JSON members of the body. Contacts are written in batches. If the request fails, repeat it: the repeated import finds the contacts that were already imported. A card that cannot be imported is listed in `errors`; the others are imported. A value beyond a limit is cut or left out and listed there as `value_too_large`; its contact is imported. A card without END:VCARD is imported and listed as `unfinished_card`. Photos are encoded again; a photo that cannot be decoded is omitted.',
+      'The body is vCard 2.1, 3.0 or 4.0, a form with such a file, or JSON, with at most 10,000 contacts and 20 MiB. The options are query parameters, in JSON members of the body. Contacts are written in batches. If the request fails, repeat it: the repeated import finds the contacts that were already imported. A card that cannot be imported is listed in `errors`; the others are imported. A value beyond a limit is cut or left out and listed there as `value_too_large`; its contact is imported. A card without END:VCARD is imported and listed as `unfinished_card`. A card with the uid of another person of the file, without a common name, address or number, is imported under a uid of its own and listed as `uid_not_unique`. Photos are encoded again; a photo that cannot be decoded is omitted.',
     response: [ImportedEnvelope, 'The import.'],
     errors: [
       ContactErrors.bookNotFound,

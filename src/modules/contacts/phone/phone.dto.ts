@@ -60,7 +60,7 @@ export class ExportQuery extends PhoneBook {
 
 /**
  * A card that was not imported, a value that an imported contact does not have (`value_too_large`), or an imported contact whose card
- * has no END:VCARD (`unfinished_card`).
+ * has no END:VCARD (`unfinished_card`) or the uid of another person of the file (`uid_not_unique`: it got a uid of its own).
  */
 export class ImportProblemResponse {
   /** Position of the card in the import, from 0. @example 17 */ index!: number;

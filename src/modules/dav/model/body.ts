@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import { LRUCache } from 'lru-cache';
+import { charsetOf, decodeText, hasByteOrderMark } from '../../../lib/content-lines/index.js';
 import { readXml, type XmlElement, XmlError } from '../../../lib/xml/index.js';
 import { ClientDisconnectedError } from '../../../platform/http/abort-signal.js';
 import { ApiError, Errors } from '../../../platform/http/errors.js';
@@ -68,6 +69,13 @@ export async function readBody(request: Request, limit: number): Promise<Buffer>
       if (!request.complete) reject(new ClientDisconnectedError());
     });
   });
+}
+
+/** The bytes of an event, task or contact, in UTF-8 if the content type states another charset. @throws ApiError 413, 415 */
+export async function readResource(request: Request): Promise<Buffer> {
+  const bytes = await readBody(request, MAX_RESOURCE);
+  const charset = hasByteOrderMark(bytes) ? undefined : charsetOf(request.headers['content-type']);
+  return charset === undefined ? bytes : Buffer.from(decodeText(bytes.toString('latin1'), charset));
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -111,13 +111,16 @@ const withCommonMarks = (text: string): string =>
     .replace(/(?<![\w*])\*(?![\s*])([^*\n]+)(?<!\s)\*(?![\w*])/g, '**$1**')
     .replace(/(?<![\w~])~(?![\s~])([^~\n]+)(?<!\s)~(?![\w~])/g, '~~$1~~');
 
+/** Programs that read a part of CommonMark do not know a destination in angle brackets, which one with spaces or parentheses needs. */
+const destinationOf = (target: string): string => (/[\s()\\]/.test(target) ? `<${target}>` : target);
+
 /** A link, or a mention, whose names are those of Slack. */
 function reference(inner: string): string {
   const separator = inner.indexOf('|');
   const [target, label] =
     separator < 0 ? [inner, ''] : [inner.slice(0, separator), inner.slice(separator + 1)];
   if (/^(?:https?:|mailto:|tel:)/i.test(target))
-    return label === '' ? `<${target}>` : `[${label}](<${target}>)`;
+    return label === '' ? `<${target}>` : `[${label}](${destinationOf(target)})`;
   if (/^[@#]/.test(target)) return label === '' ? target : `${target.charAt(0)}${label.replace(/^[@#]/, '')}`;
   if (target.startsWith('!')) return label === '' ? `@${target.slice(1)}` : label;
   return `<${inner}>`;

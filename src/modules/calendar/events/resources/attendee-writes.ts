@@ -16,7 +16,7 @@ import type { CalendarContext, EventRecord, ParticipantRow } from '../../model/e
 import { ownAlarms } from '../../model/dependent-properties.js';
 import { storableComponents } from '../../model/ics/storable.js';
 import type { ReadEvent } from '../../model/vevent-reader.js';
-import { sameReminders, serverMessages } from './resource-changes.js';
+import { remindersAfter, serverMessages } from './resource-changes.js';
 
 interface Job {
   tx: Tx;
@@ -55,14 +55,12 @@ export class AttendeeWrites {
       before.hidden || !read || !isOwner ? NO_DATES : datesOf(record, own, calendar.owner_id, read);
     const isForeign = before.hidden ? !isOwner : !read || differsBeyond(dates, record, calendar, own, read);
     if (isForeign) throw CalendarErrors.notOrganizer.with();
-    const reminders = read?.reminders ?? [];
+    const reminders = read ? remindersAfter(before.reminders, read) : before.reminders;
     const alarms = storableComponents(read?.alarms ?? [], ALARM_BYTES);
     const isReminded =
       read !== null &&
-      !(
-        sameReminders(before.reminders ?? [], reminders) &&
-        isDeepStrictEqual(ownAlarms(record, calendar.id, before.alarms), alarms)
-      );
+      (reminders !== before.reminders ||
+        !isDeepStrictEqual(ownAlarms(record, calendar.id, before.alarms), alarms));
     const placed = { ...before, ...(isReminded && { reminders, alarms }), hidden: false };
     const isEmpty = before.hidden && !hasInstancesIn(record, calendar);
     const shown = isEmpty

@@ -111,8 +111,19 @@ export const invitations = (rows: readonly ParticipantRow[]) =>
     )
     .toSorted();
 
-/** Whether two lists of reminders have the same entries, in any order. */
-export const sameReminders = (a: readonly PlacedReminder[], b: readonly PlacedReminder[]): boolean =>
+/**
+ * The reminders of a placement after a program has stored its text; the stored ones if they are the same in another order. A text without
+ * VALARM removes reminders, and keeps those of the calendar, which it cannot have.
+ */
+export function remindersAfter(
+  stored: PlacedReminder[] | null,
+  { reminders }: Pick<ReadEvent, 'reminders'>,
+): PlacedReminder[] | null {
+  if (reminders === null) return stored?.length ? [] : stored;
+  return stored !== null && sameReminders(stored, reminders) ? stored : reminders;
+}
+
+const sameReminders = (a: readonly PlacedReminder[], b: readonly PlacedReminder[]): boolean =>
   isDeepStrictEqual(inOrder(a), inOrder(b));
 
 const inOrder = (list: readonly PlacedReminder[]): PlacedReminder[] =>

@@ -36,8 +36,8 @@ import {
   DeletedEvents,
   invitations,
   moves,
+  remindersAfter,
   revived,
-  sameReminders,
   serverMessages,
   withoutForeignResponses,
 } from './resource-changes.js';
@@ -198,8 +198,8 @@ export class ResourceWrites {
     if (read) next.participants = await this.participants(job, record, read);
     const fields = compareEvents(record, next);
     if (next.participants !== record.participants) fields.push('attendees');
-    const reminders = read?.reminders ?? [];
-    const isReminded = read !== null && !sameReminders(before.reminders ?? [], reminders);
+    const reminders = read ? remindersAfter(before.reminders, read) : before.reminders;
+    const isReminded = reminders !== before.reminders;
     const own = isReminded ? { ...before, reminders } : before;
     if (fields.length === 0) {
       if (isReminded) await this.writer.commitEntry(tx, ctx, record, own);

@@ -25,7 +25,10 @@ const MAX_BYTES = 8 * 1024;
 
 /** The alarms of an event. */
 export interface Alarms {
-  /** Those before the start, in whole minutes. Null means that the event has no alarms of this kind. */
+  /**
+   * Those before the start, in whole minutes. Null: the event has no VALARM. One that is no reminder, such as that of Apple's "None",
+   * states that there are none.
+   */
   reminders: PlacedReminder[] | null;
   /** Those after the start, with an absolute time for series, days and floating times, those that repeat a reminder, and further ones. */
   others: Component[];
@@ -50,7 +53,8 @@ export function alarmsOf(event: Component, times: EventTimes, isSeries: boolean)
       reminders.push({ ...reminder, ...(alarm && bytes <= MAX_BYTES && { alarm }) });
     }
   }
-  return { reminders: reminders.length > 0 ? reminders : null, others: storableComponents(others) };
+  const hasAlarms = reminders.length + others.length > 0;
+  return { reminders: hasAlarms ? reminders : null, others: storableComponents(others) };
 }
 
 /** An instance of a series in a text. */
