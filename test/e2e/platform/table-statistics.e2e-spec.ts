@@ -52,7 +52,7 @@ describe('tables that grow from nothing, before autovacuum comes', () => {
 
   const lists = () => statements().filter(({ name }) => /^notes\.list\.\d+$/.test(name));
   const explain = async (name: string): Promise<unknown> => {
-    const literal = (value: string) => client.escapeLiteral(value);
+    const literal = (value: string | null) => client.escapeLiteral(String(value));
     const values = `${literal(alice.tenantId)}, ${literal(alice.id)}, 20, 4194304`;
     return (await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE "${name}" (${values})`)).rows;
   };
