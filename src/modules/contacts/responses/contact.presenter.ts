@@ -121,5 +121,9 @@ export function vcardOf(row: Pick<ContactRow, 'card' | 'uid'>, photo: CardPhoto 
 }
 
 /** The text of a contact as vCard. */
-export const vcardText = (row: ContactRow, version: CardVersion, photo: CardPhoto | null): string =>
+export const vcardText = (
+  row: Pick<ContactRow, 'card' | 'uid' | 'updated_at'>,
+  version: CardVersion,
+  photo: CardPhoto | null,
+): string =>
   writeCard(vcardOf(row, photo), { version, prodId: PROD_ID, revised: row.updated_at });

@@ -9,13 +9,13 @@ import { Checked, validated } from '../../../platform/http/input.pipe.js';
 import { isStorable } from '../../../platform/http/storable-text.js';
 import {
   type AccessedBook,
-  type AddressbookResponse,
   AddressbooksService,
   CardChanges,
   type CardText,
   ContactCards,
   ContactErrors,
   CreateAddressbook,
+  type HeadedBook,
   UpdateAddressbook,
 } from '../../contacts/index.js';
 import { DavError, MAX_RESOURCE, notFound, utf8Of } from '../model/body.js';
@@ -105,36 +105,13 @@ export class AddressbookCollections implements Collections {
   ) {}
 
   async list(ctx: RequestContext): Promise<Collection[]> {
-    const found: AddressbookResponse[] = [];
-    let cursor: string | undefined;
-    do {
-      const { json } = await this.books.listAll(ctx, cursor === undefined ? {} : { cursor });
-      const page = JSON.parse(json.toString()) as {
-        addressbooks: AddressbookResponse[];
-        next: string | null;
-      };
-      found.push(...page.addressbooks);
-      cursor = page.next ?? undefined;
-    } while (cursor !== undefined);
-    // One query for the tokens of all books, where they are asked for.
-    let tokens: Promise<Map<string, string>> | undefined;
-    const token = async (id: string): Promise<string> =>
-      (
-        await (tokens ??= this.feed.cursors(
-          ctx,
-          found.map((book) => book.id),
-        ))
-      ).get(id) as string;
-    return found.map((book) => this.presentBook(ctx, book, book.id, () => token(book.id)));
+    return (await this.books.readAll(ctx)).map((found) => this.presentBook(ctx, found, found.book.id));
   }
 
   find(ctx: RequestContext, segment: string): Promise<Collection> {
-    return this.named(ctx, segment, async (id) => {
-      const { json } = await this.books.read(ctx, id);
-      const { addressbook } = JSON.parse(json.toString()) as { addressbook: AddressbookResponse };
-      const token = async (): Promise<string> => (await this.feed.cursors(ctx, [id])).get(id) as string;
-      return this.presentBook(ctx, addressbook, segment, token);
-    });
+    return this.named(ctx, segment, async (id) =>
+      this.presentBook(ctx, await this.books.readHead(ctx, id), segment),
+    );
   }
 
   open(ctx: RequestContext, segment: string): Promise<Collection> {
@@ -249,15 +226,14 @@ export class AddressbookCollections implements Collections {
 
   private presentBook(
     ctx: RequestContext,
-    book: AddressbookResponse,
+    { book, head }: HeadedBook,
     segment: string,
-    token: () => Promise<string>,
   ): Collection {
     const isWritable = book.role !== 'reader';
     const properties: [XmlName, PropertyValue][] = [
       ...collectionProperties(
         { name: book.name, ownerId: book.owner?.id ?? null, userId: ctx.userId },
-        token,
+        () => this.feed.cursorAt(ctx, book.id, head),
       ),
       ...FIXED,
       [PRIVILEGES, isWritable ? OF_WRITERS : OF_READERS],
