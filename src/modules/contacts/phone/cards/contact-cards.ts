@@ -18,6 +18,7 @@ import type { Tx } from '../../../../platform/database/tx.js';
 import { Errors, fieldError } from '../../../../platform/http/errors.js';
 import { QUOTAS } from '../../../../platform/quotas/quotas.js';
 import { type AccessedBook, AddressbookAccess } from '../../addressbook-access.js';
+import { BOOK_ACCESS } from '../../contact-access.js';
 import { ContactPhotos } from '../../contact-photos.js';
 import type { Contact } from '../../contacts.entity.js';
 import { ContactsRepository } from '../../contacts.repository.js';
@@ -54,19 +55,20 @@ type CardRow = Pick<
 >;
 
 // Each id is read by itself in the index contacts_external_id (OFFSET), so that one plan serves each list.
-const readCards = workspace.statement<CardRow>(
+const readCards = workspace.statement<CardRow | { id: null }>(
   'contacts.cards',
-  `SELECT contact.* FROM unnest($3::text[]) AS wanted (external_id), LATERAL (
-     SELECT id, external_id, uid, card::text AS card, photo_id, revision, updated_at FROM contacts
-      WHERE tenant_id = $1 AND addressbook_id = $2 AND external_id = wanted.external_id AND gone_at IS NULL OFFSET 0) contact`,
+  `SELECT contact.* FROM ${BOOK_ACCESS} access LEFT JOIN LATERAL (
+     SELECT found.* FROM unnest($4::text[]) AS wanted (external_id), LATERAL (
+       SELECT id, external_id, uid, card::text AS card, photo_id, revision, updated_at FROM contacts
+        WHERE tenant_id = $1 AND addressbook_id = $3 AND external_id = wanted.external_id AND gone_at IS NULL OFFSET 0) found) contact ON true`,
 );
 
-/** The names and cards of the contacts of an address book. The caller has checked the access. */
+/** SQL of the names and cards of address books. */
 @Injectable()
 export class ContactCardsRepository {
   constructor(private readonly db: Db) {}
 
-  /** A page of names. @param after the last contact of the page before */
+  /** A page of names. The caller has checked the access. @param after the last contact of the page before */
   async names(
     tenantId: string,
     bookId: string,
@@ -76,9 +78,13 @@ export class ContactCardsRepository {
     return this.db.query(readNames, [tenantId, bookId, after?.sort_key ?? null, after?.id ?? null, limit]);
   }
 
-  /** The contacts with these ids, in any order. */
-  async cards(tenantId: string, bookId: string, externalIds: readonly string[]): Promise<CardRow[]> {
-    return this.db.query(readCards, [tenantId, bookId, externalIds]);
+  /** The contacts with these ids, in any order. No row: the caller does not see the book; one row without id: it has none of them. */
+  async cards(
+    { tenantId, userId }: RequestContext,
+    bookId: string,
+    externalIds: readonly string[],
+  ): Promise<(CardRow | { id: null })[]> {
+    return this.db.query(readCards, [tenantId, userId, bookId, externalIds]);
   }
 }
 
@@ -126,18 +132,23 @@ export class ContactCards {
     }
   }
 
-  /** The contacts with these ids, in pages by the bytes of their texts, which contain photos. */
+  /**
+   * The contacts with these ids, in pages by the bytes of their texts, which contain photos.
+   * @throws ApiError 404 for a book that the caller does not see
+   */
   async *ofIds(
     ctx: RequestContext,
-    { id: bookId }: AccessedBook,
+    bookId: string,
     externalIds: readonly string[],
     version: CardVersion,
   ): AsyncGenerator<CardText[]> {
-    for (let at = 0; at < externalIds.length; at += BATCH) {
+    // Without ids, too: the statement checks the access.
+    for (let at = 0; at === 0 || at < externalIds.length; at += BATCH) {
       const ids = externalIds.slice(at, at + BATCH);
-      const rows = await this.rows.cards(ctx.tenantId, bookId, ids);
+      const rows = await this.access.reading(ctx, bookId, () => this.rows.cards(ctx, bookId, ids));
       let [texts, bytes]: [CardText[], number] = [[], 0];
       for (const row of rows) {
+        if (row.id === null) continue;
         const card = await this.textOf(ctx, row, version);
         texts.push(card);
         bytes += card.text.length;
