@@ -149,9 +149,10 @@ export class ContactCards {
       let [texts, bytes]: [CardText[], number] = [[], 0];
       for (const row of rows) {
         if (row.id === null) continue;
-        const card = await this.textOf(ctx, row, version);
-        texts.push(card);
-        bytes += card.text.length;
+        const photo = row.photo_id === null ? null : await this.photos.forCard(ctx.tenantId, row.photo_id);
+        const text = vcardText(row, version, photo);
+        texts.push({ externalId: row.external_id, etag: cardTag(row), text });
+        bytes += text.length;
         if (bytes < PAGE_BYTES) continue;
         yield texts;
         [texts, bytes] = [[], 0];
@@ -255,11 +256,6 @@ export class ContactCards {
   ): Promise<never> {
     const [same = row] = await this.contacts.find(tx, ctx, book.id, 'uid', [uid]);
     throw duplicateError(ContactErrors.duplicateUid, same, book.role);
-  }
-
-  private async textOf(ctx: RequestContext, row: CardRow, version: CardVersion): Promise<CardText> {
-    const photo = await this.photos.forCard(ctx.tenantId, row.photo_id);
-    return { externalId: row.external_id, etag: cardTag(row), text: vcardText(row, version, photo) };
   }
 }
 
