@@ -105,11 +105,7 @@ export class AddressbooksService {
     return ADDRESSBOOKS.page(await this.presentBooks(ctx, rows), next);
   }
 
-  private rows(
-    ctx: RequestContext,
-    query: BookPage,
-    withGlobal: boolean,
-  ): Promise<Page<ListedBook>> {
+  private rows(ctx: RequestContext, query: BookPage, withGlobal: boolean): Promise<Page<ListedBook>> {
     return this.cursors.page(query, {
       scope: `${withGlobal ? 'all ' : ''}addressbooks ${ctx.tenantId} ${ctx.userId}`,
       key: (book: ListedBook): [string] => [book.id],

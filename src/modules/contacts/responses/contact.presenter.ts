@@ -121,5 +121,4 @@ export const vcardText = (
   row: Pick<ContactRow, 'card' | 'uid' | 'updated_at'>,
   version: CardVersion,
   photo: CardPhoto | null,
-): string =>
-  writeCard(vcardOf(row, photo), { version, prodId: PROD_ID, revised: row.updated_at });
+): string => writeCard(vcardOf(row, photo), { version, prodId: PROD_ID, revised: row.updated_at });

@@ -178,12 +178,7 @@ export class AddressbookCollections implements Collections {
     });
   }
 
-  async remove(
-    ctx: RequestContext,
-    collection: Collection,
-    name: string,
-    check: EtagCheck,
-  ): Promise<void> {
+  async remove(ctx: RequestContext, collection: Collection, name: string, check: EtagCheck): Promise<void> {
     const { id } = await this.bookOf(ctx, collection);
     if (!isStorable(name)) throw notFound();
     await this.cards.remove(ctx, id, externalIdOf(name), check);
@@ -245,16 +240,11 @@ export class AddressbookCollections implements Collections {
     throw notFound();
   }
 
-  private presentBook(
-    ctx: RequestContext,
-    { book, head }: HeadedBook,
-    segment: string,
-  ): Collection {
+  private presentBook(ctx: RequestContext, { book, head }: HeadedBook, segment: string): Collection {
     const isWritable = book.role !== 'reader';
     const properties: [XmlName, PropertyValue][] = [
-      ...collectionProperties(
-        { name: book.name, ownerId: book.owner?.id ?? null, userId: ctx.userId },
-        () => this.feed.cursorAt(ctx, book.id, head),
+      ...collectionProperties({ name: book.name, ownerId: book.owner?.id ?? null, userId: ctx.userId }, () =>
+        this.feed.cursorAt(ctx, book.id, head),
       ),
       ...FIXED,
       [PRIVILEGES, isWritable ? OF_WRITERS : OF_READERS],

@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { type XmlElement, xmlText } from '../../../lib/xml/index.js';
-import { type Collection, type Collections, type DeadProperties, isLive, type Member } from '../model/collection.js';
+import {
+  type Collection,
+  type Collections,
+  type DeadProperties,
+  isLive,
+  type Member,
+} from '../model/collection.js';
 import { DavError, notFound } from '../model/body.js';
 import {
   assertRoot,

@@ -54,7 +54,8 @@ type CardRow = Pick<
   'id' | 'external_id' | 'uid' | 'card' | 'photo_id' | 'revision' | 'updated_at'
 >;
 
-// Each id is read by itself in the index contacts_external_id (OFFSET), so that one plan serves each list.
+// Each id is read by itself (OFFSET), in the index contacts_external_id, so that one plan serves each list. As for a read of one contact, it
+// is the plan for an empty table until the first ANALYZE after the first contacts.
 const readCards = workspace.statement<CardRow | { id: null }>(
   'contacts.cards',
   `SELECT contact.* FROM ${BOOK_ACCESS} access LEFT JOIN LATERAL (
