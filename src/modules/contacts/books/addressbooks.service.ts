@@ -76,12 +76,12 @@ export class AddressbooksService {
   /** As `listAll`, with all pages. */
   async readAll(ctx: RequestContext): Promise<HeadedBook[]> {
     const found: ListedBook[] = [];
-    let cursor: string | null | undefined;
+    let cursor: string | undefined;
     do {
       const { rows, next } = await this.pageOfAll(ctx, cursor);
       found.push(...rows);
-      cursor = next;
-    } while (cursor !== null);
+      cursor = next ?? undefined;
+    } while (cursor !== undefined);
     return this.presentHeads(ctx, found);
   }
 

@@ -149,7 +149,7 @@ export class ContactCards {
       let [texts, bytes]: [CardText[], number] = [[], 0];
       for (const row of rows) {
         if (row.id === null) continue;
-        const photo = row.photo_id === null ? null : await this.photos.forCard(ctx.tenantId, row.photo_id);
+        const photo = await this.photos.forCard(ctx.tenantId, row.photo_id);
         const text = vcardText(row, version, photo);
         texts.push({ externalId: row.external_id, etag: cardTag(row), text });
         bytes += text.length;
