@@ -1,4 +1,11 @@
-export { CARD_FIELDS, type CardField, type CardPatch, type ContactCard, MAX_UID } from './card.js';
+export {
+  CARD_FIELDS,
+  type CardField,
+  type CardPatch,
+  type ContactCard,
+  type ContactPhone,
+  MAX_UID,
+} from './card.js';
 export { canJoin, joinCards } from './join.js';
 export { differences, emptyCard, namesExtension, parsedPhone, patchCard } from './normalize.js';
 export { isPhoneCountry, SCRIPT_DIGITS } from './phone-numbers.js';

@@ -8,7 +8,11 @@ export function unescapeText(text: string): string {
   return text.replace(/\\([nN,;:\\])/g, (_, char: string) => (char === 'n' || char === 'N' ? '\n' : char));
 }
 
+/** Most texts have none of them: a test costs less than a replacement that finds nothing. */
+const ESCAPED = /[\\,;\r\n]/;
+
 export function escapeText(text: string): string {
+  if (!ESCAPED.test(text)) return text;
   return text.replace(/[\\,;]|\r\n?|\n/g, (char) => (char < ' ' ? '\\n' : `\\${char}`));
 }
 
@@ -58,6 +62,7 @@ export function distinct(texts: Iterable<string | null | undefined>): string[] {
 
 /** A type in the form of an entry of TYPE, whose separator is the comma. */
 export function typeToken(type: string): string {
+  if (/^[a-z0-9-]+$/.test(type)) return type;
   return cleanLine(type.replaceAll(',', ' '))?.toLowerCase() ?? '';
 }
 

@@ -14,15 +14,21 @@ export const ENTITIES: Readonly<Record<string, string>> = {
   '"': '&quot;',
 };
 
+/** Most names, paths and texts of one line have nothing of it, nor surrogates. */
+const UNUSUAL = new RegExp(String.raw`[&<>"\r\ud800-\udfff${NOT_XML}]`);
 const SPECIAL = new RegExp(`[&<>"${NOT_XML}]`, 'g');
 const LONE = /\p{Surrogate}/gu;
 
 /** Character data of an element or an attribute value. Characters that XML excludes are left out. */
-export const xmlText = (text: string): string =>
-  (text.isWellFormed() ? text : text.replace(LONE, ''))
-    .replace(SPECIAL, (character) => ENTITIES[character] ?? '')
-    // Each line of a calendar or card ends with one.
-    .replaceAll('\r', '&#13;');
+export function xmlText(text: string): string {
+  if (!UNUSUAL.test(text)) return text;
+  return (
+    (text.isWellFormed() ? text : text.replace(LONE, ''))
+      .replace(SPECIAL, (character) => ENTITIES[character] ?? '')
+      // Each line of a calendar or card ends with one.
+      .replaceAll('\r', '&#13;')
+  );
+}
 
 /** The namespace of `xml:lang`, whose prefix needs no declaration. */
 export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';

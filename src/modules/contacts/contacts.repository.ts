@@ -93,9 +93,9 @@ const byIds = (column: 'external_id' | 'uid' | 'id') =>
   );
 const BY = { external_id: byIds('external_id'), uid: byIds('uid'), id: byIds('id') };
 
-const heads = workspace.statement<{ id: string; head: number }>(
-  'contacts.heads',
-  `SELECT user_id AS id, head::float8 AS head FROM sync_heads WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[])`,
+const head = workspace.statement<{ head: number }>(
+  'contacts.head',
+  `SELECT head::float8 AS head FROM sync_heads WHERE tenant_id = $1 AND user_id = $2`,
   { pipelined: true },
 );
 
@@ -194,14 +194,8 @@ export class ContactsRepository {
   }
 
   /** The number of the last change of a book. */
-  async head(ctx: RequestContext, bookId: string): Promise<number> {
-    return (await this.heads(ctx, [bookId])).get(bookId) ?? 0;
-  }
-
-  /** The numbers of the last changes of books; those without a change are missing. */
-  async heads({ tenantId }: RequestContext, bookIds: readonly string[]): Promise<Map<string, number>> {
-    const rows = await this.db.query(heads, [tenantId, bookIds]);
-    return new Map(rows.map(({ id, head }) => [id, head]));
+  async head({ tenantId }: RequestContext, bookId: string): Promise<number> {
+    return (await this.db.query(head, [tenantId, bookId]))[0]?.head ?? 0;
   }
 
   /**

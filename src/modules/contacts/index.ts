@@ -1,6 +1,5 @@
-export { AddressbooksService } from './books/addressbooks.service.js';
+export { AddressbooksService, type HeadedBook } from './books/addressbooks.service.js';
 export { CreateAddressbook, UpdateAddressbook } from './books/addressbooks.dto.js';
-export type { AddressbookResponse } from './books/addressbooks.dto.js';
 export { ContactErrors } from './contacts.resource.js';
 export type { AccessedBook } from './addressbook-access.js';
 export { ContactCards, type CardText, type TagCheck } from './phone/cards/contact-cards.js';

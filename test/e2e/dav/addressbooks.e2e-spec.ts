@@ -1,4 +1,6 @@
+import { Db } from '../../../src/platform/database/db.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { leastTrips } from '../../support/database/round-trips.ts';
 import { DAV, DavClient, goneOf, hrefsOf, valuesOf } from '../../support/dav/dav-client.ts';
 
 const card = (uid: string, name: string, more = ''): string =>
@@ -247,5 +249,98 @@ describe('CardDAV', () => {
     ]);
     expect((await client.send('DELETE', path)).status).toBe(204);
     expect((await client.propfind(path, '<D:displayname/>')).status).toBe(404);
+  });
+
+  test('a book that a program creates at the path of an id is found there by each method', async () => {
+    const path = `${client.home('addressbooks')}0199cafe-0000-4000-8000-00000000beef/`;
+    const properties = '<D:displayname>Own id</D:displayname><x:mood xmlns:x="urn:x">calm</x:mood>';
+    const body = `<D:mkcol xmlns:D="DAV:" xmlns:A="urn:ietf:params:xml:ns:carddav"><D:set><D:prop><D:resourcetype><D:collection/><A:addressbook/></D:resourcetype>${properties}</D:prop></D:set></D:mkcol>`;
+    expect((await client.send('MKCOL', path, body)).status).toBe(201);
+    expect((await client.propfind(path, '<x:mood xmlns:x="urn:x"/>')).text).toContain('calm');
+    expect((await put(`${path}own.vcf`, card('uid-own', 'Own'))).status).toBe(201);
+    expect((await client.send('GET', `${path}own.vcf`)).text).toContain('FN:Own');
+    const reports = {
+      'A:addressbook-multiget': `<D:prop><D:getetag/></D:prop><D:href>${path}own.vcf</D:href>`,
+      'A:addressbook-query': '<D:prop><D:getetag/></D:prop>',
+      'D:sync-collection': '<D:sync-token/><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop>',
+    };
+    for (const [name, content] of Object.entries(reports)) {
+      const { status, text } = await client.report(path, name, content);
+      expect([name, status, hrefsOf(text)]).toEqual([name, 207, [`${path}own.vcf`]]);
+    }
+    expect((await client.send('DELETE', `${path}own.vcf`)).status).toBe(204);
+    expect((await client.send('GET', `${path}own.vcf`)).status).toBe(404);
+    expect((await client.send('DELETE', path)).status).toBe(204);
+    expect((await client.report(path, 'A:addressbook-multiget', '<D:prop/>')).status).toBe(404);
+  });
+
+  test('contacts are read with the access to their book: not by others, and not after the end of a share', async () => {
+    await put(`${book}shared.vcf`, card('uid-shared', 'Shared'));
+    const bobs = await DavClient.of(app, bob);
+    const path = `${bobs.home('addressbooks')}${idOf(book)}/`;
+    const multiget = (hrefs: string) =>
+      bobs.report(path, 'A:addressbook-multiget', `<D:prop><A:address-data/></D:prop>${hrefs}`);
+    const href = `<D:href>${path}shared.vcf</D:href>`;
+    const share = (shares: object[]) => alice.api.put(`/contact/addressbooks/${idOf(book)}`, { shares });
+    const expectNothing = async () => {
+      for (const hrefs of [href, '']) expect((await multiget(hrefs)).status).toBe(404);
+      expect((await bobs.send('GET', `${path}shared.vcf`)).status).toBe(404);
+      expect((await bobs.send('DELETE', `${path}shared.vcf`)).status).toBe(404);
+    };
+    await expectNothing();
+    expect((await share([{ user_id: bob.id, role: 'reader' }])).status).toBe(200);
+    expect(valuesOf((await multiget(href)).text, 'A:address-data')[0]).toContain('FN:Shared');
+    expect(hrefsOf((await multiget('')).text)).toEqual([]);
+    const write = await bobs.send('PUT', `${path}shared.vcf`, card('uid-shared', 'Other'), VCARD);
+    expect([write.status, write.text]).toEqual([403, expect.stringContaining('<D:error')]);
+    expect((await bobs.send('DELETE', `${path}shared.vcf`)).status).toBe(403);
+    expect((await share([])).status).toBe(200);
+    await expectNothing();
+  });
+
+  test('a home with its tokens takes the queries of the list of books, a multiget of contacts one', async () => {
+    await put(`${book}one.vcf`, card('uid-one', 'One'));
+    const db = app.get<Db>(Db);
+    const home = () =>
+      client.propfind(client.home('addressbooks'), '<D:displayname/><D:sync-token/><S:getctag/>', '1');
+    const multiget = () =>
+      client.report(
+        book,
+        'A:addressbook-multiget',
+        `<D:prop><D:getetag/><A:address-data/></D:prop><D:href>${book}one.vcf</D:href>`,
+      );
+    const { text } = await home();
+    expect(valuesOf(text, 'D:sync-token')).toHaveLength(hrefsOf(text).length - 1);
+    const listed = await leastTrips(db, () => alice.api.get('/contact/useraddressbooks'));
+    expect(await leastTrips(db, home)).toBe(listed);
+    expect(await leastTrips(db, multiget)).toBe(1);
+  });
+
+  test('the token of a book in the home is that of its last change', async () => {
+    const { body } = await alice.api.post('/contact/addressbooks', { name: 'Tokens' });
+    const path = `${client.home('addressbooks')}${body.addressbook.id}/`;
+    const tokens = async () => {
+      const { text } = await client.propfind(client.home('addressbooks'), '<D:sync-token/>', '1');
+      return new Map(
+        text
+          .split('<D:response>')
+          .flatMap((part) =>
+            hrefsOf(`<D:response>${part}`).map((href) => [href, part.match(/data:,[^<]*/)?.[0]]),
+          ),
+      );
+    };
+    const before = await tokens();
+    await put(`${path}t.vcf`, card('uid-t', 'T'));
+    const after = await tokens();
+    const changed = [...after].filter(([href, token]) => before.get(href) !== token).map(([href]) => href);
+    expect(changed).toEqual([path]);
+    const { text } = await client.propfind(path, '<D:sync-token/>');
+    expect(valuesOf(text, 'D:sync-token')).toEqual([after.get(path)]);
+    const synchronised = await client.report(
+      path,
+      'D:sync-collection',
+      `<D:sync-token>${after.get(path)}</D:sync-token><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop>`,
+    );
+    expect([synchronised.status, hrefsOf(synchronised.text)]).toEqual([207, []]);
   });
 });

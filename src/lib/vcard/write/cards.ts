@@ -60,15 +60,20 @@ export function writeCard(card: Card, options: WriteOptions): string {
     writer.addField(companion, 'CATEGORIES', joinParts(texts, ','));
   writePlaceAndLanguage(writer, card);
   if (card.photo) writePhoto(writer, card.photo);
-  const once = onceWritten(card, version);
-  for (const property of companions.rest) {
+  if (companions.rest.length > 0) writeRest(writer, card);
+  if (options.revised) writer.add('REV', formatTimestamp(options.revised, version));
+  writer.add('END', 'VCARD');
+  return writer.text();
+}
+
+/** Writes the properties of `custom` that belong to no field. */
+function writeRest(writer: CardWriter, card: Card): void {
+  const once = onceWritten(card, writer.version);
+  for (const property of writer.companions.rest) {
     if (!once.has(property.name)) writeCustom(writer, property);
     else if (WRITTEN_ONCE.has(property.name))
       writeCustom(writer, { ...property, name: `${ALTERNATIVE}${property.name}` });
   }
-  if (options.revised) writer.add('REV', formatTimestamp(options.revised, version));
-  writer.add('END', 'VCARD');
-  return writer.text();
 }
 
 /** Properties that a card of version 4.0 has once, or as alternatives with one ALTID (RFC 6350, 5.4). */
@@ -107,16 +112,17 @@ function onceWritten(card: Card, version: CardVersion): Set<string> {
 
 /** Version 4.0 has no hyphens and colons in times (RFC 6350, 4.3.5). */
 function formatTimestamp(time: Date, version: CardVersion): string {
-  const text = time.toISOString().replace(/\.\d+/, '');
+  const withFraction = time.toISOString();
+  const text = `${withFraction.slice(0, withFraction.indexOf('.'))}Z`;
   return version === '4.0' ? text.replaceAll(/[-:]/g, '') : text;
 }
 
 /** The text to show for a card: its full name, or the best text that replaces it; empty for an anonymous card. */
 function displayName(card: Card): string {
+  if (card.full_name) return card.full_name;
   const { name } = card;
   const parts = name && [name.prefix, name.given, name.middle, name.family, name.suffix];
   const texts = [
-    card.full_name,
     parts?.filter(Boolean).join(' '),
     card.organization?.name,
     card.nicknames[0],
@@ -129,11 +135,10 @@ function displayName(card: Card): string {
 function writeIdentity(writer: CardWriter, card: Card): void {
   const { companions } = writer;
   const isNew = writer.version === '4.0';
-  if (card.uid) {
+  if (card.uid && isNew) {
     const uri = uidToUri(card.uid);
-    if (isNew) writer.addText('UID', uri, { VALUE: /^[a-z][a-z0-9+.-]*:/i.test(uri) ? null : 'text' });
-    else writer.addText('UID', card.uid);
-  }
+    writer.addText('UID', uri, { VALUE: /^[a-z][a-z0-9+.-]*:/i.test(uri) ? null : 'text' });
+  } else writer.addText('UID', card.uid);
   if (isNew && card.kind !== 'individual') writer.add('KIND', card.kind);
   if (!isNew && card.kind === 'org') writer.add('X-ABShowAs', 'COMPANY');
   if (!isNew && (card.kind === 'group' || card.kind === 'location'))
@@ -161,11 +166,15 @@ function writeIdentity(writer: CardWriter, card: Card): void {
       'ORG',
       joinParts([organization.name, ...organization.units], ';'),
     );
-  const ofTitle = companions.preferred(
-    'TITLE',
-    companions.of(() => keyOf('job_title', title)),
-  );
-  if (title) writer.addField(ofTitle, 'TITLE', escapeText(title));
+  if (title)
+    writer.addField(
+      companions.preferred(
+        'TITLE',
+        companions.of(() => keyOf('job_title', title)),
+      ),
+      'TITLE',
+      escapeText(title),
+    );
   for (const uid of card.members)
     writer.addField(
       companions.of(() => keyOf('members', uid)),
@@ -179,8 +188,8 @@ function writePlaceAndLanguage(
   { time_zone: zone, language }: Pick<Card, 'time_zone' | 'language'>,
 ): void {
   const { companions, version } = writer;
-  const isOffset = /^[+-]\d{2}:?\d{2}$/.test(zone ?? '');
-  if (zone)
+  if (zone) {
+    const isOffset = /^[+-]\d{2}:?\d{2}$/.test(zone);
     writer.addField(
       companions.preferred(
         'TZ',
@@ -192,11 +201,16 @@ function writePlaceAndLanguage(
         VALUE: version === '3.0' && !isOffset ? 'text' : null,
       },
     );
-  const ofLanguage = companions.preferred(
-    'LANG',
-    companions.of(() => keyOf('language', language)),
-  );
-  if (language) writer.addField(ofLanguage, 'LANG', escapeText(language));
+  }
+  if (language)
+    writer.addField(
+      companions.preferred(
+        'LANG',
+        companions.of(() => keyOf('language', language)),
+      ),
+      'LANG',
+      escapeText(language),
+    );
 }
 
 function writePhoto(writer: CardWriter, photo: CardPhoto): void {

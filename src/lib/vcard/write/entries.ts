@@ -70,7 +70,7 @@ function typeParams(
   version: CardWriter['version'],
   more: readonly string[] = [],
 ): ParamList {
-  const tokens = [...more, ...types].map(typeToken).filter(Boolean);
+  const tokens = (more.length > 0 ? [...more, ...types] : types).map(typeToken).filter(Boolean);
   if (version === '4.0') return { TYPE: tokens, PREF: primary ? '1' : null };
   return { TYPE: primary ? [...tokens, 'pref'] : tokens };
 }

@@ -5,6 +5,8 @@ import { cleanText, escapeText, splitEscaped } from '../values.js';
 
 export type ParamList = Record<string, string | readonly string[] | null | undefined>;
 
+const NO_PARAMS: ParamList = Object.freeze({});
+
 /** Components of N and ADR in vCard 3.0; RFC 9554 has more for 4.0. */
 const COMPONENTS = new Map<string, number>([
   ['N', NAME_PARTS.length],
@@ -13,9 +15,10 @@ const COMPONENTS = new Map<string, number>([
 
 /** Collects the content lines of one card. */
 export class CardWriter {
-  private readonly lines: string[] = [];
+  private lines = '';
   private nextItem = 1;
-  private readonly takenGroups: ReadonlySet<string>;
+  /** Groups of the properties of `custom`, which few cards need. */
+  private takenGroups: ReadonlySet<string> | undefined;
   /** Labels by group. */
   private readonly labels = new Map<string, string>();
 
@@ -24,20 +27,19 @@ export class CardWriter {
     readonly companions: Companions,
     readonly version: '3.0' | '4.0',
     private readonly altIds: ReadonlyMap<string, string>,
-  ) {
-    const properties = [...companions.rest, ...companions.all()];
-    this.takenGroups = new Set(properties.map(({ group }) => group?.toLowerCase() ?? ''));
-  }
+  ) {}
 
   /** A line with an escaped value; parameters without a value are left out. */
-  add(name: string, value: string, params: ParamList = {}, group?: string | null): void {
+  add(name: string, value: string, params: ParamList = NO_PARAMS, group?: string | null): void {
     const altId = this.altIds.get(name);
     let line = group ? `${group}.${name}` : name;
-    for (const [key, param] of Object.entries(altId ? { ...params, ALTID: altId } : params)) {
-      const values = typeof param === 'string' ? [param] : (param ?? []);
-      if (values.length > 0) line += `;${key}=${values.map(encodeParameter).join(',')}`;
+    const all = altId ? { ...params, ALTID: altId } : params;
+    for (const key of Object.keys(all)) {
+      const param = all[key];
+      if (typeof param === 'string') line += `;${key}=${encodeParameter(param)}`;
+      else if (param?.length) line += `;${key}=${param.map(encodeParameter).join(',')}`;
     }
-    this.lines.push(foldLine(`${line}:${value}`));
+    this.lines += foldLine(`${line}:${value}`);
   }
 
   /** The line of a field, with the group and the parameters of the companion. */
@@ -45,7 +47,7 @@ export class CardWriter {
     companion: CardProperty | undefined,
     name: string,
     value: string,
-    params: ParamList = {},
+    params: ParamList = NO_PARAMS,
     group?: string | null,
   ): void {
     if (!companion) return this.add(name, value, params, group);
@@ -81,6 +83,10 @@ export class CardWriter {
 
   /** A group that no other property of the card has. */
   newGroup(): string {
+    const { rest } = this.companions;
+    this.takenGroups ??= new Set(
+      [...rest, ...this.companions.all()].map((property) => property.group?.toLowerCase() ?? ''),
+    );
     let group: string;
     do group = `item${this.nextItem++}`;
     while (this.takenGroups.has(group));
@@ -88,15 +94,21 @@ export class CardWriter {
   }
 
   text(): string {
-    return this.lines.join('');
+    return this.lines;
   }
 }
 
 /** A value of `custom`, whose line breaks would end the line. */
 export const oneLine = (value: string): string => value.replaceAll(/\r\n?|\n/g, String.raw`\n`);
 
-export const joinParts = (parts: readonly (string | null)[], separator: ',' | ';'): string =>
-  parts.map((part) => escapeText(part ?? '')).join(separator);
+export function joinParts(parts: readonly (string | null)[], separator: ',' | ';'): string {
+  let text = '';
+  for (const [at, part] of parts.entries()) {
+    if (at > 0) text += separator;
+    if (part) text += escapeText(part);
+  }
+  return text;
+}
 
 /** The group of a property; null for an invalid one. */
 export const groupOf = ({ group }: CardProperty): string | null =>

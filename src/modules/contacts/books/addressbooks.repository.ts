@@ -15,6 +15,8 @@ export interface BookRow extends Omit<Addressbook, 'owner_id' | 'tenant_id'> {
   role: StoredRole;
   owner: AddressbookOwnerResponse | null;
   shares: AddressbookShareResponse[];
+  /** The number of its last change. */
+  head: number;
 }
 
 /** A book of a page; beyond the bytes of the page it has only its id. */
@@ -22,6 +24,7 @@ export type ListedBook = BookRow & { fits: boolean };
 
 const CONTENT = `book.kind, book.name, book.description, book.color, book.default_country, book.is_default, book.locked_fields,
          book.contacts_count, book.revision, book.created_at, book.updated_at,
+         coalesce((SELECT counter.head FROM sync_heads counter WHERE counter.tenant_id = $1 AND counter.user_id = book.id), 0)::float8 AS head,
          CASE WHEN book.owner_id = $2 THEN 'owner' WHEN book.kind = 'global' THEN 'global' ELSE share.role::text END AS role,
          (SELECT json_build_object('id', owner.user_id, 'name', owner.display_name, 'email', owner.email)
             FROM member_profiles owner WHERE owner.tenant_id = $1 AND owner.user_id = book.owner_id) AS owner,

@@ -9,7 +9,7 @@ import { changedFields } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { detailsAt, Errors } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
-import { Cursors } from '../../../platform/paging/cursors.js';
+import { Cursors, type Page } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import type { ReplyOf } from '../../../platform/resources/resource.js';
@@ -34,6 +34,12 @@ const ALL_BOOKS = 1_000;
 
 type BookPage = Pick<PageQuery, 'cursor' | 'limit'>;
 
+/** A book and the number of its last change. */
+export interface HeadedBook {
+  book: AddressbookResponse;
+  head: number;
+}
+
 type BookValues = Partial<
   Pick<Addressbook, 'name' | 'description' | 'color' | 'default_country' | 'is_default' | 'locked_fields'>
 >;
@@ -56,7 +62,7 @@ export class AddressbooksService {
   /** Own and shared books. The first list creates the default one. */
   async list(ctx: RequestContext, query: PageQuery): Promise<ReplyOf<typeof ADDRESSBOOKS, 'list'>> {
     await this.defaults.idOf(ctx);
-    return this.page(ctx, query, false);
+    return this.present(ctx, await this.rows(ctx, query, false));
   }
 
   /** All books that the caller sees, that of the workspace included. */
@@ -64,37 +70,42 @@ export class AddressbooksService {
     ctx: RequestContext,
     { cursor }: ListAllAddressbooks,
   ): Promise<ReplyOf<typeof ADDRESSBOOKS, 'list'>> {
+    return this.present(ctx, await this.pageOfAll(ctx, cursor));
+  }
+
+  /** As `listAll`, with all pages. */
+  async readAll(ctx: RequestContext): Promise<HeadedBook[]> {
+    const found: ListedBook[] = [];
+    let cursor: string | undefined;
+    do {
+      const { rows, next } = await this.pageOfAll(ctx, cursor);
+      found.push(...rows);
+      cursor = next ?? undefined;
+    } while (cursor !== undefined);
+    return this.presentHeads(ctx, found);
+  }
+
+  /** A page of all books. The first read creates those that each user sees. */
+  private async pageOfAll(ctx: RequestContext, cursor: string | undefined): Promise<Page<ListedBook>> {
     const query = { cursor, limit: ALL_BOOKS };
     const page = await this.rows(ctx, query, true);
     const hasUsual =
       page.rows.some((book) => book.role === 'owner' && book.is_default) &&
       page.rows.some(({ kind }) => kind === 'global');
-    if (hasUsual) return this.present(ctx, page);
+    if (hasUsual) return page;
     await this.defaults.idOf(ctx);
     await this.global.create(ctx);
-    return this.page(ctx, query, true);
-  }
-
-  private async page(
-    ctx: RequestContext,
-    query: BookPage,
-    withGlobal: boolean,
-  ): Promise<ReplyOf<typeof ADDRESSBOOKS, 'list'>> {
-    return this.present(ctx, await this.rows(ctx, query, withGlobal));
+    return this.rows(ctx, query, true);
   }
 
   private async present(
     ctx: RequestContext,
-    { rows, next }: { rows: ListedBook[]; next: string | null },
+    { rows, next }: Page<ListedBook>,
   ): Promise<ReplyOf<typeof ADDRESSBOOKS, 'list'>> {
     return ADDRESSBOOKS.page(await this.presentBooks(ctx, rows), next);
   }
 
-  private rows(
-    ctx: RequestContext,
-    query: BookPage,
-    withGlobal: boolean,
-  ): Promise<{ rows: ListedBook[]; next: string | null }> {
+  private rows(ctx: RequestContext, query: BookPage, withGlobal: boolean): Promise<Page<ListedBook>> {
     return this.cursors.page(query, {
       scope: `${withGlobal ? 'all ' : ''}addressbooks ${ctx.tenantId} ${ctx.userId}`,
       key: (book: ListedBook): [string] => [book.id],
@@ -105,8 +116,13 @@ export class AddressbooksService {
 
   /** @throws ApiError 404 */
   async read(ctx: RequestContext, id: string): Promise<ReplyOf<typeof ADDRESSBOOKS, 'item'>> {
-    const [book] = await this.presentBooks(ctx, [await this.found(ctx, id)]);
-    return ADDRESSBOOKS.response(book as AddressbookResponse);
+    return ADDRESSBOOKS.response((await this.readHead(ctx, id)).book);
+  }
+
+  /** @throws ApiError 404 */
+  async readHead(ctx: RequestContext, id: string): Promise<HeadedBook> {
+    const [found] = await this.presentHeads(ctx, [await this.found(ctx, id)]);
+    return found as HeadedBook;
   }
 
   /** @throws ApiError 422 `unknown_user`, `too_many_addressbooks` */
@@ -240,6 +256,11 @@ export class AddressbooksService {
       ? await this.access.roleOf(ctx, 'global')
       : 'reader';
     return books.map((book) => present(book, global));
+  }
+
+  private async presentHeads(ctx: RequestContext, books: readonly BookRow[]): Promise<HeadedBook[]> {
+    const presented = await this.presentBooks(ctx, books);
+    return presented.map((book, n) => ({ book, head: (books[n] as BookRow).head }));
   }
 
   private async log(

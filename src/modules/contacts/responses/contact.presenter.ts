@@ -1,4 +1,4 @@
-import { type ContactCard, namesExtension } from '../../../lib/contact-card/index.js';
+import { type ContactCard, type ContactPhone, namesExtension } from '../../../lib/contact-card/index.js';
 import { type Card, type CardPhoto, type CardVersion, newCard, writeCard } from '../../../lib/vcard/index.js';
 import type { ApiError } from '../../../platform/http/errors.js';
 import type { JsonReply } from '../../../platform/http/json-reply.js';
@@ -108,18 +108,17 @@ const PROD_ID = '-//Workspace//Contacts//EN';
 
 /** A contact as a card of `lib/vcard`. */
 export function vcardOf(row: Pick<ContactRow, 'card' | 'uid'>, photo: CardPhoto | null = null): Card {
-  const { phones, ...fields } = cardOf(row);
-  return newCard({
-    ...fields,
-    uid: row.uid,
-    phones: phones.map((phone) => {
-      const { e164: _e164, ...entry } = phone;
-      return namesExtension(phone) ? { ...entry, extension: null } : entry;
-    }),
-    photo,
-  });
+  const fields = cardOf(row);
+  return newCard({ ...fields, uid: row.uid, phones: fields.phones.map(phoneOf), photo });
 }
 
+/** A number that names its extension has no other one. */
+const phoneOf = (phone: ContactPhone): ContactPhone =>
+  namesExtension(phone) ? { ...phone, extension: null } : phone;
+
 /** The text of a contact as vCard. */
-export const vcardText = (row: ContactRow, version: CardVersion, photo: CardPhoto | null): string =>
-  writeCard(vcardOf(row, photo), { version, prodId: PROD_ID, revised: row.updated_at });
+export const vcardText = (
+  row: Pick<ContactRow, 'card' | 'uid' | 'updated_at'>,
+  version: CardVersion,
+  photo: CardPhoto | null,
+): string => writeCard(vcardOf(row, photo), { version, prodId: PROD_ID, revised: row.updated_at });

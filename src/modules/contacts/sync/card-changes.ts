@@ -7,7 +7,6 @@ import type { ChangesRead, FeedRead, FeedSource } from '../../../platform/sync/f
 import { FeedService } from '../../../platform/sync/feed.service.js';
 import { SyncCursors } from '../../../platform/sync/sync-cursors.js';
 import type { AccessedBook } from '../addressbook-access.js';
-import { ContactsRepository } from '../contacts.repository.js';
 import { CONTACTS } from '../contacts.resource.js';
 import { ContactFeedRepository } from './contact-feed.repository.js';
 
@@ -48,7 +47,6 @@ export class CardChanges {
   constructor(
     private readonly feeds: FeedService,
     private readonly feed: ContactFeedRepository,
-    private readonly contacts: ContactsRepository,
     private readonly signed: SyncCursors,
     private readonly db: Db,
   ) {}
@@ -80,12 +78,10 @@ export class CardChanges {
     return { changes: page.changes, cursor: page.cursor, hasMore: page.has_more };
   }
 
-  /** The cursors of the present state of books that the caller has read. */
-  async cursors(ctx: RequestContext, bookIds: readonly string[]): Promise<Map<string, string>> {
-    const heads = await this.contacts.heads(ctx, bookIds);
-    const cursor = (userId: string, seq: number): string =>
-      this.signed.write({ ...ctx, userId }, this.feed.collection, { mode: 'changes', seq, since: seq });
-    return new Map(bookIds.map((id) => [id, cursor(id, heads.get(id) ?? 0)]));
+  /** The cursor of the state of a book after the change with this number. */
+  cursorAt(ctx: RequestContext, bookId: string, head: number): string {
+    const position = { mode: 'changes', seq: head, since: head } as const;
+    return this.signed.write({ ...ctx, userId: bookId }, this.feed.collection, position);
   }
 
   private async read(

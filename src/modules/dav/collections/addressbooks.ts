@@ -9,16 +9,16 @@ import { Checked, validated } from '../../../platform/http/input.pipe.js';
 import { isStorable } from '../../../platform/http/storable-text.js';
 import {
   type AccessedBook,
-  type AddressbookResponse,
   AddressbooksService,
   CardChanges,
   type CardText,
   ContactCards,
   ContactErrors,
   CreateAddressbook,
+  type HeadedBook,
   UpdateAddressbook,
 } from '../../contacts/index.js';
-import { DavError, MAX_RESOURCE, notFound, utf8Of } from '../model/body.js';
+import { DavError, forbidden, isMissing, MAX_RESOURCE, notFound, utf8Of } from '../model/body.js';
 import {
   type Collection,
   collectionProperties,
@@ -95,7 +95,7 @@ export class AddressbookCollections implements Collections {
   readonly space = 'addressbooks';
   readonly contentProperty = carddav('address-data');
 
-  /** The books of collections, so that the access is read once in a request. */
+  /** The books of opened collections, so that the access is read once in a request. */
   private readonly opened = new WeakMap<Collection, AccessedBook>();
 
   constructor(
@@ -105,50 +105,20 @@ export class AddressbookCollections implements Collections {
   ) {}
 
   async list(ctx: RequestContext): Promise<Collection[]> {
-    const found: AddressbookResponse[] = [];
-    let cursor: string | undefined;
-    do {
-      const { json } = await this.books.listAll(ctx, cursor === undefined ? {} : { cursor });
-      const page = JSON.parse(json.toString()) as {
-        addressbooks: AddressbookResponse[];
-        next: string | null;
-      };
-      found.push(...page.addressbooks);
-      cursor = page.next ?? undefined;
-    } while (cursor !== undefined);
-    // One query for the tokens of all books, where they are asked for.
-    let tokens: Promise<Map<string, string>> | undefined;
-    const token = async (id: string): Promise<string> =>
-      (
-        await (tokens ??= this.feed.cursors(
-          ctx,
-          found.map((book) => book.id),
-        ))
-      ).get(id) as string;
-    return found.map((book) => this.presentBook(ctx, book, book.id, () => token(book.id)));
+    return (await this.books.readAll(ctx)).map((found) => this.presentBook(ctx, found, found.book.id));
   }
 
   find(ctx: RequestContext, segment: string): Promise<Collection> {
-    return this.named(ctx, segment, async (id) => {
-      const { json } = await this.books.read(ctx, id);
-      const { addressbook } = JSON.parse(json.toString()) as { addressbook: AddressbookResponse };
-      const token = async (): Promise<string> => (await this.feed.cursors(ctx, [id])).get(id) as string;
-      return this.presentBook(ctx, addressbook, segment, token);
-    });
+    return this.named(ctx, segment, async (id) =>
+      this.presentBook(ctx, await this.books.readHead(ctx, id), segment),
+    );
   }
 
+  // The next method finds the book by the segment, and checks the access.
   open(ctx: RequestContext, segment: string): Promise<Collection> {
-    return this.named(ctx, segment, async (id) => {
-      const book = await this.cards.open(ctx, id);
-      const collection = {
-        ...collectionOf(ctx, id, segment),
-        properties: new Map(),
-        isDefault: false,
-        isWritable: book.role !== 'reader',
-      };
-      this.opened.set(collection, book);
-      return collection;
-    });
+    const [id] = idsOf(ctx, segment);
+    const rest = { properties: new Map(), isWritable: true, isDefault: false };
+    return Promise.resolve({ ...collectionOf(ctx, id as string, segment), ...rest });
   }
 
   async *members(ctx: RequestContext, collection: Collection): AsyncGenerator<Member[]> {
@@ -162,10 +132,10 @@ export class AddressbookCollections implements Collections {
     names: readonly string[],
     { version }: ContentOptions,
   ): AsyncGenerator<Member[]> {
-    const book = await this.bookOf(ctx, collection);
-    const ids = names.filter(isStorable).map(externalIdOf);
+    const ids = [...new Set(names.filter(isStorable).map(externalIdOf))];
     const wanted = new Set(names);
-    for await (const page of this.cards.ofIds(ctx, book, [...new Set(ids)], version))
+    const read = (id: string) => this.cards.ofIds(ctx, id, ids, version);
+    for await (const page of this.namedPages(ctx, collection.segment, read))
       yield page.map(memberOf).filter(({ name }) => wanted.has(name));
   }
 
@@ -180,7 +150,7 @@ export class AddressbookCollections implements Collections {
     if (filter) assertCardFilter(filter);
     for await (const names of this.cards.names(ctx, book)) {
       const ids = names.map(({ externalId }) => externalId);
-      for await (const page of this.cards.ofIds(ctx, book, ids, version))
+      for await (const page of this.cards.ofIds(ctx, book.id, ids, version))
         yield page.filter(({ text }) => matchesCard(filter, text)).map(memberOf);
     }
   }
@@ -194,19 +164,22 @@ export class AddressbookCollections implements Collections {
 
   async put(
     ctx: RequestContext,
-    { id, path }: Collection,
+    collection: Collection,
     name: string,
     body: Buffer,
     check: EtagCheck,
   ): Promise<boolean> {
+    const { id, role } = await this.bookOf(ctx, collection);
+    if (role === 'reader') throw forbidden();
     if (name.length > MAX_NAME || !isStorable(name) || RESERVED.has(externalIdOf(name)))
       throw new DavError(403, null, `A name has at most ${MAX_NAME} characters, and is no reserved word.`);
     return this.cards.put(ctx, id, externalIdOf(name), utf8Of(body), check).catch((error: unknown) => {
-      throw asDavError(error, path);
+      throw asDavError(error, collection.path);
     });
   }
 
-  async remove(ctx: RequestContext, { id }: Collection, name: string, check: EtagCheck): Promise<void> {
+  async remove(ctx: RequestContext, collection: Collection, name: string, check: EtagCheck): Promise<void> {
+    const { id } = await this.bookOf(ctx, collection);
     if (!isStorable(name)) throw notFound();
     await this.cards.remove(ctx, id, externalIdOf(name), check);
   }
@@ -226,38 +199,52 @@ export class AddressbookCollections implements Collections {
     await this.books.update(ctx, id, body, anyRevision(id));
   }
 
-  async delete(ctx: RequestContext, { id }: Collection): Promise<void> {
+  async delete(ctx: RequestContext, collection: Collection): Promise<void> {
+    const { id } = await this.bookOf(ctx, collection);
     await this.books.delete(ctx, id, anyRevision(id));
   }
 
   private async bookOf(ctx: RequestContext, collection: Collection): Promise<AccessedBook> {
-    return this.opened.get(collection) ?? this.cards.open(ctx, collection.id);
+    const known = this.opened.get(collection);
+    if (known) return known;
+    const book = await this.named(ctx, collection.segment, (id) => this.cards.open(ctx, id));
+    this.opened.set(collection, book);
+    return book;
   }
 
   /** Reads a book by its id, or by the name with which a program created it. @throws DavError 404 */
   private async named<T>(ctx: RequestContext, segment: string, read: (id: string) => Promise<T>): Promise<T> {
-    const ids = isUuid(segment) ? [segment.toLowerCase(), idOf(ctx, segment)] : [idOf(ctx, segment)];
-    for (const id of ids) {
+    for (const id of idsOf(ctx, segment)) {
       try {
         return await read(id);
       } catch (error) {
-        if (!(error instanceof ApiError) || error.kind.status !== 404) throw error;
+        if (!isMissing(error)) throw error;
       }
     }
     throw notFound();
   }
 
-  private presentBook(
+  /** As `named`, for pages of a book. */
+  private async *namedPages<T>(
     ctx: RequestContext,
-    book: AddressbookResponse,
     segment: string,
-    token: () => Promise<string>,
-  ): Collection {
+    read: (id: string) => AsyncGenerator<T>,
+  ): AsyncGenerator<T> {
+    for (const id of idsOf(ctx, segment)) {
+      try {
+        return yield* read(id);
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+      }
+    }
+    throw notFound();
+  }
+
+  private presentBook(ctx: RequestContext, { book, head }: HeadedBook, segment: string): Collection {
     const isWritable = book.role !== 'reader';
     const properties: [XmlName, PropertyValue][] = [
-      ...collectionProperties(
-        { name: book.name, ownerId: book.owner?.id ?? null, userId: ctx.userId },
-        token,
+      ...collectionProperties({ name: book.name, ownerId: book.owner?.id ?? null, userId: ctx.userId }, () =>
+        this.feed.cursorAt(ctx, book.id, head),
       ),
       ...FIXED,
       [PRIVILEGES, isWritable ? OF_WRITERS : OF_READERS],
@@ -289,6 +276,12 @@ const anyRevision = (id: string): ExpectedRevision =>
 /** The id of a book that a program creates with this segment. */
 const idOf = ({ userId }: RequestContext, segment: string): string =>
   uuidv5(`addressbook ${segment.toLowerCase()}`, userId);
+
+/** The ids that a segment may name: that of a book, and that of a book that a program created with it. */
+function* idsOf(ctx: RequestContext, segment: string): Generator<string> {
+  if (isUuid(segment)) yield segment.toLowerCase();
+  yield idOf(ctx, segment);
+}
 
 /** Errors of a card, with the condition that RFC 6352, 6.3.2.1, names. */
 function asDavError(error: unknown, path: string): unknown {

@@ -50,7 +50,7 @@ export class CollectionWrites {
       throw new DavError(405, dav('resource-must-be-null'), 'The collection exists.');
     await this.store.change(ctx, deadIn(properties), async () => {
       await collections.create(ctx, segment, properties);
-      return collections.open(ctx, segment);
+      return collections.find(ctx, segment);
     });
   }
 

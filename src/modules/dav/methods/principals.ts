@@ -186,7 +186,7 @@ export class PrincipalSearch {
     );
     for (const { id, name, email } of matching.slice(0, MAX_FOUND)) {
       const properties = this.principals.of(ctx, id, { email, displayName: name });
-      yield await responseOf(paths.principal(id), properties, wanted);
+      yield responseOf(paths.principal(id), properties, wanted);
     }
     if (matching.length > MAX_FOUND)
       yield statusResponse(paths.principals, 507, element(dav('number-of-matches-within-limits')));

@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { type XmlElement, xmlText } from '../../../lib/xml/index.js';
-import { type Collection, type Collections, isLive, type Member } from '../model/collection.js';
+import {
+  type Collection,
+  type Collections,
+  type DeadProperties,
+  isLive,
+  type Member,
+} from '../model/collection.js';
 import { DavError, notFound } from '../model/body.js';
 import {
   assertRoot,
@@ -68,11 +74,11 @@ export class Propfind {
   ): AsyncGenerator<string> {
     switch (target.kind) {
       case 'root':
-        yield await responseOf(paths.root, this.principals.root(ctx), wanted);
-        if (depth === '1') yield await responseOf(paths.principals, this.principals.all(ctx), wanted);
+        yield responseOf(paths.root, this.principals.root(ctx), wanted);
+        if (depth === '1') yield responseOf(paths.principals, this.principals.all(ctx), wanted);
         return;
       case 'principals':
-        yield await responseOf(paths.principals, this.principals.all(ctx), wanted);
+        yield responseOf(paths.principals, this.principals.all(ctx), wanted);
         if (depth === '1') yield await this.principal(ctx, ctx.userId, wanted);
         return;
       case 'principal':
@@ -85,10 +91,10 @@ export class Propfind {
       case 'home': {
         const list = depth === '1' ? await collectionsOf(target.space).list(ctx) : [];
         const path = paths.home(target.space, ctx.userId);
-        let text = await responseOf(path, this.principals.home(target.space, ctx), wanted);
+        let text = responseOf(path, this.principals.home(target.space, ctx), wanted);
         if (depth === '1' && target.space === 'calendars') {
-          text += await responseOf(`${path}inbox/`, this.principals.inbox(ctx, null), wanted);
-          text += await responseOf(`${path}outbox/`, this.principals.outbox(ctx), wanted);
+          text += responseOf(`${path}inbox/`, this.principals.inbox(ctx, null), wanted);
+          text += responseOf(`${path}outbox/`, this.principals.outbox(ctx), wanted);
         }
         for (let at = 0; at < list.length; at += BATCH) {
           yield text + (await this.collections(ctx, list.slice(at, at + BATCH), wanted));
@@ -104,7 +110,7 @@ export class Propfind {
           target.kind === 'outbox'
             ? this.principals.outbox(ctx)
             : this.principals.inbox(ctx, await defaultPath(ctx, collectionsOf('calendars')));
-        yield await responseOf(path, properties, wanted);
+        yield responseOf(path, properties, wanted);
         return;
       }
       case 'collection': {
@@ -118,7 +124,7 @@ export class Propfind {
         const collections = collectionsOf(target.space);
         const collection = await collections.find(ctx, target.segment);
         const member = await single(ctx, collections, collection, target.name);
-        yield await memberResponse(collections, collection, member, wanted);
+        yield memberResponse(collections, collection, member, wanted);
       }
     }
   }
@@ -132,16 +138,21 @@ export class Propfind {
     const ids = asksForDead ? page.map(({ id }) => id) : [];
     const dead = await this.store.of(ctx, ids);
     let text = '';
-    for (const { id, path, properties } of page) {
-      const own = Object.entries(dead.get(id) ?? {}).map(([name, xml]) => [name, { element: xml }] as const);
-      text += await responseOf(path, new Map<XmlName, PropertyValue>([...properties, ...own]), wanted);
-    }
+    for (const { id, path, properties } of page)
+      text += responseOf(path, withDead(properties, dead.get(id)), wanted);
     return text;
   }
 
   private async principal(ctx: RequestContext, userId: string, wanted: Wanted): Promise<string> {
     return responseOf(paths.principal(userId), await this.principals.principal(ctx, userId), wanted);
   }
+}
+
+/** The properties of a collection with those that programs keep on the server. */
+function withDead(properties: Properties, dead: DeadProperties | undefined): Properties {
+  if (!dead) return properties;
+  const own = Object.entries(dead).map(([name, xml]) => [name, { element: xml }] as const);
+  return new Map<XmlName, PropertyValue>([...properties, ...own]);
 }
 
 /** The content as programs of any kind read it. */
@@ -165,7 +176,7 @@ export const memberResponse = (
   collection: Collection,
   member: Member,
   wanted: Wanted,
-): Promise<string> =>
+): string =>
   responseOf(
     paths.member(collection.path, member.name),
     memberProperties(collections, collection, member),
@@ -180,7 +191,7 @@ async function* memberResponses(
 ): AsyncGenerator<string> {
   for await (const page of collections.members(ctx, collection)) {
     let text = '';
-    for (const member of page) text += await memberResponse(collections, collection, member, wanted);
+    for (const member of page) text += memberResponse(collections, collection, member, wanted);
     yield text;
   }
 }

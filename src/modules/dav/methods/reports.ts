@@ -119,7 +119,7 @@ async function* multiget({
   }
   for await (const page of collections.read(ctx, collection, [...missing], options)) {
     for (const { name } of page) missing.delete(name);
-    yield await text(collections, collection, page, wanted);
+    yield text(collections, collection, page, wanted);
   }
   for (const name of missing) yield statusResponse(paths.member(collection.path, name), 404);
   for (const href of elsewhere) yield statusResponse(href, 404);
@@ -162,7 +162,7 @@ async function* query({
   for await (const page of collections.query(ctx, collection, report, options)) {
     const rest = page.slice(0, limit - count);
     count += rest.length;
-    yield await text(collections, collection, rest, wanted);
+    yield text(collections, collection, rest, wanted);
     if (rest.length < page.length) {
       const condition = element(dav('number-of-matches-within-limits'));
       yield statusResponse(collection.path, 507, condition);
@@ -208,7 +208,7 @@ async function* changeResponses(
     else present.push({ name, etag });
   const names = present.map(({ name }) => name);
   for await (const page of options.isWanted ? collections.read(ctx, collection, names, options) : [present]) {
-    yield result + (await text(collections, collection, page, wanted));
+    yield result + text(collections, collection, page, wanted);
     result = '';
   }
   yield result;
@@ -224,13 +224,13 @@ function limitOf(report: XmlElement, name: XmlName): number {
   return /^[1-9]\d{0,8}$/.test(results) ? Number(results) : Number.POSITIVE_INFINITY;
 }
 
-async function text(
+function text(
   collections: Collections,
   collection: Collection,
   members: readonly Member[],
   wanted: Wanted,
-): Promise<string> {
+): string {
   let result = '';
-  for (const member of members) result += await memberResponse(collections, collection, member, wanted);
+  for (const member of members) result += memberResponse(collections, collection, member, wanted);
   return result;
 }

@@ -211,18 +211,18 @@ export const callerProperties = (userId: string): [XmlName, PropertyValue][] => 
   [dav('principal-collection-set'), href(paths.principals)],
 ];
 
-/** The properties that all collections of members have. @param token of the present state, a function where it costs a query */
+/** The properties that all collections of members have. @param token of the present state */
 export const collectionProperties = (
   { name, ownerId, userId }: { name: string; ownerId: string | null; userId: string },
-  token: () => string | Promise<string>,
+  token: () => string,
 ): [XmlName, PropertyValue][] => {
-  let known: string | Promise<string> | undefined;
-  const tokenOnce = (): string | Promise<string> => (known ??= token());
+  let known: string | undefined;
+  const tokenOnce = (): string => (known ??= token());
   return [
     [dav('displayname'), xmlText(name)],
     ...(ownerId === null ? [] : ([[dav('owner'), href(paths.principal(ownerId))]] as [XmlName, string][])),
     ...callerProperties(userId),
-    [dav('sync-token'), async () => xmlText(tokenUri(await tokenOnce()))],
-    [calendarServer('getctag'), async () => xmlText(await tokenOnce())],
+    [dav('sync-token'), () => xmlText(tokenUri(tokenOnce()))],
+    [calendarServer('getctag'), () => xmlText(tokenOnce())],
   ];
 };

@@ -1,8 +1,8 @@
 import { XmlError, type XmlElement } from '../../../lib/xml/index.js';
 import { DAV, DECLARATIONS, dav, element, href, nameOf, type XmlName, XML_HEAD } from './xml-names.js';
 
-/** The content of a property as XML, a function that reads it, or the whole element. */
-export type PropertyValue = string | (() => string | Promise<string>) | { element: string };
+/** The content of a property as XML, a function that makes it, or the whole element. */
+export type PropertyValue = string | (() => string) | { element: string };
 export type Properties = ReadonlyMap<XmlName, PropertyValue>;
 
 /** The properties that a request asks for. */
@@ -39,28 +39,29 @@ const ON_REQUEST: ReadonlySet<XmlName> = new Set([
 ]);
 
 /** The response of one resource. */
-export async function responseOf(path: string, properties: Properties, wanted: Wanted): Promise<string> {
+export function responseOf(path: string, properties: Properties, wanted: Wanted): string {
   if (wanted.kind === 'propname') {
     const names = [...properties.keys()].map((name) => element(name)).join('');
     return `<D:response>${href(path)}${propstat(names, 200)}</D:response>\n`;
   }
-  const all = [...properties.keys()].filter((name) => !ON_REQUEST.has(name));
-  const names = wanted.kind === 'allprop' ? new Set([...all, ...wanted.names]) : wanted.names;
+  const names = wanted.kind === 'allprop' ? allNames(properties, wanted) : wanted.names;
   let found = '';
   let missing = '';
   for (const name of names) {
     const value = properties.get(name);
     if (value === undefined) missing += element(name);
     else if (typeof value === 'object') found += value.element;
-    else found += element(name, typeof value === 'string' ? value : await value());
+    else found += element(name, typeof value === 'string' ? value : value());
   }
   const isEmpty = found === '' && (missing === '' || wanted.isMinimal);
-  const parts = [
-    ...(found !== '' || isEmpty ? [propstat(found, 200)] : []),
-    ...(missing !== '' && !wanted.isMinimal ? [propstat(missing, 404)] : []),
-  ];
-  return `<D:response>${href(path)}${parts.join('')}</D:response>\n`;
+  const present = found !== '' || isEmpty ? propstat(found, 200) : '';
+  const absent = missing !== '' && !wanted.isMinimal ? propstat(missing, 404) : '';
+  return `<D:response>${href(path)}${present}${absent}</D:response>\n`;
 }
+
+/** The names of `allprop` and `include` (RFC 4918, 9.1). */
+const allNames = (properties: Properties, { names }: Wanted): Set<XmlName> =>
+  new Set([...[...properties.keys()].filter((name) => !ON_REQUEST.has(name)), ...names]);
 
 /** The response of a resource that has no properties to show. @param condition XML of an error */
 export const statusResponse = (path: string, status: number, condition = ''): string =>
