@@ -161,10 +161,10 @@ function headersOf(outgoing: ServerResponse, given: unknown): Record<string, str
  */
 const CONCURRENCY = { noteEdits: 8, others: 4 };
 /**
- * Requests of all batches that run at the same time in this process, half of them of one user, and those that wait. Each begins in a turn of the
- * event loop of its own: requests that need no database, such as those of public pages, would otherwise run one after the other in one turn.
+ * Requests of all batches of this process that begin in one turn of the event loop, half of them of one user, and those that wait for their
+ * turn. Requests that need no database, such as those of public pages, would otherwise run one after the other in one turn.
  */
-const ALL = { running: 16, waiting: 4_096 };
+const BEGINNING = { inTurn: 4, waiting: 4_096 };
 const NOTE = /^\/apis\/v1\/notes\/[^/?]+(?:\?|$)/;
 /** Bytes of all responses after which no further request starts. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
@@ -177,7 +177,7 @@ const INHERITED_HEADERS = ['authorization', 'host', 'user-agent', 'x-forwarded-f
 /** Runs the requests of a batch inside the process, each like a single request. */
 @Injectable()
 export class BatchService {
-  private readonly running = new ConcurrencyLimiter(ALL.running, ALL.waiting);
+  private readonly beginning = new ConcurrencyLimiter(BEGINNING.inTurn, BEGINNING.waiting);
 
   constructor(private readonly host: HttpAdapterHost) {}
 
@@ -221,15 +221,19 @@ export class BatchService {
     n: number,
     signal: AbortSignal,
   ): Promise<Outcome> {
+    // The place is free once the request has begun: a request that waits for another server delays no other batch.
+    let outcome: Promise<Outcome> | undefined;
     try {
-      return await this.running.run(async () => {
+      await this.beginning.run(async () => {
         await nextTurn();
-        return this.runOne(outer, request, n, signal);
+        signal.throwIfAborted();
+        outcome = this.runOne(outer, request, n, signal);
       }, signal);
     } catch (error) {
-      if (error instanceof QueueFullError) return errorOutcome(Errors.overloaded);
-      throw error;
+      if (!(error instanceof QueueFullError)) throw error;
+      return { ...errorOutcome(Errors.overloaded), headers: { 'retry-after': '1' } };
     }
+    return outcome as unknown as Promise<Outcome>;
   }
 
   private async runOne(

@@ -107,11 +107,13 @@ export async function scrape(sources: readonly MetricsSource[]): Promise<string>
   return formatMetrics([await up.get(), ...values.flat()]);
 }
 
-/** Adds labels to each value, so that no value of a process has the labels of that of another one. */
+/** Adds labels to each value. NaN of another process arrives as null, which would be formatted as infinite. */
 const labelled = (metrics: MetricValues, labels: Record<string, string>): MetricValues =>
   metrics.map((metric) => ({
     ...metric,
-    values: metric.values.map((value) => ({ ...value, labels: { ...labels, ...value.labels } })),
+    values: metric.values
+      .filter(({ value }) => (value as number | null) !== null)
+      .map((value) => ({ ...value, labels: { ...labels, ...value.labels } })),
   }));
 
 /** Values that are formatted in one step: about a millisecond. */

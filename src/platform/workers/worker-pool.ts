@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { outsideRequests } from '../current-work/current-work.js';
 import { ClosedError, ConcurrencyLimiter, QueueFullError } from './concurrency-limiter.js';
 import type { WorkerResult } from './worker-script.js';
 
@@ -23,7 +24,7 @@ export interface WorkerLimits {
 }
 
 /** Time without a task after which a thread ends. Its heap, up to `memoryMb` after a large task, would stay in the process. */
-const IDLE_MS = 30_000;
+const IDLE_MS = 60_000;
 /** Maximum time of a task, as a multiple of its limit of processor time. A task that needs longer means an overloaded machine. */
 const MAX_STRETCH = 10;
 /** Every task may take this time, because a busy machine needs seconds to start a thread. */
@@ -73,6 +74,7 @@ export class WorkerPool<Input, Output> {
     signal?.throwIfAborted();
     const thread = this.threads.get(slot) ?? this.start(slot);
     clearTimeout(this.idle.get(thread));
+    this.idle.delete(thread);
     const { promise, resolve, reject } = Promise.withResolvers<WorkerResult<Output>>();
     const fail = (error: NodeJS.ErrnoException): void => reject(asLimit(error));
     const exit = (): void => reject(new ClosedError());
@@ -97,7 +99,9 @@ export class WorkerPool<Input, Output> {
       // An idle thread must not keep the process alive.
       thread.unref();
     }
-    this.idle.set(thread, setTimeout(() => this.drop(slot, thread), IDLE_MS).unref());
+    // A timer keeps the request in whose work it is set.
+    const timer = outsideRequests(() => setTimeout(() => this.drop(slot, thread), IDLE_MS));
+    this.idle.set(thread, timer.unref());
     if ('failed' in result) throw new Error(result.failed);
     return result.done;
   }

@@ -24,8 +24,8 @@ describe('batches of requests that need no database', () => {
       for (; !counted.signal.aborted; turn += 1) await nextTurn();
     })();
     const replies = await Promise.all(
-      Array.from({ length: 12 }, () =>
-        inWorkOf({ workspace: 'one', user: 'one' }, () =>
+      Array.from({ length: 12 }, (_, n) =>
+        inWorkOf({ workspace: `w${n % 2}`, user: `u${n % 4}` }, () =>
           batches.run(outer, batch, new AbortController().signal),
         ),
       ),
@@ -36,6 +36,38 @@ describe('batches of requests that need no database', () => {
       expect(JSON.parse(String(json)).responses.map((each: { status: number }) => each.status)).toEqual(
         Array.from({ length: 100 }, () => 200),
       );
-    expect(Math.max(...inTurn.values())).toBeLessThanOrEqual(8);
+    expect(Math.max(...inTurn.values())).toBeLessThanOrEqual(4);
+  });
+
+  test('wait for no other batch once they have begun, and none begins after its client has disconnected', async () => {
+    const open: ServerResponse[] = [];
+    const batches = new BatchService({
+      httpAdapter: { getInstance: () => (_: unknown, response: ServerResponse) => void open.push(response) },
+    } as never);
+    const run = (user: string, signal: AbortSignal) =>
+      inWorkOf({ workspace: user, user }, () =>
+        batches.run(
+          { id: 'outer', headers: {}, socket: {} } as never,
+          {
+            mode: 'independent',
+            stop_on_error: false,
+            requests: Array.from({ length: 4 }, () => ({ method: 'GET', path: '/apis/v1/mail' })),
+          } as never,
+          signal,
+        ),
+      );
+    const { signal } = new AbortController();
+    const stalled = Array.from({ length: 6 }, (_, n) => run(`stalled${n}`, signal));
+    while (open.length < 24) await nextTurn();
+    const gone = new AbortController();
+    const left = run('gone', gone.signal);
+    const last = run('last', signal);
+    gone.abort(new Error('disconnected'));
+    await expect(left).rejects.toThrow('disconnected');
+    while (open.length < 28) await nextTurn();
+    for (const response of open.splice(0))
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    await Promise.all([...stalled, last]);
+    expect(open).toEqual([]);
   });
 });

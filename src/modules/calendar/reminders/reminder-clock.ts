@@ -100,6 +100,8 @@ function byMinutes(reminders: readonly Reminder[]): Map<number, Reminder['method
 
 /** Placements of one transaction. */
 const BATCH = 100;
+/** Time after which a transaction ends before its batch: edits of these events wait for it, for at most 3 s. */
+const BATCH_MS = 500;
 /** Pause after a failure, seconds. */
 const RETRY_SECONDS = 3_600;
 
@@ -171,20 +173,22 @@ export class ReminderClock implements OnModuleInit {
   /** @returns the number of reminders */
   async tick(now = new Date()): Promise<number> {
     for (let total = 0; ;) {
-      const { placements, reminders } = await this.db.tx((tx) => this.batch(tx, now));
+      const { isLast, reminders } = await this.db.tx((tx) => this.batch(tx, now));
       total += reminders;
-      if (placements < BATCH) return total;
+      if (isLast) return total;
     }
   }
 
-  private async batch(tx: Tx, now: Date): Promise<{ placements: number; reminders: number }> {
+  private async batch(tx: Tx, now: Date): Promise<{ isLast: boolean; reminders: number }> {
     const rows = await tx.query(due, [now, BATCH]);
     const at = Math.floor(now.getTime() / 1000);
     const marks: object[] = [];
     const turns = new Turns();
+    const begun = performance.now();
     let reminders = 0;
     for (const row of rows) {
       await turns.pause();
+      if (marks.length > 0 && performance.now() - begun > BATCH_MS) break;
       const { tenant_id, calendar_id, event_id, owner_id: userId } = row;
       const { found, next, until } = this.check(row, at);
       for (const { key, start, end, minutes, methods } of found)
@@ -207,7 +211,7 @@ export class ReminderClock implements OnModuleInit {
       marks.push({ tenant_id, calendar_id, event_id, next: instantOf(next), until: instantOf(until) });
     }
     if (marks.length > 0) await tx.query(saveChecks, [JSON.stringify(marks)]);
-    return { placements: rows.length, reminders };
+    return { isLast: rows.length < BATCH && marks.length === rows.length, reminders };
   }
 
   /** Checks a placement. A failure of one event does not stop the others. */
