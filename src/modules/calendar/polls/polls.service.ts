@@ -104,7 +104,6 @@ interface NamedParticipant {
   required?: boolean;
 }
 
-/** Polls about the time of a meeting: create, read, vote. */
 /** The answers by option. @throws ApiError 422 for different answers to one option */
 function answersOf(votes: VotePoll['votes']): Map<string, VotePoll['votes'][number]['answer']> {
   const answers: ReturnType<typeof answersOf> = new Map();
@@ -117,6 +116,7 @@ function answersOf(votes: VotePoll['votes']): Map<string, VotePoll['votes'][numb
   return answers;
 }
 
+/** Polls about the time of a meeting: create, read, vote. */
 @Injectable()
 export class PollsService {
   constructor(
