@@ -7,8 +7,10 @@ import { parseDate } from './correction/dates.js';
 import {
   Base64Decoder,
   CharsetDetector,
+  isAsciiName,
   JapaneseDecoder,
   joinFlowed,
+  knownCharset,
   UU_ENCODINGS,
   UuDecoder,
 } from './correction/decoders.js';
@@ -86,6 +88,8 @@ export const MAX_TEXT = 1_048_576;
 const TWITTER_LINK = /<a href="https:\/\/twitter\.com\/\w{1,15}">(@\w{1,15})<\/a>/g;
 const UTF8 = /^utf-?8$/i;
 const ISO_2022_JP = /^(?:cs)?iso-?2022-?jp/i;
+/** The beginning of an encoded word whose character set has a name with characters that libmime does not expect there. */
+const DOTTED_WORD = /=\?([\w-]{1,40}[.:][\w.:-]{1,40})(?=(?:\*[\w-]{1,20})?\?[bq]\?)/gi;
 /** In place of a character set that is absent, or ASCII, which is UTF-8 too. */
 const UNDECLARED = 'undeclared';
 
@@ -110,12 +114,15 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       const name = charset.split('*', 1)[0] ?? '';
       const bytesOf = (): string => decodeWord('binary', encoding, text);
       if (isSevenBits(name)) return decodeText(bytesOf(), name);
+      if (isAsciiName(name)) return decodeText(bytesOf());
       const word = decodeWord(charset, encoding, text);
       // It takes an unknown set for UTF-8.
       return word.includes('\ufffd') && !UTF8.test(name) && isLossyUtf8(word, bytesOf())
-        ? decodeText(bytesOf())
+        ? decodeText(bytesOf(), knownCharset(name))
         : word;
     };
+    const decodeWords = libmime.decodeWords.bind(libmime);
+    libmime.decodeWords = (text) => decodeWords(text?.replace(DOTTED_WORD, renameCharset));
   }
 
   override processHeaders(lines: readonly HeaderLine[]): Headers {
@@ -151,7 +158,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       created.disposition = 'inline';
       created.isAttachment = false;
     }
-    if (TEXT_TYPES.has(created.contentType) && /^(?:us-?)?ascii$/i.test(created.charset ?? 'ascii'))
+    if (TEXT_TYPES.has(created.contentType) && isAsciiName(created.charset ?? 'ascii'))
       created.charset = UNDECLARED;
     if (isTextFile(created)) {
       created.disposition = 'attachment';
@@ -176,7 +183,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       decodeStream: (charset) => {
         try {
           if (ISO_2022_JP.test(charset)) return new JapaneseDecoder(() => decoder.decodeStream(charset));
-          if (charset !== UNDECLARED) return decoder.decodeStream(charset);
+          if (charset !== UNDECLARED && !isAsciiName(charset)) return decoder.decodeStream(charset);
         } catch {
           // The name is unknown.
         }
@@ -243,6 +250,11 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
     this.decodeAddresses(list);
     return { value: list, html: this.getAddressesHTML(list), text: this.getAddressesText(list) };
   }
+}
+
+function renameCharset(word: string, name: string): string {
+  const known = isAsciiName(name) ? 'us-ascii' : knownCharset(name);
+  return known === undefined ? word : `=?${known}`;
 }
 
 /** True for the text that bytes (one character each) become as UTF-8 with U+FFFD in place of invalid ones. */

@@ -169,6 +169,8 @@ function features({ config, pages, grants }: ConfigurationParts): Configuration[
         // The provider itself compares identity scopes only, because the scope of the API belongs to its resource server.
         const scope = await grants.forbiddenScope(client.clientId, ctx.oidc.requestParamScopes);
         if (scope !== undefined) throw new errors.InvalidScope('requested scope is not allowed', scope);
+        // Otherwise the exchange of the code would fail, which uses it up.
+        if (ctx.oidc.params?.['scope'] !== undefined) assertUse(ctx.oidc.requestParamScopes);
         return {
           scope: API_SCOPE,
           audience: AUDIENCE,
@@ -179,6 +181,28 @@ function features({ config, pages, grants }: ConfigurationParts): Configuration[
       },
     },
   };
+}
+
+/** Rejects scopes without any use: tokens are for the API, or, with `openid`, for userinfo. */
+function assertUse(scopes: ReadonlySet<string>): void {
+  if (!scopes.has(API_SCOPE) && !scopes.has('openid')) throw missingScope();
+}
+
+const missingScope = (): Error => new errors.InvalidScope(`the scope ${API_SCOPE} is required`, API_SCOPE);
+
+/**
+ * Rejects a refresh that the provider would reject only after the rotation, which uses up the refresh token.
+ * @throws InvalidScope; InvalidTarget
+ */
+function assertRefresh({ oidc }: KoaContextWithOIDC, api: string): void {
+  const { entities, params = {}, requestParamScopes } = oidc;
+  const { resource } = params;
+  // Of several resources the provider takes the default one.
+  if (typeof resource === 'string' && resource !== '' && resource !== api) throw new errors.InvalidTarget();
+  const granted = entities.RefreshToken?.scopes ?? new Set();
+  const scopes = params['scope'] ? requestParamScopes : granted;
+  const isForApi = Boolean(resource) || granted.has(API_SCOPE) || !scopes.has('openid');
+  if (isForApi && !scopes.has(API_SCOPE)) throw missingScope();
 }
 
 function lifetimes(config: Config): Pick<Configuration, 'ttl'> {
@@ -204,9 +228,12 @@ function lifetimes(config: Config): Pick<Configuration, 'ttl'> {
   };
 }
 
-function tokens({ grants, firstParty }: ConfigurationParts): Partial<Configuration> {
+function tokens({ config, grants, firstParty }: ConfigurationParts): Partial<Configuration> {
   return {
-    rotateRefreshToken: true,
+    rotateRefreshToken: (ctx) => {
+      assertRefresh(ctx, apiResource(config));
+      return true;
+    },
     issueRefreshToken: async (_ctx, client, source) =>
       client.grantTypeAllowed('refresh_token') &&
       (source.scopes.has('offline_access') || (await firstParty(client.clientId))),
@@ -228,8 +255,7 @@ function tokens({ grants, firstParty }: ConfigurationParts): Partial<Configurati
         token.kind === 'AccessToken' ? await grants.tokenClaims(token.grantId, grant?.exp ?? 0) : undefined;
       if (token.resourceServer === undefined) return undefined;
       // The API accepts any token of this issuer, so tokens without this scope, and thus without consent, must not exist.
-      if (!token.scope?.split(' ').includes(API_SCOPE))
-        throw new errors.InvalidScope(`the scope ${API_SCOPE} is required`, API_SCOPE);
+      if (!token.scope?.split(' ').includes(API_SCOPE)) throw missingScope();
       return token.kind === 'ClientCredentials' ? grants.serviceClaims(token) : session;
     },
     formats: {

@@ -485,6 +485,27 @@ describe('iCalendar', () => {
       expect(titles).not.toContain('overtaken');
     });
 
+    test('a file with tasks and journals has a warning that says how many were left out', async () => {
+      const other = (kind: string, uid: string) => [
+        `BEGIN:${kind}`,
+        `UID:${uid}`,
+        'SUMMARY:Other',
+        `END:${kind}`,
+      ];
+      const tasks = [...other('VTODO', 'todo-1'), ...other('VTODO', 'todo-2')];
+      const imported = async (...lines: string[]) => (await importFile(ann, target, icsFile(...lines))).body;
+      const event = (uid: string) => vevent(`UID:${uid}`, 'DTSTART:20270301T090000Z');
+      const left = (count: string) => ({ code: 'not_an_event', message: expect.stringContaining(count) });
+      const mixed = await imported(...tasks, ...event('among-tasks'), ...other('VJOURNAL', 'journal-1'));
+      expect(mixed).toMatchObject({ applied: 1, failed: 0, warnings: [left('2 VTODO'), left('1 VJOURNAL')] });
+      expect(await imported(...tasks)).toMatchObject({
+        results: [],
+        applied: 0,
+        warnings: [left('2 VTODO')],
+      });
+      expect(await imported(...event('without-tasks'))).not.toHaveProperty('warnings');
+    });
+
     test('an event of a file that loses something has a warning that names it', async () => {
       const event = vevent(
         'UID:loses',

@@ -310,6 +310,22 @@ describe('polls', () => {
     ).toBe('unknown_option');
   });
 
+  test('reject different answers to one option', async () => {
+    const poll = await create({});
+    const [{ id }] = poll.options;
+    const answer = (...answers: string[]) =>
+      ann.api.post(`/calendar/polls/${poll.id}/vote`, {
+        votes: answers.map((each, n) => ({ option_id: n === 0 ? id : id.toUpperCase(), answer: each })),
+      });
+    const { status, body } = await answer('yes', 'no');
+    expect([status, body.error, body.details]).toEqual([
+      422,
+      'validation_failed',
+      [expect.objectContaining({ field: 'votes.1.answer', code: 'contradiction' })],
+    ]);
+    expect((await answer('yes', 'yes')).status).toBe(200);
+  });
+
   test('hold the times of their options until they are finalized or cancelled', async () => {
     const held = async (poll: any): Promise<any[]> => {
       const { body } = await ann.api.get(`/calendar/${poll.calendar_id}/events?limit=200`);

@@ -48,6 +48,25 @@ describe('properties of tasks of CalDAV programs', () => {
       (task: any) => task.title === title,
     );
 
+  test('the time of a completion is that of the program', async () => {
+    const done = (uid: string, at: string) =>
+      textOf(uid, `SUMMARY:${uid}`, 'STATUS:COMPLETED', `COMPLETED:${at}`, 'PERCENT-COMPLETE:100');
+    const completedAt = async (title: string) =>
+      (await ann.api.get(`/tasks?folder_id=${id}&status=done&limit=100`)).body.tasks.find(
+        (task: any) => task.title === title,
+      ).completed_at;
+    expect(await put(`${path}moved.ics`, done('moved', '20190102T101112Z'))).toBe(201);
+    expect(await completedAt('moved')).toBe('2019-01-02T10:11:12.000Z');
+    expect(await putBack(`${path}moved.ics`)).toContain('COMPLETED:20190102T101112Z');
+    expect(await put(`${path}moved.ics`, done('moved', '20190102T111112Z'))).toBe(204);
+    expect(await completedAt('moved')).toBe('2019-01-02T11:11:12.000Z');
+    expect(await put(`${path}later.ics`, textOf('later', 'SUMMARY:later'))).toBe(201);
+    expect(await put(`${path}later.ics`, done('later', '20250102T101112Z'))).toBe(204);
+    expect(await completedAt('later')).toBe('2025-01-02T10:11:12.000Z');
+    expect(await put(`${path}future.ics`, done('future', '20990102T101112Z'))).toBe(201);
+    expect(Date.parse(await completedAt('future'))).toBeLessThanOrEqual(Date.now());
+  });
+
   test('everything survives, also an edit of the HTTP API', async () => {
     const to = `${path}all.ics`;
     const lines = [

@@ -1,4 +1,5 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
+import * as client from 'openid-client';
 import { IdentityApi } from '../../../src/modules/identity/index.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { TenantsApi } from '../../../src/modules/tenants/index.js';
@@ -79,6 +80,33 @@ describe('signing in with a browser', () => {
       expect(await ours.userInfo(tokens.access_token, alice.id)).toEqual(
         expect.objectContaining({ sub: alice.id, email: alice.email }),
       );
+    });
+
+    test('stay valid after a refresh that is refused', async () => {
+      const alice = await person('acme');
+      const tokens = await ours.signIn(browser(app), alice.email, PASSWORD);
+      const refused: Record<string, string>[] = [
+        { scope: 'openid' },
+        { scope: 'email' },
+        { scope: 'openid', resource: `${app.base}/apis/v1` },
+        { resource: 'https://other.example/' },
+      ];
+      for (const extra of refused)
+        expect(await rejected(client.refreshTokenGrant(ours.config, tokens.refresh_token!, extra))).toBe(
+          'resource' in extra && !('scope' in extra) ? 'invalid_target' : 'invalid_scope',
+        );
+      const next = await ours.refresh(tokens.refresh_token!);
+      expect(await notes(next.access_token)).toBe(200);
+      const narrow = await client.refreshTokenGrant(ours.config, next.refresh_token!, { scope: 'workspace' });
+      expect(await notes(narrow.access_token)).toBe(200);
+    });
+
+    test('are not requested with scopes for which there are none', async () => {
+      for (const scope of ['profile', 'profile email']) {
+        // A nonce needs the scope `openid`.
+        const back = await browser(app).open((await ours.begin({ scope, nonce: '' })).url);
+        expect([back.status, new URL(back.url).searchParams.get('error')]).toEqual([0, 'invalid_scope']);
+      }
     });
 
     test('name no workspace for a user without one', async () => {

@@ -78,6 +78,19 @@ describe('signing in without a browser', () => {
       expect(await notes((await party.refresh(next.refresh_token!)).access_token)).toBe(200);
     });
 
+    test('gets no code for scopes without tokens, and keeps its refresh token after a refused refresh', async () => {
+      const { body } = await post('/device/auth', { client_id: DEVICE, scope: 'profile' });
+      expect(body.error).toBe('invalid_scope');
+      const begun = await begin();
+      const { on, page } = await confirm(begun, { confirm: 'yes' });
+      await on.submit(page, { email: alice.email, password: PASSWORD, step: 'password' });
+      const { refresh_token: token } = (await ask(begun.device_code)).body;
+      const refresh = (fields: Record<string, string>) =>
+        post('/token', { grant_type: 'refresh_token', client_id: DEVICE, refresh_token: token, ...fields });
+      expect((await refresh({ scope: 'openid' })).body.error).toBe('invalid_scope');
+      expect((await refresh({})).status).toBe(200);
+    });
+
     test('waits, and gets slow_down when it polls too often', async () => {
       const { device_code: code } = await begin();
       const errors: string[] = [];

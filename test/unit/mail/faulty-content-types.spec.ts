@@ -245,9 +245,27 @@ describe('a text without a known character set', () => {
     ['a byte order mark', 'text/plain', '\xff\xfe\x1f\x04', 'П'],
     ['UTF-8', 'text/plain', 'Gr\xc3\xbc\xc3\x9fe', 'Grüße'],
     ['no other sign', 'text/plain', 'Gr\xfc\xdfe', 'Grüße'],
+    ['a set that only the runtime knows', 'text/plain; charset=x-mac-cyrillic', '\x8f\xf0\xe0', 'Пра'],
+    ['no set', 'text/plain; charset=x-user-defined', 'Gr\xfc\xdfe', 'Grüße'],
     ['no other sign in ASCII', 'text/plain; charset=ascii', 'Gr\xfc\xdfe', 'Grüße'],
   ])('%s', async (_, type, body, expected) => {
     expect(await textOf(`Content-Type: ${type}`, body)).toBe(expected);
+  });
+
+  test.each([
+    'ANSI_X3.4-1968',
+    'ansi_x3.4-1986',
+    'ISO_646.irv:1991',
+    'ISO646-US',
+    'iso-ir-6',
+    'IBM367',
+    'cp367',
+    'csASCII',
+    '"us"',
+  ])('%s is ASCII, which is UTF-8 too', async (name) => {
+    const type = `Content-Type: text/plain; charset=${name}`;
+    expect(await textOf(type, 'Gr\xc3\xbc\xc3\x9fe')).toBe('Grüße');
+    expect(await textOf(type, 'Gr\xfc\xdfe')).toBe('Grüße');
   });
 
   test('a declared one counts more than <meta>', async () => {

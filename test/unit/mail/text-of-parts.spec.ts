@@ -101,6 +101,12 @@ describe('character sets', () => {
   const latin1 = (text: string): string => Buffer.from(text, 'latin1').toString('base64');
 
   test('unknown ones of encoded words are UTF-8 where that is possible, or else Windows-1252', async () => {
+    for (const name of ['ANSI_X3.4-1968', 'us-ascii', 'ISO_646.irv:1991', 'cp367', 'ANSI_X3.4-1968*de']) {
+      expect(await subjectOf(`=?${name}?Q?J=C3=BCrgen?=`)).toBe('Jürgen');
+      expect(await subjectOf(`=?${name}?B?${latin1('J\xfcrgen')}?=`)).toBe('Jürgen');
+    }
+    expect(await subjectOf('=?ISO_8859-5:1988?Q?=BF=E0?=')).toBe('Пр');
+    expect(await subjectOf('=?x-mac-cyrillic?B?j/Dg?=')).toBe('Пра');
     expect(await subjectOf('=?unknown-8bit?Q?J=FCrgen?=')).toBe('Jürgen');
     expect(await subjectOf('=?unknown-8bit?Q?J=C3=BCrgen?=')).toBe('Jürgen');
     expect(await subjectOf(`=?x-unknown?B?${latin1('Größe \x80')}?=`)).toBe('Größe €');

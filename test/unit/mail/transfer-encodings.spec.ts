@@ -22,6 +22,32 @@ const wrapped = (bytes: Buffer): string[] => bytes.toString('base64').match(/.{1
 const contentOf = async (message: string, chunk: number): Promise<Buffer> =>
   buffer(await openAttachment(stream(message, chunk), 'ATT00001'));
 
+test('a quoted encoding is read', async () => {
+  expect((await contentOf(file('"base64"', 'aGVsbG8='), 65_536)).toString()).toBe('hello');
+  const { text } = await parseMessage(stream(lines('Content-Transfer-Encoding: "Base64"', '', 'w7w=')));
+  expect(text.trim()).toBe('ü');
+});
+
+test.each([
+  'filename=a.pdf',
+  ' FileName*=utf-8%27%27a.pdf'.replaceAll('%27', "'"),
+  'filename="a.pdf"; size=3',
+])('a disposition without its type is an attachment with its name: %s', async (value) => {
+  const part = ['Content-Type: text/plain', `Content-Disposition:${value}`, '', 'abc'];
+  const message = lines(
+    'Content-Type: multipart/mixed; boundary=b',
+    '',
+    '--b',
+    '',
+    'x',
+    '--b',
+    part,
+    '--b--',
+  );
+  const { attachments } = await parseMessage(stream(message));
+  expect(attachments.map(({ filename }) => filename)).toEqual(['a.pdf']);
+});
+
 describe('base64', () => {
   const FOOTER = [
     '-- ',

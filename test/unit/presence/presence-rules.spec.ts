@@ -124,6 +124,22 @@ describe('a choice', () => {
     expect(again).toEqual({ ...hidden, text: 'Other', choice_until: null });
   });
 
+  test('of invisible after the end of another one shows what others see after that end', () => {
+    const ended = { choice: 'dnd', text: 'Talk', choice_until: at(-1), due_at: at(-1) } as const;
+    const shown = { status: 'dnd', shown_text: 'Talk' } as const;
+    const choice = { choice: 'invisible', text: '', choice_until: null } as const;
+    const hidden = choose(row({ ...ended, ...shown }), ACTIVE, choice, { now, graceMs: 30_000 });
+    expect(hidden).toMatchObject({
+      status: 'online',
+      shown_text: '',
+      choice: 'invisible',
+      hidden_at: at(30),
+    });
+    const swept = sweep(row({ ...ended, ...shown }), ACTIVE, null, now);
+    const { status, shown_text } = choose(swept, ACTIVE, choice, { now, graceMs: 30_000 });
+    expect([hidden.status, hidden.shown_text]).toEqual([status, shown_text]);
+  });
+
   test('after invisible shows the user again', () => {
     const hidden = row({
       choice: 'invisible',

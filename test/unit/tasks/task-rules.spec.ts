@@ -243,6 +243,25 @@ describe('the folder of a task', () => {
 });
 
 describe('the completion of a task', () => {
+  const then = new Date('2026-05-20T10:00:00.000Z');
+
+  test.each([
+    ['earlier', then, then],
+    ['in the future', new Date('2026-06-01T12:00:01.000Z'), now],
+    ['in no year of tasks', new Date('1899-12-31T23:59:59.000Z'), now],
+  ])('has the time that a program states: %s', (_, stated, expected) => {
+    const patch = { status: 2, completed_at: stated };
+    expect(changed(create(patch)).task.completed_at).toEqual(expected);
+    expect(changed(update(patch)).task.completed_at).toEqual(expected);
+  });
+
+  test('is when the interval of the next task begins', () => {
+    const daily = { rrule: 'FREQ=DAILY;INTERVAL=3', from: 'completion' } as const;
+    const old = task({ date: '2026-05-20', recurrence: daily, time_zone: 'UTC' });
+    const { next } = changed(update({ status: 2, completed_at: then }, { task: old }));
+    expect(next?.task).toMatchObject({ date: '2026-05-23', completed_at: null, created_at: now });
+  });
+
   const recurrence = { rrule: 'FREQ=WEEKLY', from: 'schedule' } as const;
   const repeating = (change: Partial<TaskRow> = {}) =>
     task(

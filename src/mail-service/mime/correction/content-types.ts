@@ -1,6 +1,6 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import { removeComments } from '../address-list.js';
-import { charsetOfHead, splitHead, toUtf8 } from './heads.js';
+import { charsetOfHead, repairField, splitHead, toUtf8 } from './heads.js';
 
 /** A Content-Type field of a head. */
 export interface ContentTypeField {
@@ -121,6 +121,7 @@ interface Examination {
  * - A multipart without its end ends at a boundary of an outer one (RFC 2046 5.1.2): the parser compares a line with two levels only.
  * - A head without an empty line ends before its last lines that are no fields.
  * - Fields in eight bits become UTF-8.
+ * - A disposition without its type, and a quoted transfer encoding, are repaired.
  */
 export class ContentTypeCorrector extends Transform {
   private pending: Buffer = Buffer.alloc(0);
@@ -171,7 +172,8 @@ export class ContentTypeCorrector extends Transform {
       this.inHead = false;
       return !isEnd;
     }
-    const { fields, body } = splitHead(this.pending.subarray(0, end).toString('latin1'));
+    const { fields: written, body } = splitHead(this.pending.subarray(0, end).toString('latin1'));
+    const fields = written.map(repairField);
     const types = fields.flatMap((text, position) => contentTypeField(text, position) ?? []);
     this.inHead = false;
     this.isLineStart = true;

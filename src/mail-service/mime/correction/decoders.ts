@@ -235,9 +235,25 @@ abstract class WholeTextDecoder extends Transform {
   protected abstract decode(bytes: Buffer, done: TransformCallback): void;
 }
 
+const ASCII =
+  /^(?:(?:us-?|cs)?ascii|us|ansi_x3\.4-19(?:68|86)|iso_646\.irv:1991|iso646-us|iso-ir-6|(?:ibm|cp)367)$/i;
+
+/** True for a name of US-ASCII (IANA). Programs declare it for other texts, such as cron without a locale. */
+export const isAsciiName = (charset: string): boolean => ASCII.test(charset.trim());
+
+/** The name of the runtime for a character set; undefined for one that says nothing about the text. */
+export function knownCharset(charset: string): string | undefined {
+  try {
+    const { encoding } = new TextDecoder(charset.trim());
+    return isAsciiName(charset) || encoding === 'x-user-defined' ? undefined : encoding;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
- * Decodes a text without a character set that the parser knows to UTF-8: by its byte order mark, by a named set of seven bits or the
- * escapes of one, as UTF-8 where that is possible, by the `<meta>` of HTML, or else as Windows-1252, as browsers do.
+ * Decodes a text without a character set that the parser knows to UTF-8: by its byte order mark, by a named set of seven bits or of the
+ * runtime or the escapes of one, as UTF-8 where that is possible, by the `<meta>` of HTML, or else as Windows-1252, as browsers do.
  */
 export class CharsetDetector extends WholeTextDecoder {
   constructor(
@@ -304,7 +320,9 @@ function charsetOf(bytes: Buffer, declared: string, isHtml: boolean): string | u
   const isAscii = !bytes.some((byte) => byte > 127);
   const escaped = isAscii && ESCAPES.find(([escape]) => bytes.includes(escape));
   if (escaped) return escaped[1];
-  if (isAscii || isUtf8(bytes)) return undefined;
+  if (isAscii) return undefined;
+  const known = knownCharset(declared);
+  if (known !== undefined || isUtf8(bytes)) return known;
   // The bytes of the element itself are ASCII, so that it cannot be right about UTF-16.
   return named !== undefined && !/^utf-?(?:8|16)/i.test(named) ? named : 'windows-1252';
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { decodeText } from '../../../lib/content-lines/index.js';
+import { isAsciiName } from './decoders.js';
 
 /** The byte order mark that some programs write at the beginning of a file. */
 const MARK = '\xef\xbb\xbf';
@@ -45,12 +46,20 @@ export function splitHead(text: string): Head {
   return { fields: [...fields.slice(0, last + 1), '\r\n'], body };
 }
 
+const WITHOUT_DISPOSITION = /^(content-disposition[ \t]*:)(?=\s*(?:file)?name\*?\d*\*?\s*=)/i;
+const QUOTED_ENCODING = /^(content-transfer-encoding[ \t]*:\s*)"\s*([\w-]+)\s*"/i;
+
+/** A Content-Disposition with parameters only is that of an attachment; a transfer encoding is no quoted string (RFC 2045 6.1). */
+export const repairField = (field: string): string =>
+  field.replace(WITHOUT_DISPOSITION, '$1 attachment;').replace(QUOTED_ENCODING, '$1$2');
+
 const HIGH = /[\x80-\xff]/;
 const HIGHS = /[\x80-\xff]/g;
 const QUOTED_WORD = /=\?([^?\s]{1,40})\?q\?[^?]{1,1000}\?=/gi;
 const WORD = /=\?([\w:.-]{1,40})(?:\*[\w-]{1,20})?\?[bq]\?/i;
 /** Character sets in which bytes above 0x7F cannot be, or that are tried first. */
-const USELESS = /^(?:utf-?8|us-?ascii|ascii|iso-?2022.*|hz.*)$/i;
+const USELESS = /^(?:utf-?8|iso-?2022.*|hz.*)$/i;
+const isUseless = (charset: string): boolean => USELESS.test(charset) || isAsciiName(charset);
 
 /**
  * The character set of a head for fields in eight bits that are not UTF-8: that of its text, or of an encoded word. RFC 6532 permits
@@ -58,10 +67,10 @@ const USELESS = /^(?:utf-?8|us-?ascii|ascii|iso-?2022.*|hz.*)$/i;
  * @param declared by the Content-Type field
  */
 export function charsetOfHead(fields: readonly string[], declared?: string): string | undefined {
-  if (declared !== undefined && !USELESS.test(declared)) return declared;
+  if (declared !== undefined && !isUseless(declared)) return declared;
   for (const field of fields) {
     const charset = WORD.exec(field)?.[1];
-    if (charset !== undefined && !USELESS.test(charset)) return charset;
+    if (charset !== undefined && !isUseless(charset)) return charset;
   }
   return undefined;
 }

@@ -35,6 +35,7 @@ import {
   EventBatchResultResponse,
   EventChangeResponse,
   EventProposalResponse,
+  ImportWarningResponse,
 } from '../responses/event.response.js';
 
 const flag = ({ value }: { value: unknown }): unknown =>
@@ -240,4 +241,6 @@ export class EventBatchEnvelope {
   /** Operations without an error. */
   @ApiProperty({ type: 'integer', minimum: 0, example: 1 }) applied!: number;
   @ApiProperty({ type: 'integer', minimum: 0, example: 0 }) failed!: number;
+  /** In an import: what was left out of the file, such as its tasks; missing: nothing. */
+  @ApiProperty({ type: [ImportWarningResponse], required: false }) warnings?: ImportWarningResponse[];
 }

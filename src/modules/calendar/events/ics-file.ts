@@ -56,8 +56,8 @@ export class IcsFile {
   private clocks: EventClock[] = [];
   /** The VCALENDARs with their properties and VTIMEZONEs. */
   readonly calendars: Component[] = [];
-  /** Names of the other components. */
-  readonly kinds = new Set<string>();
+  /** Numbers of the other components, by name. */
+  readonly kinds = new Map<string, number>();
   /** The file ends inside a component after this number of VEVENTs; null for a whole file. */
   unfinished: { index: number; error: ICalendarError } | null = null;
   /** Instances that differ from their series, by UID, with the position of their VCALENDAR. */
@@ -91,7 +91,8 @@ export class IcsFile {
     };
     for await (const { item, calendar } of file.completeItems(finish)) {
       if (calendars.at(-1) !== calendar) calendars.push(calendar);
-      if (item.name !== 'VTIMEZONE') file.kinds.add(item.name);
+      const { kinds } = file;
+      if (item.name !== 'VTIMEZONE') kinds.set(item.name, (kinds.get(item.name) ?? 0) + 1);
       if (item.name !== 'VEVENT') continue;
       count += 1;
       if (count > MAX_FILE_EVENTS) throw new TooManyEventsError();

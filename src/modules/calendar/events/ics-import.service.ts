@@ -96,7 +96,13 @@ export class IcsImport {
         results.push(...(await this.db.tx((tx) => this.write(tx, ctx, calendarId, events))));
       if (file.unfinished) results.push(unfinishedResult(file.unfinished));
       const failed = results.filter(({ error }) => error !== null).length;
-      return JsonReply.of({ results, applied: results.length - failed, failed });
+      const warnings = leftOut(file);
+      return JsonReply.of({
+        results,
+        applied: results.length - failed,
+        failed,
+        ...(warnings.length > 0 && { warnings }),
+      });
     });
   }
 
@@ -263,6 +269,21 @@ async function opened(
     throw error;
   }
 }
+
+/** The components that are no events. */
+const OTHER_KINDS = [
+  ['VTODO', 'tasks'],
+  ['VJOURNAL', 'journals'],
+  ['VFREEBUSY', 'busy times'],
+] as const;
+
+/** What a calendar does not keep of a file, with the number of each kind. */
+const leftOut = ({ kinds }: IcsFile): ReadWarning[] =>
+  OTHER_KINDS.flatMap(([kind, name]) => {
+    const count = kinds.get(kind) ?? 0;
+    const message = `A calendar keeps events only; the ${name} of the file (${count} ${kind}) were left out.`;
+    return count === 0 ? [] : [{ code: 'not_an_event', message }];
+  });
 
 const OLDER_THAN_STORED: ReadWarning = {
   code: 'older_version',

@@ -52,6 +52,7 @@ export const WARNINGS = [
   'exceptions_cut',
   'value_too_large',
   'older_version',
+  'not_an_event',
 ] as const;
 
 /** Notes a warning. The last warning of a code counts. */

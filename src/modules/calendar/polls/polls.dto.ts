@@ -105,7 +105,7 @@ export class VoteFields {
 }
 
 export class VotePoll {
-  /** Replaces all your votes. */
+  /** Replaces all your votes. Different answers to one option are rejected. */
   @Entries(VoteFields, MAX_OPTIONS) votes!: VoteFields[];
 
   @Optional() @Text(2000, { example: 'After lunch is better' }) comment?: string;

@@ -104,6 +104,18 @@ interface NamedParticipant {
   required?: boolean;
 }
 
+/** The answers by option. @throws ApiError 422 for different answers to one option */
+function answersOf(votes: VotePoll['votes']): Map<string, VotePoll['votes'][number]['answer']> {
+  const answers: ReturnType<typeof answersOf> = new Map();
+  for (const [n, { option_id: id, answer }] of votes.entries()) {
+    const option = id.toLowerCase();
+    if ((answers.get(option) ?? answer) !== answer)
+      throw fieldError(`votes.${n}.answer`, 'contradiction', 'contradicts another answer to this option');
+    answers.set(option, answer);
+  }
+  return answers;
+}
+
 /** Polls about the time of a meeting: create, read, vote. */
 @Injectable()
 export class PollsService {
@@ -174,7 +186,7 @@ export class PollsService {
     return { poll: await this.present(ctx, await this.readPoll(this.db, ctx, id), zone) };
   }
 
-  /** Replaces the votes of the caller. @throws ApiError 404; 409 `poll_closed`; 422 `unknown_option` */
+  /** Replaces the votes of the caller. @throws ApiError 404; 409 `poll_closed`; 422 `unknown_option`, and for contradicting votes */
   async vote(ctx: RequestContext, id: string, body: Checked<VotePoll>): Promise<PollEnvelope> {
     const record = await this.db.tx(async (tx) => {
       const poll = await this.lockPoll(tx, ctx, id);
@@ -182,7 +194,7 @@ export class PollsService {
       if (statusOf(poll) !== 'open') throw PollErrors.pollClosed.with();
       const me = poll.participants.find(({ user_id: userId }) => userId === ctx.userId) as VoterRow;
       const optionIds = new Set(poll.options.map((option) => option.id));
-      const byOption = new Map(votes.map(({ option_id: option, answer }) => [option.toLowerCase(), answer]));
+      const byOption = answersOf(votes);
       for (const [option, answer] of byOption) {
         if (!optionIds.has(option)) throw PollErrors.unknownOption.with();
         if (answer === 'if_needed' && !poll.allow_if_needed)

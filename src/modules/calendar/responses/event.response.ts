@@ -301,7 +301,8 @@ export class ImportWarningResponse {
    * stands for them. `invalid_duration`: the duration, or the end, was ignored. `invalid_date`: dates of RDATE or EXDATE, or instances,
    * were ignored. `rule_repaired`: a rule was read without a part that RFC 5545 does not allow. `exceptions_cut`: EXRULE excludes more dates
    * than an event keeps. `value_too_large`: the named properties were shortened, or left out. `older_version`: the import takes another
-   * event of the file with this UID, or keeps an edit that is later than the file.
+   * event of the file with this UID, or keeps an edit that is later than the file. `not_an_event`, of the whole file: its tasks, journals or
+   * busy times were left out.
    */
   @ApiProperty({
     enum: WARNINGS,

@@ -60,13 +60,24 @@ export function refresh(row: PresenceRow, devices: OpenDevices, now: Date): Pres
   return { ...withActivity(row, devices.activeAt, now), status, shown_text: text };
 }
 
+/** Removes a choice that has ended. */
+const settled = (row: PresenceRow): PresenceRow => ({
+  ...row,
+  choice: null,
+  text: '',
+  choice_until: null,
+  due_at: null,
+});
+
 /** Stores the choice of a user. @param graceMs after which an invisible user is shown as offline */
 export function choose(
-  row: PresenceRow,
+  stored: PresenceRow,
   devices: OpenDevices,
   choice: Choice,
   { now, graceMs }: { now: Date; graceMs: number },
 ): PresenceRow {
+  // What has ended without a sweep must not be frozen as what others see of an invisible user.
+  const row = isOver(stored.choice_until, now) ? settled(refresh(stored, devices, now)) : stored;
   const isInvisible = choice.choice === 'invisible';
   const hiddenAt = isHidden(row, now) ? row.hidden_at : new Date(now.getTime() + graceMs);
   const chosen = {
@@ -93,6 +104,6 @@ export function sweep(
   const seen = refresh(withActivity(row, expiredAt, now), devices, now);
   if (!isOver(row.due_at, now)) return seen;
   return isOver(row.choice_until, now)
-    ? { ...seen, choice: null, text: '', choice_until: null, due_at: null }
+    ? settled(seen)
     : { ...seen, due_at: earliest(row.choice_until, pending(row.shown_until, now)) };
 }

@@ -33,14 +33,15 @@ const OF_OCCURRENCE = ['CREATED', 'COMPLETED', 'PERCENT-COMPLETE', 'STATUS', 'RR
 
 /**
  * The next occurrence of a repeating task that is completed, by the rule and by the excluded, added and changed dates that programs stored.
+ * @param completedAt when the task was completed
  * @returns null when the series has ended
  */
-export function followingOccurrence(task: TaskRow, now: Date): Occurrence | null {
+export function followingOccurrence(task: TaskRow, completedAt: Date): Occurrence | null {
   const { recurrence, date, due_at: dueAt, time_zone: timeZone, icalendar: kept } = task;
   if (recurrence === null || date === null) return null;
   const repeating = { ...recurrence, timeZone, date, dueAt };
   const { scheduled, start, hour } = recurrence;
-  if (kept === null) return nextOccurrence(repeating, now);
+  if (kept === null) return nextOccurrence(repeating, completedAt);
   const todo = storedTodo(kept);
   const { clock, length } = seriesClock(task, todo, clockOf(kept.others, task.time_zone));
   const { excluded, closed, open, added } = datesOf(todo, kept.others, clock);
@@ -51,7 +52,11 @@ export function followingOccurrence(task: TaskRow, now: Date): Occurrence | null
     isMoved && scheduled !== undefined
       ? { ...repeating, ...scheduledAt(scheduled, dueAt && (hour ?? start.slice(10)), timeZone) }
       : repeating;
-  const next = nextOccurrence(current, now, { length, passed: InstanceMap.union(excluded, closed), added });
+  const next = nextOccurrence(current, completedAt, {
+    length,
+    passed: InstanceMap.union(excluded, closed),
+    added,
+  });
   const override = next?.nominal && open.get(next.nominal.instance);
   const moved = override && dueIn(override);
   return next && moved ? { ...next, ...dateOf(moved, clock) } : next;

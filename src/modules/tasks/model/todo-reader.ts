@@ -80,7 +80,8 @@ export function readTodo(series: Component, others: readonly Component[], clock:
   if (date !== null && !isCalendarDay(date))
     throw new ICalendarError('invalid_value', 'DUE must be in the years 1900 to 9999', 'DUE');
   const description = textOf(todo, 'DESCRIPTION') ?? '';
-  const completed = propertyOf(todo, 'COMPLETED');
+  const stated = status === 'done' ? propertyOf(todo, 'COMPLETED') : undefined;
+  const completed = stated && momentOf(stated, clock);
   const from = textOf(todo, 'X-WORKSPACE-REPEAT-FROM')?.trim().toUpperCase();
   return {
     title: titleOf(todo),
@@ -96,8 +97,7 @@ export function readTodo(series: Component, others: readonly Component[], clock:
     reminders: remindersOf(todo, clock),
     url: urlOf(todo),
     createdAt: null,
-    completedAt:
-      status === 'done' && completed ? instantText(momentOf(completed, clock)?.instant ?? 0) : null,
+    completedAt: completed ? instantText(completed.instant) : null,
     place,
     isOver: end !== null,
   };

@@ -87,7 +87,13 @@ export class TaskResourceWrites {
     const kept = keptOf(todo, values, { ...values, completedAt: null, zone });
     const fields = await this.inputs.fields(ctx, input);
     const recurrence = fields.recurrence && { ...fields.recurrence, ...values.place };
-    const patch = { ...fields, ...(recurrence && { recurrence }), uid: todo.uid, icalendar: stored(kept) };
+    const patch = {
+      ...fields,
+      ...(recurrence && { recurrence }),
+      ...completionOf(values),
+      uid: todo.uid,
+      icalendar: stored(kept),
+    };
     const id = uuidv7();
     await this.db.tx(async (tx) => {
       await this.uids.lock(tx, ctx.tenantId, folderId, todo.uid);
@@ -170,6 +176,7 @@ export class TaskResourceWrites {
     return {
       ...patch,
       ...(recurrence && { recurrence }),
+      ...(next.completedAt !== before.completedAt && completionOf(next)),
       ...(!isKept && { icalendar: stored(kept) }),
     };
   }
@@ -194,6 +201,10 @@ const commandOf = ({ userId }: RequestContext, { id, revision }: TaskResourceRow
   userId,
   base: revision,
 });
+
+/** The time of the completion that a text states. */
+const completionOf = ({ completedAt }: TodoValues): Pick<TaskPatch, 'completed_at'> =>
+  completedAt === null ? {} : { completed_at: new Date(completedAt) };
 
 /** Null where there is nothing to store. */
 const stored = (kept: KeptTodo): KeptTodo | null => (isDeepStrictEqual(kept, NOTHING_KEPT) ? null : kept);

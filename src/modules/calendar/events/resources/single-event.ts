@@ -42,7 +42,7 @@ async function read(text: Uint8Array, zone: string): Promise<FileEvent> {
     if (calendars.length === 0) throw new ICalendarError('invalid_value', 'The text has no VCALENDAR');
     if (calendars.some((calendar) => propertyOf(calendar, 'METHOD')))
       throw problem(method, 'The text must not have a METHOD.');
-    const others = [...kinds].filter((kind) => kind !== 'VEVENT');
+    const others = [...kinds.keys()].filter((kind) => kind !== 'VEVENT');
     if (others.length > 0)
       throw kinds.size > 1
         ? problem(severalKinds, 'The text must not have components of several kinds.')

@@ -30,6 +30,8 @@ export interface TaskPatch {
   status?: number;
   /** A task that is done is open again. */
   reopen?: true;
+  /** When a program completed the task; missing: now. */
+  completed_at?: Date;
   /** Index in `PRIORITIES`. */
   priority?: number;
   group?: string | null;
@@ -52,7 +54,8 @@ export interface TaskPatch {
   icalendar?: KeptTodo | null;
 }
 
-const MIN_DUE = new Date('1900-01-01T00:00:00Z');
+/** The earliest time that a task states. */
+export const MIN_DUE = new Date('1900-01-01T00:00:00Z');
 const MAX_DUE = new Date('9999-12-31T23:59:59.999Z');
 
 /** Applies a patch without its folder. Notes among the references link back when they did before or when the caller may edit them. */

@@ -3,7 +3,7 @@ import { inactiveUsers, noDate, TaskErrors, unknownFolder } from '../../tasks.dt
 import type { StoredRecurrence, TaskRole } from '../../tasks.schema.js';
 import { followingOccurrence, nextTodo } from '../next-todo.js';
 import { type Occurrence, withoutLastDay } from '../task-recurrence.js';
-import { changesOf, mergeTask, stillKept, type TaskPatch } from './task-merge.js';
+import { changesOf, mergeTask, MIN_DUE, stillKept, type TaskPatch } from './task-merge.js';
 import { DONE, mayWrite, type TaskChange, type TaskEvent, type TaskRow } from './task-row.js';
 import { momentsOf } from './task-times.js';
 
@@ -148,7 +148,7 @@ export function createTask(facts: NewTaskFacts, command: CreateCommand): TaskCha
   const task = mergeTask(emptyTask(command, facts), patch);
   const error = rejectContent(task, facts);
   if (error) return error;
-  task.completed_at = task.status === DONE ? now : null;
+  task.completed_at = task.status === DONE ? completionIn(patch, now) : null;
   Object.assign(task, momentsOf(task, now));
   return {
     ...PLAIN,
@@ -175,7 +175,7 @@ export function updateTask(facts: TaskFacts, command: UpdateCommand): Decision {
   const changes = changesOf(old, task);
   if (Object.keys(changes).length === 0) return 'unchanged';
   const isCompleted = task.status === DONE && old.status !== DONE;
-  if (isCompleted) task.completed_at = now;
+  if (isCompleted || patch.completed_at) task.completed_at = completionIn(patch, now);
   if (task.status !== DONE) task.completed_at = null;
   const withdrawn = task.status === DONE ? null : facts.untouchedNext;
   if (withdrawn) task.next_task_id = null;
@@ -235,6 +235,10 @@ export function trashTask(facts: TaskFacts, command: TrashCommand): Decision {
   };
 }
 
+/** The time of a completion, of which a program tells when it was online again. One in the future is that of a wrong clock. */
+const completionIn = ({ completed_at: stated }: TaskPatch, now: Date): Date =>
+  stated && stated >= MIN_DUE && stated < now ? stated : now;
+
 function rejectWriter({ role }: TaskFacts, needed: 'editor' | 'owner'): ApiError | null {
   if (role === null) return TaskErrors.notFound.with();
   return (needed === 'owner' ? role === 'owner' : mayWrite(role)) ? null : Errors.forbidden.with();
@@ -273,7 +277,7 @@ function activityOf(old: TaskRow, task: TaskRow): string {
 
 /** The next occurrence of a task that is being completed; null for a task that does not repeat, and at the end of its series. */
 function followUp(task: TaskRow, { userId, nextId }: UpdateCommand, now: Date): TaskChange | null {
-  const next = followingOccurrence(task, now);
+  const next = followingOccurrence(task, task.completed_at ?? now);
   return next && repeatTask(task, next, { id: nextId, userId, now });
 }
 
