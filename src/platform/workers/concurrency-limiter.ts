@@ -57,7 +57,8 @@ export interface Lease {
  */
 export class ConcurrencyLimiter {
   private readonly free: number[] = [];
-  private readonly waiting = new Set<Waiter>();
+  /** No `Set`: see `LoopWatch`. */
+  private readonly waiting: Waiter[] = [];
   private readonly workspaces = new UsageTable();
   private readonly users = new UsageTable();
   private readonly others: Usage = { running: 0, waiting: 0, last: 0 };
@@ -98,7 +99,7 @@ export class ConcurrencyLimiter {
     signal?.throwIfAborted();
     const usages = this.usagesOf(ownerOfWork());
     if (this.running < this.limit && this.mayRun(usages)) return this.begin(usages);
-    if (this.waiting.size >= this.queue || this.isQueueShareFull(usages)) throw new QueueFullError();
+    if (this.waiting.length >= this.queue || this.isQueueShareFull(usages)) throw new QueueFullError();
     return this.wait(usages, signal);
   }
 
@@ -124,7 +125,7 @@ export class ConcurrencyLimiter {
 
   /** Number of waiting tasks. */
   get pending(): number {
-    return this.waiting.size;
+    return this.waiting.length;
   }
 
   /** Number of running tasks. */
@@ -135,22 +136,21 @@ export class ConcurrencyLimiter {
   /** Rejects waiting and new tasks. Running tasks continue. */
   close(): void {
     this.closed = true;
-    for (const waiter of this.waiting) waiter.reject(new ClosedError());
-    this.waiting.clear();
+    for (const waiter of this.waiting.splice(0)) waiter.reject(new ClosedError());
   }
 
   private async wait(usages: Usages | undefined, signal: AbortSignal | undefined): Promise<Lease> {
     const { promise, resolve, reject } = Promise.withResolvers<Lease>();
     const waiter: Waiter = { usages, start: resolve, reject };
     const leave = (reason: unknown): void => {
-      this.waiting.delete(waiter);
+      this.removeWaiting(waiter);
       reject(reason);
     };
     const abort = (): void => leave(signal?.reason);
     const { maxWaitMs } = this;
     const timer =
       maxWaitMs === undefined ? undefined : setTimeout(() => leave(new QueueFullError()), maxWaitMs);
-    this.waiting.add(waiter);
+    this.waiting.push(waiter);
     this.count(usages, 'waiting', 1);
     signal?.addEventListener('abort', abort, { once: true });
     try {
@@ -187,9 +187,14 @@ export class ConcurrencyLimiter {
     while (this.running < this.limit) {
       const next = this.next();
       if (!next) return;
-      this.waiting.delete(next);
+      this.removeWaiting(next);
       next.start(this.begin(next.usages));
     }
+  }
+
+  private removeWaiting(waiter: Waiter): void {
+    const place = this.waiting.indexOf(waiter);
+    if (place >= 0) this.waiting.splice(place, 1);
   }
 
   private next(): Waiter | undefined {
