@@ -212,6 +212,7 @@ const ecuador = [
 
 const GH_ACT =
   'Public Holidays and Commemorative Days (Amendment) Act 2025 of Ghana, and the notices of the Ministry of the Interior of June and July 2025';
+const GH_NOTICES = 'Notices of the Ministry of the Interior of Ghana of January and March 2026';
 const ghana = [
   // In 2025 the Ministry moved the day.
   added('GH', { en: 'Republic Day' }, ['2025-07-04', ...yearly('07-01', 2026)], GH_ACT),
@@ -223,6 +224,8 @@ const ghana = [
     reviewed: '2026-11-30',
   })),
   added('GH', { en: 'Shaqq Day' }, (days) => from(shifted(days.datesOf(EID), 1), '2026'), GH_ACT),
+  added('GH', { en: 'Shaqq Day (substitute day)' }, ['2026-03-23'], GH_NOTICES),
+  moved('GH', 'Constitution Day', '2026-01-07', '2026-01-09', GH_NOTICES),
 ];
 
 const CR_CODE = 'Labour Code of Costa Rica, article 148';
@@ -260,6 +263,7 @@ const costaRica = [
     ['Gesta Heroica de Juan Santamaría', '2023-04-11', '2023-04-10'],
     ['Guanacaste Day', '2023-07-25', '2023-07-24'],
     ["Mother's Day", '2023-08-15', '2023-08-14'],
+    ['Gesta Heroica de Juan Santamaría', '2024-04-11', '2024-04-15'],
   ].map(([name, date, target]) => moved('CR', name, date, target, CR_MONDAYS)),
 ];
 

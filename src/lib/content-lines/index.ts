@@ -58,6 +58,23 @@ export function decodeText(bytes: string, charset?: string): string {
   }
 }
 
+/** Encodings of one byte a character. */
+const SINGLE_BYTES = /^(?:iso-8859-|windows-|koi8-|ibm866|macintosh|x-mac-)/;
+
+/**
+ * Decodes by the charset that a sender states for a whole file. Programs state charsets of one byte a character without looking: UTF-8 wins over
+ * these, because their texts are hardly ever UTF-8.
+ */
+export function decodeStated(bytes: string, charset: string | undefined): string {
+  if (charset === undefined || !SINGLE_BYTES.test(decoderFor(charset)?.encoding ?? ''))
+    return decodeText(bytes, charset);
+  try {
+    return strictUtf8.decode(Buffer.from(bytes, 'latin1'));
+  } catch {
+    return decodeText(bytes, charset);
+  }
+}
+
 /** U+FFFD, in place of bytes that are no character. */
 const DAMAGED = 0xfffd;
 
@@ -89,16 +106,23 @@ function shifts(charset: string | undefined): boolean {
 /** Charsets that need no name: a text in UTF-16 has a byte order mark, and `decodeText` detects the others. */
 const DETECTED: ReadonlySet<string> = new Set(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252']);
 
+const namedIn = (contentType: string | undefined): string | undefined =>
+  /;\s*charset\s*=\s*"?([^\s;"]{1,40})/i.exec(contentType ?? '')?.[1];
+
 /**
  * The charset of a content type (RFC 5545, 8.1) if `decodeText` needs it. Undefined for one that it detects, because programs state UTF-8 and
  * Latin-1 without looking, and for one that this runtime does not know.
  */
 export function charsetOf(contentType: string | undefined): string | undefined {
-  const named = /;\s*charset\s*=\s*"?([^\s;"]{1,40})/i.exec(contentType ?? '')?.[1];
+  const named = namedIn(contentType);
   if (named === undefined || isSevenBits(named)) return named;
   const encoding = decoderFor(named)?.encoding;
   return encoding === undefined || DETECTED.has(encoding) ? undefined : named;
 }
+
+/** Whether a content type states a charset of Western Europe, which `charsetOf` leaves to `decodeText`. */
+export const isWestern = (contentType: string | undefined): boolean =>
+  decoderFor(namedIn(contentType) ?? 'utf-8')?.encoding === 'windows-1252';
 
 /** Whether a text begins with a byte order mark, which states its charset more reliably than its sender does. */
 export const hasByteOrderMark = (bytes: Uint8Array): boolean =>

@@ -1,5 +1,5 @@
 import { TextDecoder } from 'node:util';
-import { decodeQuotedPrintable, decodeText, hasByteOrderMark } from '../content-lines/index.js';
+import { decodeQuotedPrintable, decodeStated, decodeText, hasByteOrderMark } from '../content-lines/index.js';
 import { type Component, ICalendarError, parseProperty, type Property } from './component.js';
 import { isVCalendar, upgradeItem } from './vcalendar.js';
 
@@ -115,7 +115,7 @@ export class LineReader {
 }
 
 function textOf(bytes: Buffer, charset: string | undefined): string {
-  if (charset !== undefined) return decodeText(bytes.toString('latin1'), charset);
+  if (charset !== undefined) return decodeStated(bytes.toString('latin1'), charset);
   const text = bytes.toString('utf8');
   return text.includes('\uFFFD') ? decodeText(bytes.toString('latin1')) : text;
 }
@@ -199,7 +199,9 @@ function decode(property: Property, encoding: string, charset: string | undefine
     encoding === 'QUOTED-PRINTABLE'
       ? decodeQuotedPrintable(property.value)
       : Buffer.from(property.value, 'base64').toString('latin1');
-  property.value = decodeText(bytes, valueOf(property, 'CHARSET') ?? charset).replaceAll(/\r\n?|\n/g, '\\n');
+  const own = valueOf(property, 'CHARSET');
+  const text = own === undefined ? decodeStated(bytes, charset) : decodeText(bytes, own);
+  property.value = text.replaceAll(/\r\n?|\n/g, '\\n');
   property.parameters = property.parameters.filter(
     ({ name }) => name !== 'ENCODING' && name !== 'CHARSET' && !ENCODINGS.has(name),
   );

@@ -425,11 +425,19 @@ function zoneOfOffset(offset: number): string | null {
   if (offset === 0) return 'UTC';
   const hours = offset / 3600;
   if (Number.isInteger(hours)) return canonicalZone(`Etc/GMT${hours > 0 ? '-' : '+'}${Math.abs(hours)}`);
-  const fixed = [...LARGE_ZONES, ...Object.values(WINDOWS_ZONES)].find((name) => {
-    const changes = Zone.of(name).transitionsBetween(Date.now() / 1000, Date.now() / 1000 + 370 * 86_400);
-    return changes.length === 0 && standardOffset(name) === offset;
-  });
-  return fixed ?? null;
+  fixed ??= fixedZones();
+  return fixed.get(offset) ?? null;
+}
+
+let fixed: ReadonlyMap<number, string> | undefined;
+
+/** Zones without changes in the next year, by their offsets. */
+function fixedZones(): Map<number, string> {
+  const now = Date.now() / 1000;
+  const all = [...LARGE_ZONES, ...Object.values(WINDOWS_ZONES)];
+  const found = all.filter((name) => Zone.of(name).transitionsBetween(now, now + 370 * 86_400).length === 0);
+  // The first zone of an offset wins.
+  return new Map(found.toReversed().map((name) => [standardOffset(name), name]));
 }
 
 /** Names of a zone without a name, such as `Customized Time Zone` of Exchange. */

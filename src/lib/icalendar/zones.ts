@@ -72,12 +72,50 @@ export class CalendarZones {
   }
 }
 
+/** The rules of offsets. Names have offsets of whole minutes, up to 14 hours. */
+const offsetRules = new Map<number, ZoneRules>();
+
 /** The zone of a name that states an offset which no IANA zone has all year: as a VTIMEZONE with this offset. */
 function zoneOfOffset(tzid: string, around: number): ResolvedZone | null {
   const offset = offsetOfTitle(plainName(tzid));
   if (offset === null) return null;
+  const rules = offsetRules.get(offset) ?? rulesOfOffset(offset);
+  offsetRules.set(offset, rules);
+  return { kind: 'rules', rules, nearest: nearestOfOffset(offset, around) };
+}
+
+/** Large zones with the lengths, in seconds, of their offsets in a year that begins at the key. */
+const yearsOfZones = new Map<number, { name: string; offsets: [length: number, offset: number][] }[]>();
+const MAX_YEARS = 16;
+
+/** The large zone whose offsets differ from one offset for the shortest time, as `zoneOfRules` finds it. */
+function nearestOfOffset(offset: number, around: number): string {
+  let [nearest, least] = ['UTC', Number.POSITIVE_INFINITY];
+  for (const { name, offsets } of zonesOfYear(Math.floor(around / YEAR) * YEAR)) {
+    const apart = offsets.reduce((sum, [length, each]) => sum + length * Math.abs(each - offset), 0);
+    if (apart < least) [nearest, least] = [name, apart];
+  }
+  return nearest;
+}
+
+function zonesOfYear(from: number) {
+  const known = yearsOfZones.get(from);
+  if (known) return known;
+  const to = from + COMPARED_WEEKS * WEEK;
+  const found = LARGE_ZONES.map((name) => {
+    const zone = Zone.of(name);
+    const edges = [from, ...zone.transitionsBetween(from, to).map(({ at }) => at)];
+    const offsets = edges.map((at, n): [number, number] => [(edges[n + 1] ?? to) - at, zone.offsetAt(at)]);
+    return { name, offsets };
+  });
+  if (yearsOfZones.size >= MAX_YEARS) yearsOfZones.clear();
+  yearsOfZones.set(from, found);
+  return found;
+}
+
+function rulesOfOffset(offset: number): ZoneRules {
   const text = formatOffset(offset);
-  const rules = new ZoneRules(
+  return new ZoneRules(
     component(
       'VTIMEZONE',
       [],
@@ -90,7 +128,6 @@ function zoneOfOffset(tzid: string, around: number): ResolvedZone | null {
       ],
     ),
   );
-  return { kind: 'rules', rules, nearest: zoneOfRules(rules, around, null).nearest };
 }
 
 /** TZID of a VTIMEZONE is escaped text; some clients escape the parameter too. */

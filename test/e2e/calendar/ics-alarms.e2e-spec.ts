@@ -66,15 +66,29 @@ describe('alarms of imported iCalendar events', () => {
     ],
     ['absolute, of days', 'TRIGGER;VALUE=DATE-TIME:20260301T230000Z', ['DTSTART;VALUE=DATE:20260302'], null],
     ['after the start', 'TRIGGER:PT5M', MORNING, null],
-    ['that is none', 'TRIGGER:-PT15M', MORNING, null, 'NONE'],
+    ['in the morning of a day', 'TRIGGER:PT9H', ['DTSTART;VALUE=DATE:20260302'], null],
+    ['months before', 'TRIGGER:-P60D', MORNING, null],
     ['with an invalid trigger', 'TRIGGER:soon', MORNING, null],
-  ])('an alarm %s', async (name, trigger, times, minutes, action = 'DISPLAY') => {
-    const { reminders } = await imported(name, ...times, ...alarm(trigger, action));
+  ])('an alarm %s', async (name, trigger, times, minutes) => {
+    const { reminders } = await imported(name, ...times, ...alarm(trigger));
     const overrides = minutes === null ? [] : [{ method: 'popup', minutes }];
-    expect(reminders).toMatchObject({ use_default: false, overrides });
+    // An alarm that no reminder expresses does not state that there are none.
+    expect(reminders).toMatchObject({ use_default: minutes === null, overrides });
   });
 
-  test('only an event without any alarm has the reminders of the calendar', async () => {
+  test('an alarm of a place stands for the reminders of the calendar', async () => {
+    const place = alarm('TRIGGER;VALUE=DATE-TIME:19760401T005545Z').toSpliced(
+      3,
+      0,
+      'X-APPLE-PROXIMITY:ARRIVE',
+    );
+    expect((await imported('place', ...MORNING, ...place)).reminders).toEqual({
+      use_default: false,
+      overrides: [],
+    });
+  });
+
+  test('an event has the reminders of the calendar unless it states that it has none', async () => {
     expect((await imported('bare', ...MORNING)).reminders.use_default).toBe(true);
     // Apple's "None".
     const apple = alarm('TRIGGER;VALUE=DATE-TIME:19760401T005545Z', 'NONE');

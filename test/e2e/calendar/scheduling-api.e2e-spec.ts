@@ -270,6 +270,7 @@ describe('scheduling operations', () => {
     // The random uploads above may have cancelled the event and created it again.
     expect(new Set(created.messages.map(({ uid }: any) => uid))).toEqual(new Set(['upload@far.example']));
     expect((await bob.api.get(`${base}/messages?since=2099-01-01T00:00:00Z`)).body.messages).toEqual([]);
+    expect((await bob.api.get(`${base}/messages?since=2099-01-01t00:00:00z`)).body.messages).toEqual([]);
     expect((await bob.api.get(`${base}/messages?since=soon`)).status).toBe(422);
     expect((await bob.api.get(`${base}/messages/${ann.id}`)).body.error).toBe('not_found');
     expect((await mallory.api.get(`${base}/messages/${messages[0].id}`)).status).toBe(404);

@@ -16,6 +16,9 @@ const CASES: [charset: string, bytes: number[], text: string][] = [
   // What programs state without looking, and what nobody knows, is detected.
   ['utf-8', [0xe9], 'é'],
   ['iso-8859-1', [0xc3, 0xa9], 'é'],
+  ['iso-8859-15', [0xc3, 0xa9], 'é'],
+  ['windows-1250', [0xc5, 0x81, 0xc3, 0xb3], 'Łó'],
+  ['windows-1251', [0xd0, 0x9f, 0xd1, 0x80], 'Пр'],
   ['us-ascii', [0xc3, 0xa9], 'é'],
   ['x-no-such-charset', [0xc3, 0xa9], 'é'],
 ];
@@ -109,5 +112,38 @@ describe('the charset of a content type', () => {
     expect(
       await put('addressbooks', cardFile('stored', bytes), 'text/vcard; charset=windows-1251'),
     ).toContain(`FN:${text}`);
+  });
+
+  test('is applied once to a contact that a program stores, whatever its properties state', async () => {
+    const home = dav.home('addressbooks');
+    const { text: found } = await dav.propfind(home, '<D:resourcetype/>', '1');
+    const book = valuesOf(found, 'D:href').find((href) => href !== home);
+    const stored = async (name: string, type: string, ...lines: [before: string, bytes: number[]][]) => {
+      const parts = lines.flatMap(([before, bytes]) => [
+        Buffer.from(before),
+        Buffer.from(bytes),
+        Buffer.from('\r\n'),
+      ]);
+      const card = Buffer.concat([
+        Buffer.from(`BEGIN:VCARD\r\nVERSION:2.1\r\nUID:${name}\r\n`),
+        ...parts,
+        Buffer.from('END:VCARD\r\n'),
+      ]);
+      const headers = { 'content-type': `text/vcard; charset=${type}` };
+      const { status } = await dav.send('PUT', `${book}${name}.vcf`, card as never, headers);
+      return status === 201 ? (await dav.send('GET', `${book}${name}.vcf`)).text : String(status);
+    };
+    const cyrillic = await stored(
+      'own-1251',
+      'windows-1251',
+      ['FN;CHARSET=windows-1251:', [0xcf, 0xf0, 0xe8]],
+      ['TITLE;CHARSET=KOI8-R;ENCODING=QUOTED-PRINTABLE:=F0=D2=C9', []],
+    );
+    expect(cyrillic).toContain('FN:При\r\n');
+    expect(cyrillic).toContain('TITLE:При\r\n');
+    expect(await stored('latin', 'iso-8859-1', ['FN:', [0x5a, 0xe9]])).toContain('FN:Zé\r\n');
+    expect(await stored('latin-utf8', 'iso-8859-1', ['FN:', [0x5a, 0xc3, 0xa9]])).toContain('FN:Zé\r\n');
+    const long = Array.from({ length: 300_000 }, () => 0x61);
+    expect(await stored('long', 'hz', ['FN:', [0x61]], ['NOTE:', long])).toBe('413');
   });
 });

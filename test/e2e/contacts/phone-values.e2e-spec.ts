@@ -134,6 +134,25 @@ describe('values of contacts on devices and here', () => {
     expect((await list()).map(({ uid }) => uid)).toEqual(uids);
   });
 
+  test('people with one uid keep their contacts in a file of another order', async () => {
+    const person = (name: string, ...lines: string[]): string => vcard('3.0', `FN:${name}`, ...lines);
+    const ada = person('Ada One', 'TEL:601000001');
+    const bob = person('Bob Two', 'TEL:601000002');
+    await send(ada + bob);
+    const before = (await list()).map(({ full_name, external_id }) => [full_name, external_id]).toSorted();
+    expect(await send(bob + ada)).toMatchObject({ created: 0, unchanged: 2 });
+    // A changed card, and a person whom no contact has, before the one who has the uid.
+    expect(await send(person('Bob Two', 'TEL:601000009') + ada)).toMatchObject({ created: 0, updated: 1 });
+    expect(await send(person('Cid Three', 'TEL:601000003') + ada + bob)).toMatchObject({ created: 1 });
+    const after = (await list()).map(({ full_name, external_id }) => [full_name, external_id]).toSorted();
+    expect(after).toEqual([...before, ['Cid Three', expect.any(String)]]);
+  });
+
+  test('a first card without a name and a number is that of any person with its uid', async () => {
+    await send(vcard('3.0', 'NOTE:') + vcard('3.0', 'FN:Ada One', 'TEL:601000001'));
+    expect((await list()).map(({ full_name: name }) => name)).toEqual(['Ada One']);
+  });
+
   test('groups and parameters come back, and are removed with their value', async () => {
     await send(
       vcard(

@@ -107,6 +107,23 @@ describe('properties of CalDAV programs', () => {
       expect(await read(to)).not.toContain('alarm-1');
     });
 
+    test('that are no reminders stand for those of the calendar, until the user takes these back', async () => {
+      const to = `${path}late.ics`;
+      const late = vevent('late', 'SUMMARY:Late', ...MORNING, ...alarm('ACTION:DISPLAY', 'TRIGGER:PT5M'));
+      expect(await put(to, calendarOf(...late))).toBe(201);
+      const { id: eventId, reminders } = await event('late');
+      expect(reminders).toEqual({ use_default: false, overrides: [] });
+      const url = `/calendar/${id}/events/${eventId}`;
+      const useDefault = { reminders: { use_default: true, overrides: [] } };
+      expect((await ann.api.put(url, useDefault)).status).toBe(200);
+      const text = await read(to);
+      expect(text).toContain('TRIGGER:PT5M');
+      expect(await put(to, text.replace('SUMMARY:Late', 'SUMMARY:Later'))).toBe(204);
+      expect(await event('late')).toMatchObject({ title: 'Later', ...useDefault });
+      expect(await put(to, text.replace('TRIGGER:PT5M', 'TRIGGER:PT6M'))).toBe(204);
+      expect((await event('late')).reminders.use_default).toBe(false);
+    });
+
     test('a dismissal reaches the other devices, and concerns no other user', async () => {
       const to = `${path}dismissed.ics`;
       const people = [`ORGANIZER:mailto:${ann.email}`, `ATTENDEE;PARTSTAT=NEEDS-ACTION:mailto:${bob.email}`];

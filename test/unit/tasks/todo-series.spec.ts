@@ -100,6 +100,16 @@ describe('instances of repeating tasks (RFC 4791, 9.6.5 and 9.9)', () => {
     expect(occursIn(text, clock, days('2026-03-09', '2026-03-10'))).toBe(false);
   });
 
+  test('of a zone that no IANA zone equals lack those that it excludes or closes', () => {
+    const text = todoOf(
+      ['DUE;TZID=-0330:20260302T090000', 'RRULE:FREQ=WEEKLY;COUNT=3', 'EXDATE;TZID=-0330:20260309T090000'],
+      ['RECURRENCE-ID;TZID=-0330:20260302T090000', 'DUE;TZID=-0330:20260302T090000', 'STATUS:COMPLETED'],
+    );
+    const due = expanded(text, '2026-03-01', '2026-04-01')?.map((lines) => lines.join().slice(0, 12));
+    expect(due).toEqual(['DUE:20260302', 'DUE:20260316']);
+    expect(readTodo(text.todo, text.others, clock).date).toBe('2026-03-16');
+  });
+
   test('are where a change has moved them', () => {
     const text = todoOf(weekly, [
       'SUMMARY:Water later',

@@ -1,7 +1,7 @@
 import { decodeParameter } from '../../content-lines/index.js';
 import { VcardError } from '../card.js';
 import { cleanText, MEDIA_FAMILY } from '../values.js';
-import { decodeQuotedPrintable, decodeText, isText } from '../../content-lines/index.js';
+import { decodeQuotedPrintable, decodeStated, decodeText, isText } from '../../content-lines/index.js';
 
 /** One content line of a card, decoded. */
 export interface Property {
@@ -201,17 +201,20 @@ function parseLine(
 ): Property | undefined {
   const { group, name, params } = parseHeader(header, isOld, stated);
   if (!/^[A-Z0-9-]+$/.test(name)) return undefined;
-  const charset = params.first('CHARSET') ?? stated;
+  const own = params.first('CHARSET');
+  const charset = own ?? stated;
+  const decode = (bytes: string): string =>
+    own === undefined ? decodeStated(bytes, stated) : decodeText(bytes, own);
   for (const used of ['CHARSET', 'ENCODING']) params.delete(used);
   const property: Property = { group, name, params, value: '', binary: null, nested: null };
-  if (line.nested?.length) return { ...property, nested: decodeText(line.nested.join('\n'), charset) };
+  if (line.nested?.length) return { ...property, nested: decode(line.nested.join('\n')) };
   if (line.encoding === 'base64') {
     const binary = Buffer.from(text, 'base64');
     if (MEDIA_FAMILY.has(name) || !isText(binary, charset)) return { ...property, binary };
-    return { ...property, value: oneLine(decodeText(binary.toString('latin1'), charset)) };
+    return { ...property, value: oneLine(decode(binary.toString('latin1'))) };
   }
   const bytes = line.encoding === 'quoted-printable' ? decodeQuotedPrintable(text) : text;
-  return { ...property, value: oneLine(decodeText(bytes, charset)) };
+  return { ...property, value: oneLine(decode(bytes)) };
 }
 
 /** Decoded line breaks become escapes; other control characters are removed. */
@@ -297,7 +300,7 @@ function splitParams(text: string, separator: ';' | ','): string[] {
 /** The value of a parameter: without quotes, with the escapes of RFC 6868. */
 function paramText(value: string, isOld: boolean, charset: string | undefined): string {
   // Bytes are not trimmed: 0xA0 is white space only as a character.
-  const bare = decodeText(value, charset)
+  const bare = decodeStated(value, charset)
     .trim()
     .replace(/^"([^"]*)"$/, '$1');
   return cleanText(isOld ? bare : decodeParameter(bare)) ?? '';

@@ -1,14 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsDateString,
-  IsEmail,
-  IsString,
-  Matches,
-  MaxLength,
-} from 'class-validator';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsEmail, IsString, Matches, MaxLength } from 'class-validator';
 import { ITIP_METHODS, type ItipMethod } from '../../../lib/itip/index.js';
 import { mailAddress } from '../../../lib/text/index.js';
 import { DATE_TIME, EXAMPLE_ID, orNull, UUID } from '../../../platform/field-docs/field-docs.js';
@@ -21,6 +12,7 @@ import {
   Optional,
   PastedAddress,
   Text,
+  Time,
   Uuid,
 } from '../../../platform/http/input.decorators.js';
 import { PageEnvelope, PageQuery } from '../../../platform/paging/page.dto.js';
@@ -106,13 +98,8 @@ export class ListSchedulingMessages extends PageQuery {
   @Optional() @OneOf(RESULTS) result?: SchedulingResult;
   /** The UID of the event. */
   @Optional() @Text(500, { minLength: 1, example: EXAMPLE_ID }) uid?: string;
-
   /** Messages from this time on. */
-  @ApiPropertyOptional({ format: 'date-time', example: '2026-03-01T00:00:00Z' })
-  @Optional()
-  @Matches(/^\d{4}-\d\d-\d\dT/, { message: 'since must be a time of RFC 3339' })
-  @IsDateString({ strict: true, strictSeparator: true })
-  since?: string;
+  @Optional() @Time({ example: '2026-03-01T00:00:00Z' }) since?: Date;
 }
 
 export class SchedulingRecipientResponse {

@@ -223,7 +223,7 @@ export interface MessageFilters {
   method?: string;
   result?: string;
   uid?: string;
-  since?: string;
+  since?: Date;
 }
 
 /** Scheduling messages and the events that they concern. */

@@ -22,7 +22,7 @@ import { ContactsRepository } from '../contacts.repository.js';
 import { FormerContacts } from '../former-contacts.repository.js';
 import type { ImportCounts } from './import.entity.js';
 import type { ImportProblemResponse, OnImportedDuplicate } from './phone.dto.js';
-import { cardHash, type ImportedCard, isDerivedUid } from './import-cards.js';
+import { cardHash, type ImportedCard, isDerivedUid, isSamePerson } from './import-cards.js';
 import { type ImportItem, ImportsRepository } from './imports.repository.js';
 
 /** Contacts that may have an address or number of a batch. */
@@ -93,7 +93,7 @@ export class ImportBatch {
     const inserts: { contact: ContactInsert; source_hash: string }[] = [];
     const updates = new Map<string, ContactUpdate>();
     for (const imported of cards) {
-      const { card, hash: source_hash, uid, externalId } = imported;
+      const { card, hash: source_hash, externalId } = imported;
       const { same, namesakes, formerId } = matches.get(imported) as Match;
       const similar = namesakes.filter(({ id }) => !taken.has(id));
       const row = same ?? similar[0];
@@ -103,6 +103,7 @@ export class ImportBatch {
           result.exceeding.push(imported);
           continue;
         }
+        const uid = uidOfNew(imported, known);
         const contact = contactInsert(card, { externalId, uid, source: 'phone_sync', photoId });
         inserts.push({ contact, source_hash });
         result.outcomes.push('created');
@@ -184,9 +185,12 @@ export class ImportBatch {
     cards: readonly ImportedCard[],
   ): Promise<Known> {
     const { bookId, deviceId, onDuplicate } = run;
-    const uids = cards.map(({ uid }) => uid);
+    const stated = new Set(cards.flatMap(({ uid, shared }) => [uid, shared?.stated ?? uid]));
     const externalIds = cards.flatMap(({ externalId }) => externalId ?? []);
-    const byUid = await this.contacts.find(tx, ctx, bookId, 'uid', uids);
+    const byUid = await this.contacts.find(tx, ctx, bookId, 'uid', [...stated]);
+    const strangers = strangersOf(cards, byUid).filter((uid) => !stated.has(uid));
+    if (strangers.length > 0) byUid.push(...(await this.contacts.find(tx, ctx, bookId, 'uid', strangers)));
+    const uids = [...stated, ...strangers];
     const byExternalId = await this.contacts.find(tx, ctx, bookId, 'external_id', externalIds);
     const keys = [...new Set(cards.flatMap(({ card }) => reachKeys(card)))];
     const similar =
@@ -244,16 +248,43 @@ interface Match {
   formerId?: string;
 }
 
-function matchOf({ uid, externalId, card, hash }: ImportedCard, known: Known): Match {
-  const named =
-    known.byUid.get(uid) ?? (externalId === undefined ? undefined : known.byExternalId.get(externalId));
+/** The uids of their own of cards that state the uid of a contact with which they have nothing in common. */
+function strangersOf(cards: readonly ImportedCard[], rows: readonly ContactRow[]): string[] {
+  const byUid = new Map(rows.map((row) => [row.uid, row]));
+  return cards.flatMap(({ card, shared }) => {
+    const row = shared && byUid.get(shared.stated);
+    return row && !isSamePerson(card, cardOf(row)) ? [shared.own] : [];
+  });
+}
+
+function matchOf(imported: ImportedCard, known: Known): Match {
+  const { uid, shared, externalId, card, hash } = imported;
+  // The order of the cards of a file does not decide who keeps a uid that several people have.
+  const uids = shared ? [shared.own, shared.stated] : [uid];
+  for (const each of uids) {
+    const same = known.byUid.get(each);
+    if (same && (each === shared?.own || isOfPerson(imported, same))) return { same, namesakes: [] };
+    const former = same ? undefined : known.byFormerUid.get(each);
+    if (former && (each === uid || each === shared?.own))
+      return { same: former.row, namesakes: [], formerId: former.formerId };
+  }
+  const named = externalId === undefined ? undefined : known.byExternalId.get(externalId);
   if (named) return { same: named, namesakes: [] };
-  const former = known.byFormerUid.get(uid);
-  if (former) return { same: former.row, namesakes: [], formerId: former.formerId };
   const namesakes = namesakesOf(card, known);
   const same = namesakes.find(({ id }) => known.hashes.get(id) === hash);
   return { same, namesakes: same ? [] : namesakes };
 }
+
+/**
+ * Whether the contact with the uid that a card states is its contact. The only person with this uid may be renamed. A further card of the
+ * first person has another contact only if that has the own uid of the person.
+ */
+const isOfPerson = ({ card, shared }: ImportedCard, row: ContactRow): boolean =>
+  !shared?.hasSeveral() || shared.isFurther || isSamePerson(card, cardOf(row));
+
+/** The uid of a new contact: another person may have the one that its card states. */
+const uidOfNew = ({ uid, shared }: ImportedCard, { byUid }: Known): string =>
+  shared && byUid.has(shared.stated) ? shared.own : uid;
 
 /**
  * Whether a card and the last card of a similar contact are one card of the device, which changed there: telephones write cards without UID. A card

@@ -177,6 +177,8 @@ function isSmall(value: unknown, key: string): boolean {
 export interface ImportedCard {
   index: number;
   uid: string;
+  /** The uid that the card states, and the one that it has if that is the uid of another person. `UidsOfFile` sets them. */
+  shared?: SharedUid;
   externalId: string | undefined;
   card: ContactCard;
   /** SHA-256 of the card with its photo, hexadecimal. */
@@ -185,6 +187,15 @@ export interface ImportedCard {
   /** What the contact lacks or may lack: values beyond a limit, the end of its card. */
   problems: ImportProblemResponse[];
 }
+interface SharedUid {
+  stated: string;
+  own: string;
+  /** Whether the card is a further one of the first person with the uid, whose contact it follows. */
+  isFurther: boolean;
+  /** Whether cards of several people have the stated uid, as far as the file is read. */
+  hasSeveral: () => boolean;
+}
+
 /** A photo as the device sent it. */
 interface ImportedPhoto {
   image: Uint8Array;
@@ -268,37 +279,63 @@ const MAX_KEYS = 20;
 
 /**
  * The uids of one import. Some programs write one uid into all cards of a file. A card is that of another person if it has neither the name
- * nor an address nor a number of the first card with its uid; it gets a uid of its own, which a repeated import finds.
+ * nor an address nor a number of the first card with its uid; it gets a uid of its own, which a repeated import finds in any order.
  */
 export class UidsOfFile {
-  private readonly keys = new Map<string, readonly string[]>();
+  /** The first person with each uid. */
+  private readonly first = new Map<string, { keys: readonly string[]; own: string }>();
+  /** Uids of several people. */
+  private readonly several = new Set<string>();
 
   /** The card, with a uid of its own if it needs one. */
   assign(card: ImportedCard): ImportedCard {
     if (card.externalId !== undefined) return card;
-    const keys = keysOf(card);
-    const first = this.keys.get(card.uid);
-    if (first === undefined) this.keys.set(card.uid, keys.slice(0, MAX_KEYS));
-    if (!first || keys.some((key) => first.includes(key))) return card;
-    // Two names alone are those of one person who was renamed.
-    if ([...first, ...keys].every((key) => key.startsWith(NAME))) return card;
     const { index, uid, hash: content, problems } = card;
+    const keys = keysOf(card.card);
+    const first = this.first.get(uid);
+    const own = nameBased(`${uid}\n${keys[0] ?? content}`);
+    if (!first?.keys.length) this.first.set(uid, { keys, own: first?.own ?? own });
+    const isFurther = first !== undefined && canBeOne(first.keys, keys);
+    const shared: SharedUid = {
+      stated: uid,
+      own: isFurther ? first.own : own,
+      isFurther,
+      hasSeveral: () => this.several.has(uid),
+    };
+    if (!first || isFurther) return { ...card, shared };
+    this.several.add(uid);
     const name = card.card.full_name;
     const message =
       'The contact was imported under a uid of its own: another contact of the file has its uid.';
     return {
       ...card,
-      uid: nameBased(`${uid}\n${content}`),
+      uid: own,
+      shared,
       problems: [...problems, { index, name, error: 'uid_not_unique', message }],
     };
   }
 }
 
 const NAME = '=';
-const keysOf = ({ card }: ImportedCard): string[] => [
-  ...identityKeys(card),
-  ...card.phones.map(({ value }) => value.replaceAll(/\P{Nd}/gu, '')).filter(Boolean),
-];
+
+/** The name of a card, and its addresses and numbers. */
+function keysOf(card: ContactCard): string[] {
+  const keys = identityKeys(card).filter((key) => card.full_name !== NO_NAME || !key.startsWith(NAME));
+  const numbers = card.phones.map(({ value }) => value.replaceAll(/\P{Nd}/gu, '')).filter(Boolean);
+  const isName = (key: string): boolean => key.startsWith(NAME);
+  return [...keys.filter(isName), ...keys.filter((key) => !isName(key)), ...numbers].slice(0, MAX_KEYS);
+}
+
+/** Whether two cards with one uid can be those of one person. A card without any key can be that of anybody. */
+function canBeOne(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length === 0 || b.length === 0 || b.some((key) => a.includes(key))) return true;
+  // Two names alone are those of one person who was renamed.
+  return [...a, ...b].every((key) => key.startsWith(NAME));
+}
+
+/** Whether a card can be that of the person of a contact with the uid that it states. */
+export const isSamePerson = (card: ContactCard, contact: ContactCard): boolean =>
+  canBeOne(keysOf(contact), keysOf(card));
 
 /** Whether a uid was derived from a card without one. */
 export const isDerivedUid = (uid: string): boolean => validate(uid) && version(uid) === 5;

@@ -224,6 +224,10 @@ class ReadAhead<T> {
   }
 }
 
+const idsOf = ({ uid, shared, externalId }: ImportedCard): string[] => [
+  ...new Set([`uid ${uid}`, `uid ${shared?.own ?? uid}`, `external ${externalId ?? uid}`]),
+];
+
 /** Begins a new batch before a card whose uid or external_id the batch already contains, and after many bytes of photos. */
 async function* batchesOf(
   entries: AsyncIterable<ImportEntry> | Iterable<ImportEntry>,
@@ -234,7 +238,7 @@ async function* batchesOf(
   const uids = new UidsOfFile();
   for await (const each of entries) {
     const entry = 'card' in each ? uids.assign(each) : each;
-    const own = 'card' in entry ? [`uid ${entry.uid}`, `external ${entry.externalId ?? entry.uid}`] : [];
+    const own = 'card' in entry ? idsOf(entry) : [];
     const isFull = batch.cards.length + batch.problems.length >= BATCH || bytes >= BATCH_PHOTO_BYTES;
     if (isFull || own.some((id) => ids.has(id))) {
       yield batch;

@@ -1,6 +1,12 @@
 import type { Request } from 'express';
 import { LRUCache } from 'lru-cache';
-import { charsetOf, decodeText, hasByteOrderMark } from '../../../lib/content-lines/index.js';
+import {
+  charsetOf,
+  decodeStated,
+  hasByteOrderMark,
+  isSevenBits,
+  isWestern,
+} from '../../../lib/content-lines/index.js';
 import { readXml, type XmlElement, XmlError } from '../../../lib/xml/index.js';
 import { ClientDisconnectedError } from '../../../platform/http/abort-signal.js';
 import { ApiError, Errors } from '../../../platform/http/errors.js';
@@ -71,12 +77,31 @@ export async function readBody(request: Request, limit: number): Promise<Buffer>
   });
 }
 
-/** The bytes of an event, task or contact, in UTF-8 if the content type states another charset. @throws ApiError 413, 415 */
+/** Bytes of a body in a charset of seven bits, which is decoded in one call. */
+const MAX_SEVEN_BITS = 256 * 1024;
+
+/**
+ * The bytes of an event, task or contact, in UTF-8 if the content type states another charset.
+ * @throws ApiError 413, 415
+ */
 export async function readResource(request: Request): Promise<Buffer> {
   const bytes = await readBody(request, MAX_RESOURCE);
-  const charset = hasByteOrderMark(bytes) ? undefined : charsetOf(request.headers['content-type']);
-  return charset === undefined ? bytes : Buffer.from(decodeText(bytes.toString('latin1'), charset));
+  const type = request.headers['content-type'];
+  const charset = charsetOf(type);
+  if (hasByteOrderMark(bytes) || (charset === undefined && !isWestern(type))) return bytes;
+  if (isSevenBits(charset) && bytes.length > MAX_SEVEN_BITS) throw Errors.bodyTooLarge.with();
+  const text = decodeStated(bytes.toString('latin1'), charset);
+  const recoded = Buffer.from(text);
+  return recoded.equals(bytes) ? bytes : Buffer.from(withoutCharsets(text));
 }
+
+const ENCODED = /;(?:ENCODING=)?(?:QUOTED-PRINTABLE|BASE64|B)(?=[;:]|$)/i;
+
+/** Without the charsets of properties that are decoded already. An encoded value keeps its charset: its bytes are still to be decoded. */
+const withoutCharsets = (text: string): string =>
+  text.replaceAll(/^[^:\r\n]*;CHARSET=[^:\r\n]*/gim, (head) =>
+    ENCODED.test(head) ? head : head.replaceAll(/;CHARSET=[^;]*/gi, ''),
+  );
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 

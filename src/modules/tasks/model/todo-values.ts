@@ -153,9 +153,14 @@ export function momentsOf(property: Property, { zones, zone }: TodoClock): Momen
       return { isDate: true, isUtc: false, wall, instant: Zone.of(zone).toInstant(wall), zone: null };
     const found = tzid === undefined ? null : zones.resolve(tzid, wall);
     const named = found && (found.kind === 'iana' ? found.name : found.nearest);
-    const instant =
-      found?.kind === 'rules' ? found.rules.toInstant(wall) : Zone.of(named ?? zone).toInstant(wall);
-    return { isDate: false, isUtc: false, wall, instant, zone: named };
+    // A series has the clock of this zone: the names of its instances are read on the same one.
+    return {
+      isDate: false,
+      isUtc: false,
+      wall,
+      instant: Zone.of(named ?? zone).toInstant(wall),
+      zone: named,
+    };
   });
 }
 

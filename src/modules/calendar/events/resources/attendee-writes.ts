@@ -55,12 +55,11 @@ export class AttendeeWrites {
       before.hidden || !read || !isOwner ? NO_DATES : datesOf(record, own, calendar.owner_id, read);
     const isForeign = before.hidden ? !isOwner : !read || differsBeyond(dates, record, calendar, own, read);
     if (isForeign) throw CalendarErrors.notOrganizer.with();
-    const reminders = read ? remindersAfter(before.reminders, read) : before.reminders;
+    const storedAlarms = ownAlarms(record, calendar.id, before.alarms);
+    const reminders = read ? remindersAfter(before.reminders, storedAlarms, read) : before.reminders;
     const alarms = storableComponents(read?.alarms ?? [], ALARM_BYTES);
     const isReminded =
-      read !== null &&
-      (reminders !== before.reminders ||
-        !isDeepStrictEqual(ownAlarms(record, calendar.id, before.alarms), alarms));
+      read !== null && (reminders !== before.reminders || !isDeepStrictEqual(storedAlarms, alarms));
     const placed = { ...before, ...(isReminded && { reminders, alarms }), hidden: false };
     const isEmpty = before.hidden && !hasInstancesIn(record, calendar);
     const shown = isEmpty

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { parameterOf } from '../../../../lib/icalendar/index.js';
+import { type Component, parameterOf } from '../../../../lib/icalendar/index.js';
 import { addressOfUri } from '../../../../lib/itip/index.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Tx } from '../../../../platform/database/tx.js';
@@ -113,12 +113,17 @@ export const invitations = (rows: readonly ParticipantRow[]) =>
 
 /**
  * The reminders of a placement after a program has stored its text; the stored ones if they are the same in another order. A text without
- * VALARM removes reminders, and keeps those of the calendar, which it cannot have.
+ * VALARM removes reminders, and keeps those of the calendar, which it cannot have. So does one with alarms that are no reminders, if the
+ * program has read them as they are: they are no statement about reminders. A program that adds such an alarm rings by itself.
+ * @param alarms the stored alarms that are no reminders
  */
 export function remindersAfter(
   stored: PlacedReminder[] | null,
-  { reminders }: Pick<ReadEvent, 'reminders'>,
+  alarms: readonly Component[],
+  read: Pick<ReadEvent, 'reminders' | 'alarms'>,
 ): PlacedReminder[] | null {
+  const reminders = read.reminders ?? (read.alarms.length > 0 ? [] : null);
+  if (stored === null && reminders?.length === 0 && isDeepStrictEqual(read.alarms, alarms)) return null;
   if (reminders === null) return stored?.length ? [] : stored;
   return stored !== null && sameReminders(stored, reminders) ? stored : reminders;
 }

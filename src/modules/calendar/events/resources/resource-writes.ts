@@ -19,6 +19,7 @@ import { DeleteEvent } from '../../input/event.dto.js';
 import { attendeesAt, resourceIn } from '../../model/attendance.js';
 import { permissionsOf } from '../../model/event-policy.js';
 import type { CalendarContext, EventRecord, ParticipantRow } from '../../model/event-record.js';
+import { ownAlarms } from '../../model/dependent-properties.js';
 import type { ReadEvent } from '../../model/vevent-reader.js';
 import {
   asExported,
@@ -159,7 +160,8 @@ export class ResourceWrites {
 
   /** @param deletedId the event with this UID that the organizer has deleted; null without one */
   private async create({ tx, ctx, calendar, event, now }: Job, deletedId: string | null): Promise<void> {
-    const read = checkedDates(event, () => fileEvent(event, null)) as ReadEvent;
+    const given = checkedDates(event, () => fileEvent(event, null)) as ReadEvent;
+    const read = { ...given, reminders: remindersAfter(null, [], given) };
     const emails = [...read.participants.map(({ email }) => email), read.organizer?.email ?? ''];
     const rows = await this.events.members(tx, ctx.tenantId, [], [...new Set(emails.filter(Boolean))]);
     const members = new Map(rows.map(({ email, user_id }) => [email, user_id]));
@@ -198,7 +200,8 @@ export class ResourceWrites {
     if (read) next.participants = await this.participants(job, record, read);
     const fields = compareEvents(record, next);
     if (next.participants !== record.participants) fields.push('attendees');
-    const reminders = read ? remindersAfter(before.reminders, read) : before.reminders;
+    const alarms = ownAlarms(record, calendar.id, before.alarms);
+    const reminders = read ? remindersAfter(before.reminders, alarms, read) : before.reminders;
     const isReminded = reminders !== before.reminders;
     const own = isReminded ? { ...before, reminders } : before;
     if (fields.length === 0) {

@@ -26,8 +26,8 @@ const MAX_BYTES = 8 * 1024;
 /** The alarms of an event. */
 export interface Alarms {
   /**
-   * Those before the start, in whole minutes. Null: the event has no VALARM. One that is no reminder, such as that of Apple's "None",
-   * states that there are none.
+   * Those before the start, in whole minutes. Null: the event has none, and states nothing about them. Apple's "None" and an alarm of a
+   * place state that there are none.
    */
   reminders: PlacedReminder[] | null;
   /** Those after the start, with an absolute time for series, days and floating times, those that repeat a reminder, and further ones. */
@@ -53,9 +53,16 @@ export function alarmsOf(event: Component, times: EventTimes, isSeries: boolean)
       reminders.push({ ...reminder, ...(alarm && bytes <= MAX_BYTES && { alarm }) });
     }
   }
-  const hasAlarms = reminders.length + others.length > 0;
-  return { reminders: hasAlarms ? reminders : null, others: storableComponents(others) };
+  const isStated = reminders.length > 0 || others.some(isInsteadOfReminders);
+  return { reminders: isStated ? reminders : null, others: storableComponents(others) };
 }
+
+/** Whether an alarm states that no time before the start is to ring: ACTION:NONE, and the arrival at a place. */
+const isInsteadOfReminders = (alarm: Component): boolean =>
+  actionOf(alarm) === 'NONE' || propertyOf(alarm, 'X-APPLE-PROXIMITY') !== undefined;
+
+const actionOf = (alarm: Component): string | undefined =>
+  propertyOf(alarm, 'ACTION')?.value.trim().toUpperCase();
 
 /** An instance of a series in a text. */
 export interface AlarmedInstance {
@@ -141,7 +148,7 @@ function keptAlarm({ properties, components }: Component): Component | null {
 
 function reminderOf(alarm: Component, times: EventTimes, isSeries: boolean): Reminder | null {
   const trigger = propertyOf(alarm, 'TRIGGER');
-  const action = propertyOf(alarm, 'ACTION')?.value.trim().toUpperCase();
+  const action = actionOf(alarm);
   const minutes = trigger ? minutesBefore(trigger, times, isSeries) : null;
   if (minutes === null || action === 'NONE') return null;
   return { method: action === 'EMAIL' ? 'email' : 'popup', minutes };
