@@ -250,6 +250,10 @@ describe('the order of mails about a meeting', () => {
     const order = { tenantId: ann.tenantId!, key: '', recipients: [ZOE], comment: '', proposal: null };
     const rest = { method: 'REQUEST' as const, actorId: ann.id, cause: null, now: new Date() };
     expect(await app.get(OutgoingMessages).queue(placed!, { ...order, ...rest })).toBeNull();
+    const byHand = { ...order, ...rest, isByHand: true };
+    await expect(app.get(OutgoingMessages).queue(placed!, byHand)).rejects.toMatchObject({
+      kind: { status: 409, code: 'method_not_applicable' },
+    });
     await deliver();
     expect(await sent(event)).toEqual(['REQUEST Changed meanwhile']);
   });
