@@ -19,6 +19,7 @@ export const mailServiceSchema = wholeSchema([
       CalendarParts1797000000001: '0004-calendar-parts',
       MailJobOutcomes1798022300002: '0005-job-outcomes',
       MailboxNames1798800005000: '0006-mailbox-names',
+      QueuePairs1798814000080: '0007-queue-pairs',
     }),
     sql: sqlFiles('mail_service', import.meta.url, 'messages', 'release-0.1.0'),
   },

@@ -156,16 +156,21 @@ const FREE = `(worker IS NULL OR leased_until < now() OR worker::bigint NOT IN (
   SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND classid = ${WORKER_LOCKS} AND objsubid = 2 AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())))`;
 /**
- * The due entries of one message, except messages whose first due recipient is in a domain of $3, or is getting another message of the
- * sender: two connections would not keep their order. Index queue_claimed.
+ * The due entries of one message, except messages whose first due recipient is in a domain of $3, or has an earlier due message of the
+ * sender, also one in flight: two connections would not keep their order. The condition does not depend on claims of other processes,
+ * which may not be visible yet. Index queue_pairs.
  */
 const claim = mailService.statement<Entry>(
   'queue.claim',
-  `WITH busy AS MATERIALIZED (SELECT sender, recipient FROM queue WHERE worker IS NOT NULL AND NOT ${FREE}),
-   next AS (
+  `WITH next AS (
      SELECT id FROM queue
      WHERE outside = $1 AND due_at <= now() AND ${FREE} AND substring(recipient FROM '[^@]*$') <> ALL ($3::text[])
-       AND (sender, recipient) NOT IN (SELECT sender, recipient FROM busy)
+       AND NOT EXISTS (
+         SELECT FROM queue other
+          WHERE other.recipient = queue.recipient AND other.sender = queue.sender AND other.id <> queue.id
+            AND other.due_at <= now()
+            AND ((other.due_at, other.created_at, other.id) < (queue.due_at, queue.created_at, queue.id)
+                 OR other.worker IS NOT NULL AND NOT ${FREE}))
      ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
    UPDATE queue SET worker = $2, leased_until = now() + interval '${LEASE_SECONDS} seconds', attempts = attempts + 1
    FROM next WHERE queue.id = next.id AND outside = $1 AND due_at <= now() AND ${FREE}

@@ -24,6 +24,12 @@ import { type Entries, type Entry, QueueLease, QueueRepository } from './queue.r
 
 /** Maximum interval between polls, which find entries of other processes and of workers that have ended. */
 const POLL_MS = 10_000;
+const MINIMUM_POLL_MS = 50;
+/**
+ * While due entries cannot be claimed, because messages to their domains and recipients are in flight. The end of one in this process wakes
+ * the loop.
+ */
+const BUSY_POLL_MS = 1_000;
 
 interface Options<Claim> {
   /** Maximum number of concurrent deliveries. */
@@ -32,8 +38,6 @@ interface Options<Claim> {
   deliver: (claim: Claim) => Promise<void>;
   /** Milliseconds until the next entry is due. */
   untilNext: () => Promise<number | undefined>;
-  /** Minimum interval between polls, e.g. while due entries cannot be claimed. */
-  minimumMs: () => number;
 }
 
 /** Claims and delivers due entries with bounded concurrency. */
@@ -95,7 +99,8 @@ export class DeliveryLoop<Claim> {
     if (this.stopped) return;
     if (this.again) this.wake();
     else {
-      const pause = Math.max(this.options.minimumMs(), due ?? POLL_MS);
+      const isBlocked = due !== undefined && due <= 0;
+      const pause = isBlocked ? BUSY_POLL_MS : Math.max(MINIMUM_POLL_MS, due ?? POLL_MS);
       this.timer = setTimeout(() => this.wake(), Math.min(POLL_MS, pause)).unref();
     }
   }
@@ -104,9 +109,6 @@ export class DeliveryLoop<Claim> {
 /** Concurrent local deliveries, and concurrent messages of the relay per destination domain. */
 const LOCAL_DELIVERIES = 4;
 const PER_DOMAIN = 2;
-const MINIMUM_POLL_MS = 50;
-/** While messages are in flight, due entries of their domains and recipients cannot be claimed; their end wakes the loop. */
-const BUSY_POLL_MS = 1_000;
 const FIRST_PAUSE_S = 60;
 const LONGEST_PAUSE_S = 4 * 3_600;
 /** With these pauses, the attempts take about four days. */
@@ -132,14 +134,12 @@ export class QueueWorker implements OnModuleInit, OnApplicationBootstrap, OnModu
     claim: () => this.queue.claim(false),
     deliver: (entries) => this.guarded(entries, () => this.deliverLocally(entries)),
     untilNext: () => this.queue.untilNext(false),
-    minimumMs: () => MINIMUM_POLL_MS,
   });
   private readonly relayLoop = new DeliveryLoop<Entries>({
     concurrency: RELAY_CONNECTIONS,
     claim: () => this.queue.claim(true, this.saturatedDomains()),
     deliver: (entries) => this.guarded(entries, () => this.relayEntries(entries)),
     untilNext: () => this.queue.untilNext(true),
-    minimumMs: () => (this.domains.size > 0 ? BUSY_POLL_MS : MINIMUM_POLL_MS),
   });
 
   constructor(

@@ -1,3 +1,4 @@
+import { v7 as uuidv7 } from 'uuid';
 import { QueueWorker } from '../../../src/mail-service/delivery/queue.worker.js';
 import { Deliveries, OutgoingMessages } from '../../../src/modules/calendar/scheduling/outgoing-messages.js';
 import { SchedulingRepository } from '../../../src/modules/calendar/scheduling/scheduling.repository.js';
@@ -22,6 +23,7 @@ describe('the order of mails about a meeting', () => {
   let proxy: MailProxy;
   let app: TestApp;
   let ann: TestUser;
+  let bob: TestUser;
   let calendar: string;
 
   beforeAll(async () => {
@@ -29,8 +31,8 @@ describe('the order of mails about a meeting', () => {
     mail = await TestMailService.start({ SMTP_URL: world.url, MAIL_DAILY_RECIPIENTS: String(LIMIT) });
     proxy = await MailProxy.start(mail.url);
     app = await TestApp.start({ ...mail.settings, MAIL_SERVICE_URL: proxy.url, MAIL_ACCOUNTS: 'create' });
-    [ann] = await app.tenant('acme', 'ann');
-    await ann.api.get('/mail/users/me/mailboxes');
+    [ann, bob] = await app.tenant('acme', 'ann', 'bob');
+    for (const person of [ann, bob]) await person.api.get('/mail/users/me/mailboxes');
     calendar = await defaultCalendar(ann);
     // Deliveries run when a test runs them.
     await app.get(PeriodicJobs).stop();
@@ -138,6 +140,85 @@ describe('the order of mails about a meeting', () => {
     expect(attempts).toBe(1);
   });
 
+  test('a mail that is retried does not hold up the mail of another member about the event', async () => {
+    const event = await meeting('Two members');
+    await compose();
+    const [message] = await app.sql(`SELECT * FROM scheduling_messages WHERE uid = $1`, [event.uid]);
+    const other = { ...message, id: uuidv7(), user_id: bob.id, dedupe_key: `test ${event.uid}` };
+    const outgoing = app.get(OutgoingMessages);
+    await app.get(Db).tx((tx) => outgoing.store(tx, ann.tenantId!, other, [ZOE], true));
+    failOnce();
+    await deliver();
+    expect((await log(event)).toSorted()).toEqual(['REQUEST queued mail_service_busy', 'REQUEST sent']);
+    await pausesEnd();
+    await deliver();
+    expect(await log(event)).toEqual(['REQUEST sent', 'REQUEST sent']);
+  });
+
+  test('an attempt whose lease has expired does not replace the outcome of a later one', async () => {
+    const event = await meeting('Two attempts');
+    await compose();
+    const repository = app.get(SchedulingRepository);
+    const early = (await repository.claim(-1))!;
+    const late = (await repository.claim(300))!;
+    expect(late).toMatchObject({ message_id: early.message_id, attempts: early.attempts + 1 });
+    await repository.conclude(early, 'failed', 'mail_service_busy', 0);
+    expect(await log(event)).toEqual(['REQUEST queued']);
+    await repository.conclude(late, 'sent', null, 0);
+    expect(await log(event)).toEqual(['REQUEST sent']);
+  });
+
+  describe('a cancellation that is composed after its recipient was invited again', () => {
+    const invite = async (path: string, attendees: string[], more: object = {}) =>
+      expect((await ann.api.put(path, { attendees, ...more })).status).toBe(200);
+    const cancel = async (event: Meeting, key: string) => {
+      const placed = await app.get(SchedulingRepository).findPlaced(app.get(Db), ann.tenantId!, event.id);
+      const order = { tenantId: ann.tenantId!, method: 'CANCEL' as const, key, recipients: [ZOE] };
+      const rest = { comment: '', proposal: null, actorId: ann.id, cause: null, now: new Date() };
+      return () => app.get(OutgoingMessages).queue(placed!, { ...order, ...rest });
+    };
+
+    test('is not sent, for an event', async () => {
+      const event = await meeting('Here again');
+      await deliver();
+      await invite(eventPath(calendar, event), [], { send_updates: 'none' });
+      const cancelLate = await cancel(event, '');
+      await invite(eventPath(calendar, event), [ZOE]);
+      await deliver();
+      expect(await cancelLate()).toBeNull();
+      await deliver();
+      expect(await sent(event)).toEqual(['REQUEST Here again', 'REQUEST Here again']);
+    });
+
+    test('is not sent, for an instance', async () => {
+      const start = at('2027-03-01T09:00:00');
+      const recurrence = { rules: ['FREQ=WEEKLY;COUNT=3'] };
+      const event: Meeting = await newEvent(ann, calendar, { title: 'Date again', start, recurrence });
+      const path = `${eventPath(calendar, event)}_20270308T080000Z`;
+      await invite(path, [ZOE]);
+      await deliver();
+      const [{ key }] = await app.sql(
+        'SELECT recurrence_key AS key FROM event_participants WHERE event_id = $1 AND email = $2',
+        [event.id, ZOE],
+      );
+      await invite(path, [], { send_updates: 'none' });
+      const cancelLate = await cancel(event, key);
+      await invite(path, [ZOE]);
+      await deliver();
+      expect(await cancelLate()).toBeNull();
+      await deliver();
+      expect(await sent(event)).toEqual(['REQUEST Date again', 'REQUEST Date again']);
+    });
+
+    test('is sent to a recipient who was not', async () => {
+      const event = await meeting('Gone');
+      await deliver();
+      await invite(eventPath(calendar, event), []);
+      await deliver();
+      expect(await sent(event)).toEqual(['REQUEST Gone', 'CANCEL Gone']);
+    });
+  });
+
   test('a process does not send a later version while another one sends an earlier one', async () => {
     const event = await meeting('Slow first');
     await compose();
@@ -169,6 +250,10 @@ describe('the order of mails about a meeting', () => {
     const order = { tenantId: ann.tenantId!, key: '', recipients: [ZOE], comment: '', proposal: null };
     const rest = { method: 'REQUEST' as const, actorId: ann.id, cause: null, now: new Date() };
     expect(await app.get(OutgoingMessages).queue(placed!, { ...order, ...rest })).toBeNull();
+    const byHand = { ...order, ...rest, isByHand: true };
+    await expect(app.get(OutgoingMessages).queue(placed!, byHand)).rejects.toMatchObject({
+      kind: { status: 409, code: 'method_not_applicable' },
+    });
     await deliver();
     expect(await sent(event)).toEqual(['REQUEST Changed meanwhile']);
   });

@@ -1,3 +1,7 @@
+import pg from 'pg';
+import { QueueRepository } from '../../../src/mail-service/delivery/queue.repository.js';
+import { QueueWorker } from '../../../src/mail-service/delivery/queue.worker.js';
+import { MAIL_SCHEMA } from '../../../src/mail-service/mail-service.schema.js';
 import { type MailClient, mailboxesOf, TestMailService } from '../../support/mail/mail-service.ts';
 import { OtherServer } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
@@ -39,6 +43,25 @@ describe('the order of mails to one recipient', () => {
     expect(await inFlight()).toEqual(['1 first', '3 to another']);
     relay.resume();
     await until('the next mail', () => relay.received.some(({ raw }) => /^Subject: 2 next/m.test(raw)));
+  });
+
+  test('the next one waits also for a claim of another process that is not committed', async () => {
+    const queue = mail.get(QueueRepository);
+    const claim = queue.claim.bind(queue);
+    queue.claim = async () => undefined;
+    const other = new pg.Client({ connectionString: mail.databaseUrl });
+    await other.connect();
+    try {
+      for (const subject of ['1 claimed', '2 waits']) await submit(alice, subject, 'wim@far.example');
+      await other.query('BEGIN');
+      await other.query(`SELECT FROM ${MAIL_SCHEMA}.queue WHERE subject = '1 claimed' FOR UPDATE`);
+      expect(await claim(false)).toBeUndefined();
+    } finally {
+      await other.end();
+      queue.claim = claim;
+    }
+    mail.get(QueueWorker).wake();
+    await until('both mails', () => relay.received.some(({ raw }) => /^Subject: 2 waits/m.test(raw)));
   });
 
   test('mails in quick succession arrive in their order', async () => {

@@ -25,6 +25,7 @@ import { stamp } from '../model/vevent.js';
 import { mailText } from './outgoing/mail-text.js';
 import { outgoingCalendar, responseOf } from './outgoing/outgoing-calendar.js';
 import { parsedOf } from './parsed-message.js';
+import { SchedulingErrors } from './scheduling.dto.js';
 import {
   deleteOld,
   type DueDelivery,
@@ -38,7 +39,14 @@ export const DELIVERIES_JOB = 'calendar-deliveries';
 const INTERVAL_SECONDS = 10;
 /** Longer than all timeouts of one send together. */
 const LEASE_SECONDS = 300;
-const MAX_ATTEMPTS = 60;
+/** Retries end by the age of the message, not by their number: messages that have waited for each other end together. */
+const RETRIED_MS = 2 * 86_400_000;
+/** A sender who is at a limit of the mail service is so for a day or more, through no fault of the message. */
+const LIMITED_MS = 7 * 86_400_000;
+/** An old message is retried for some minutes too, e.g. after the workspace was down for days. */
+const MIN_ATTEMPTS = 5;
+/** How long a refusal by the rate limit counts for all messages of the sender. */
+const LIMIT_KEPT_MS = 60_000;
 const MAX_PAUSE_SECONDS = 3_600;
 /** A delivery that waits for an earlier one is woken by its end, except by a process of the previous release. */
 const WAIT_SECONDS = 600;
@@ -70,8 +78,8 @@ export class Deliveries implements OnModuleInit {
 
   /** Sends everything that is due, each message under a lease of its own. */
   async run(): Promise<void> {
-    // A sender at a limit of the mail service is asked for once in a run, however many messages wait.
-    const limited = new Map<string, SendOutcome>();
+    // The mail service is asked once in a while for a sender at the rate limit, however many messages wait.
+    const limited = new Map<string, { outcome: SendOutcome; until: number }>();
     for (;;) {
       const delivery = await this.repository.claim(LEASE_SECONDS);
       if (!delivery) return;
@@ -80,15 +88,18 @@ export class Deliveries implements OnModuleInit {
         continue;
       }
       const sender = `${delivery.tenant_id} ${delivery.user_id}`;
-      const outcome = limited.get(sender) ?? (await this.attempt(delivery));
-      if (outcome.kind === 'retry' && outcome.isLimit) limited.set(sender, outcome);
+      const known = limited.get(sender);
+      const outcome = known && Date.now() < known.until ? known.outcome : await this.attempt(delivery);
+      // A full mailbox may still take a smaller message.
+      if (outcome !== known?.outcome && outcome.kind === 'retry' && outcome.reason === 'RateLimitedError')
+        limited.set(sender, { outcome, until: Date.now() + LIMIT_KEPT_MS });
       await this.conclude(delivery, outcome);
     }
   }
 
   private async conclude(delivery: DueDelivery, outcome: SendOutcome): Promise<void> {
     if (outcome.kind === 'sent') return this.repository.conclude(delivery, 'sent', null, 0);
-    if (outcome.kind === 'retry' && delivery.attempts < MAX_ATTEMPTS) {
+    if (outcome.kind === 'retry' && isRetried(delivery, outcome)) {
       const pause = Math.min(2 ** delivery.attempts * 5, MAX_PAUSE_SECONDS);
       return this.repository.conclude(delivery, 'queued', outcome.reason, pause);
     }
@@ -113,6 +124,10 @@ export class Deliveries implements OnModuleInit {
       return { kind: 'retry', reason: 'mail_service_error', isLimit: false };
     }
   }
+}
+
+function isRetried({ attempts, created_at }: DueDelivery, { isLimit }: { isLimit: boolean }): boolean {
+  return attempts < MIN_ATTEMPTS || Date.now() - created_at.getTime() < (isLimit ? LIMITED_MS : RETRIED_MS);
 }
 
 /** The Message-ID, which is the same in each attempt. The recipient is part of it: as a digest if it has more than 32 bytes. */
@@ -150,6 +165,8 @@ export interface Order {
   proposal: ProposalRow | null;
   /** The member that causes the message. */
   actorId: string;
+  /** A member sends the message by hand: a change of the event meanwhile ends it, because its conditions were checked before. */
+  isByHand?: boolean;
   /** Distinguishes messages about the same version. Null means one message for each version. */
   cause: string | null;
   now: Date;
@@ -199,6 +216,7 @@ export class OutgoingMessages implements OnModuleInit {
    * Composes a message and queues it. Where the event changes meanwhile, the message is composed again: another process may have queued
    * the one of the later version, which an earlier version must not follow.
    * @returns its id; null where there is nothing to send, or where it is queued already
+   * @throws ApiError 409 `method_not_applicable` where the event of a message by hand changes meanwhile
    */
   async queue(placed: PlacedRecord, order: Order): Promise<string | null> {
     const { tenantId, recipients } = order;
@@ -210,7 +228,9 @@ export class OutgoingMessages implements OnModuleInit {
       const { message, hasMail } = composed;
       const isStored = await this.db.tx(async (tx) => {
         const found = await this.repository.lockEvent(tx, tenantId, eventId);
-        if (left > 1 && found !== undefined && found !== revision) return null;
+        const isChanged = found !== undefined && found !== revision;
+        if (isChanged && order.isByHand) throw SchedulingErrors.notApplicable.with();
+        if (isChanged && left > 1) return null;
         return this.store(tx, tenantId, message, recipients, hasMail);
       });
       if (isStored !== null) return isStored ? message.id : null;

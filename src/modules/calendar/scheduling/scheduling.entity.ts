@@ -54,7 +54,7 @@ export class SchedulingMessage extends WorkspaceItem {
 
 @Entity('scheduling_deliveries')
 @Index('scheduling_deliveries_due', ['due_at'], { where: "status = 'queued'::text" })
-@Index('scheduling_deliveries_order', ['tenant_id', 'event_id', 'recipient', 'message_id'], {
+@Index('scheduling_deliveries_order', ['tenant_id', 'event_id', 'recipient', 'user_id', 'message_id'], {
   where: "status = 'queued'::text",
 })
 @ForeignKey('SchedulingMessage', ['tenant_id', 'message_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
@@ -69,4 +69,6 @@ export class SchedulingDelivery {
   @Column('timestamptz', { nullable: true }) sent_at!: Date | null;
   /** Null: the message is about no event. */
   @Column('uuid', { nullable: true }) event_id!: string | null;
+  /** The sender. Null: an earlier release stored the delivery. */
+  @Column('uuid', { nullable: true }) user_id!: string | null;
 }

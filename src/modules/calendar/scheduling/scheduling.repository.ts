@@ -41,7 +41,7 @@ export interface DueDelivery extends Pick<
   SchedulingDelivery,
   'tenant_id' | 'message_id' | 'recipient' | 'attempts'
 > {
-  /** An earlier message about the event to this recipient is not delivered. */
+  /** An earlier message of the sender about the event to this recipient is not delivered. */
   waits: boolean;
   user_id: string;
   event_id: string | null;
@@ -100,8 +100,8 @@ const insert = workspace.statement<Pick<SchedulingMessage, 'id'>>(
 
 const insertDeliveries = workspace.statement<never>(
   'scheduling.insert_deliveries',
-  `INSERT INTO scheduling_deliveries (tenant_id, message_id, recipient, status, error, attempts, due_at, event_id)
-   SELECT $1, $2, recipient, $4, $5, 0, clock_timestamp(), $6 FROM unnest($3::text[]) AS recipient ON CONFLICT DO NOTHING`,
+  `INSERT INTO scheduling_deliveries (tenant_id, message_id, recipient, status, error, attempts, due_at, event_id, user_id)
+   SELECT $1, $2, recipient, $4, $5, 0, clock_timestamp(), $6, $7 FROM unnest($3::text[]) AS recipient ON CONFLICT DO NOTHING`,
 );
 
 /** The fields of a message as the response shows them. */
@@ -151,11 +151,15 @@ const list = workspace.statement<ListedSchedulingMessage>(
   }),
 );
 
-/** Whether a delivery has to wait for an earlier one. The identifiers of messages ascend. Index scheduling_deliveries_order. */
+/**
+ * Whether a delivery has to wait for an earlier one of its sender: members who respond to one organizer do not wait for each other. The
+ * identifiers of messages ascend. Index scheduling_deliveries_order.
+ */
 const WAITS = `EXISTS (
        SELECT FROM scheduling_deliveries earlier
         WHERE earlier.status = 'queued' AND earlier.tenant_id = delivery.tenant_id AND earlier.event_id = delivery.event_id
-          AND earlier.recipient = delivery.recipient AND earlier.message_id < delivery.message_id)`;
+          AND earlier.recipient = delivery.recipient AND earlier.user_id = delivery.user_id
+          AND earlier.message_id < delivery.message_id)`;
 
 const claim = workspace.statement<DueDelivery>(
   'scheduling.claim',
@@ -186,16 +190,18 @@ const wake = workspace.statement<never>(
   `UPDATE scheduling_deliveries delivery SET due_at = now()
     WHERE tenant_id = $1 AND recipient = $3 AND attempts = 0 AND status = 'queued' AND message_id = (
       SELECT next.message_id FROM scheduling_deliveries next
-       WHERE next.status = 'queued' AND next.tenant_id = $1 AND next.event_id = $2 AND next.recipient = $3
+       WHERE next.status = 'queued' AND next.tenant_id = $1 AND next.event_id = $2 AND next.recipient = $3 AND next.user_id = $4
        ORDER BY next.message_id LIMIT 1)`,
 );
 
-const conclude = workspace.statement<never>(
+// A claim that has expired must not replace the outcome of a later one.
+const conclude = workspace.statement<Pick<SchedulingDelivery, 'recipient'>>(
   'scheduling.conclude',
   `UPDATE scheduling_deliveries
       SET status = $4, error = $5, sent_at = CASE WHEN $4 = 'sent' THEN now() END,
           due_at = now() + make_interval(secs => $6)
-    WHERE tenant_id = $1 AND message_id = $2 AND recipient = $3 AND status = 'queued'`,
+    WHERE tenant_id = $1 AND message_id = $2 AND recipient = $3 AND attempts = $7 AND status = 'queued'
+   RETURNING recipient`,
 );
 
 const summarize = workspace.statement<never>(
@@ -262,12 +268,12 @@ export class SchedulingRepository {
   async insertDeliveries(
     tx: Tx,
     tenantId: string,
-    { id, event_id }: Pick<NewMessage, 'id' | 'event_id'>,
+    { id, event_id, user_id }: Pick<NewMessage, 'id' | 'event_id' | 'user_id'>,
     recipients: readonly string[],
     status: DeliveryStatus,
     error: string | null,
   ): Promise<void> {
-    await tx.query(insertDeliveries, [tenantId, id, recipients, status, error, event_id]);
+    await tx.query(insertDeliveries, [tenantId, id, recipients, status, error, event_id, user_id]);
   }
 
   async find(tenantId: string, calendarId: string, id: string) {
@@ -312,17 +318,22 @@ export class SchedulingRepository {
 
   /** Records the outcome of an attempt, for the log and for the attendee. */
   async conclude(
-    { tenant_id, message_id, recipient, event_id }: DueDelivery,
+    { tenant_id, message_id, recipient, event_id, user_id, attempts }: DueDelivery,
     status: DeliveryStatus,
     error: string | null,
     pauseSeconds: number,
   ): Promise<void> {
     await this.db.tx(async (tx) => {
-      if (event_id !== null && status !== 'queued')
-        await this.markParticipants(tx, tenant_id, event_id, [recipient], status);
-      await tx.query(conclude, [tenant_id, message_id, recipient, status, error, pauseSeconds]);
+      const ended = status === 'queued' ? null : event_id;
+      // All writers lock the event before its deliveries.
+      if (ended !== null) await tx.query(lockEvent, [tenant_id, ended]);
+      const outcome = [status, error, pauseSeconds, attempts];
+      const concluded = await tx.query(conclude, [tenant_id, message_id, recipient, ...outcome]);
+      if (concluded.length === 0) return;
       await tx.query(summarize, [tenant_id, message_id]);
-      if (event_id !== null && status !== 'queued') await tx.query(wake, [tenant_id, event_id, recipient]);
+      if (ended === null) return;
+      await tx.query(markParticipants, [tenant_id, ended, [recipient], status]);
+      await tx.query(wake, [tenant_id, ended, recipient, user_id]);
     });
   }
 

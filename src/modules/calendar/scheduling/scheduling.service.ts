@@ -116,7 +116,16 @@ export class SchedulingService {
     await this.assertApplies(ctx.tenantId, record, { method, key, recipients });
     if (!this.mail.isConfigured) throw SchedulingErrors.noMail.with();
     const now = new Date();
-    const order = { method, key, recipients, comment, proposal: null, actorId: ctx.userId, now };
+    const order = {
+      method,
+      key,
+      recipients,
+      comment,
+      proposal: null,
+      actorId: ctx.userId,
+      now,
+      isByHand: true,
+    };
     const id = await this.outgoing.queue(placed, { ...order, tenantId: ctx.tenantId, cause: uuidv7() });
     const sent = id && (await this.repository.find(ctx.tenantId, calendarId, id));
     if (!sent) throw SchedulingErrors.notYourMethod.with();

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
 import { ApiError } from '../../../platform/http/errors.js';
@@ -30,6 +31,8 @@ export type SendOutcome =
 /** A mailbox is searched for an earlier attempt by pages, down to messages that are older, and at most 5,000 messages. */
 const PAGE_ROWS = 100;
 const SEARCHED_PAGES = 50;
+/** Both searches of an attempt together: the claim of the message must not expire meanwhile. */
+const SEARCH_MS = 60_000;
 /** The clocks of this server and of the mail service may differ. */
 const CLOCK_MARGIN_MS = 3_600_000;
 
@@ -90,8 +93,10 @@ export class OwnMail {
     if (drafts === undefined) return { kind: 'retry', reason: 'no_drafts_mailbox', isLimit: false };
     let draft: number | null = null;
     if (isRepeated) {
-      if (sent !== undefined && (await find(session, sent, message)) !== null) return { kind: 'sent' };
-      draft = await find(session, drafts, message);
+      const earlier = await findEarlier(session, { sent, drafts }, message);
+      if (earlier === 'timeout') return { kind: 'retry', reason: 'search_timeout', isLimit: false };
+      if (earlier === 'sent') return { kind: 'sent' };
+      draft = earlier;
     }
     if (draft === null) {
       const body = { draft: true, raw, to: [{ address: to }] };
@@ -107,7 +112,8 @@ export class OwnMail {
     if (submitted.status < 300) return { kind: 'sent' };
     const outcome = rejection(submitted);
     // The user should not find, or send, drafts of a mail that is sent later. If this fails, the next attempt finds the draft.
-    if (outcome.kind === 'retry' && outcome.isLimit) await session.json({ method: 'DELETE', path });
+    if (outcome.kind === 'retry' && outcome.isLimit)
+      await session.json({ method: 'DELETE', path }).catch(() => undefined);
     return outcome;
   }
 }
@@ -125,19 +131,42 @@ async function specialBoxes(session: MailSession): Promise<Map<unknown, string>>
   return new Map(boxes.flatMap(({ specialUse, id }) => (isObjectId(id) ? [[specialUse, id]] : [])));
 }
 
+/** What earlier attempts have left: a sent message, the id of a draft, or null. `timeout`: the mail service was too slow to tell. */
+async function findEarlier(
+  session: MailSession,
+  { sent, drafts }: { sent: string | undefined; drafts: string },
+  message: OwnMessage,
+): Promise<'sent' | 'timeout' | number | null> {
+  const ended = new AbortController();
+  const search = async () =>
+    sent !== undefined && (await find(session, sent, message, ended.signal)) !== null
+      ? ('sent' as const)
+      : find(session, drafts, message, ended.signal);
+  const timeout = delay(SEARCH_MS, 'timeout' as const, { ref: false, signal: ended.signal });
+  // The end of the search cancels the timer.
+  timeout.catch(() => undefined);
+  try {
+    return await Promise.race([search(), timeout]);
+  } finally {
+    ended.abort();
+  }
+}
+
 /**
  * The id of the copy of a message in a mailbox, or null.
+ * @param signal ends the search before its next page
  * @throws MailboxListError when the mail service does not list the mailbox
  */
 async function find(
   session: MailSession,
   mailbox: string,
   { messageId, createdAt }: OwnMessage,
+  signal: AbortSignal,
 ): Promise<number | null> {
   const oldest = createdAt.getTime() - CLOCK_MARGIN_MS;
   const isOlder = ({ idate, date }: Fields): boolean => Date.parse(String(idate ?? date)) < oldest;
   let page: string | null = null;
-  for (let read = 0; read < SEARCHED_PAGES; read += 1) {
+  for (let read = 0; read < SEARCHED_PAGES && !signal.aborted; read += 1) {
     const { rows, next } = await listPage(session, mailbox, PAGE_ROWS, page);
     const found = rows.find((row) => row['messageId'] === messageId);
     if (found) return Number(found['id']);

@@ -10,7 +10,7 @@ import {
   vtimezoneOf,
 } from '../../../../lib/icalendar/index.js';
 import { type ItipMethod, uriOfAddress } from '../../../../lib/itip/index.js';
-import { instanceKeysOf, recordFor, wholeOf } from '../../model/attendance.js';
+import { instanceKeysOf, outsideAttendees, recordFor, wholeOf } from '../../model/attendance.js';
 import { isOrphaned } from '../../model/dependent-properties.js';
 import { FOLLOWING, responseAt } from '../../model/event-policy.js';
 import type { EventRecord, ParticipantRow, ProposalRow } from '../../model/event-record.js';
@@ -59,7 +59,10 @@ export interface OutgoingCalendar {
   ics: string;
 }
 
-/** Writes a message of RFC 5546 about an event; null where its instance or attendee no longer exists. */
+/**
+ * Writes a message of RFC 5546 about an event; null where its instance or attendee no longer exists, and for CANCEL to an attendee of what
+ * takes place: the version would be the one of the invitation.
+ */
 export function outgoingCalendar(record: EventRecord, request: OutgoingRequest): OutgoingCalendar | null {
   switch (request.method) {
     case 'REPLY':
@@ -67,7 +70,7 @@ export function outgoingCalendar(record: EventRecord, request: OutgoingRequest):
     case 'REFRESH':
       return ofAttendee(record, request);
     case 'CANCEL':
-      return cancellation(record, request);
+      return isInvited(record, request) ? null : cancellation(record, request);
     case 'DECLINECOUNTER':
       return declined(record, request);
     default:
@@ -95,6 +98,16 @@ function receivedEvents(record: EventRecord, { method, recipients }: OutgoingReq
   const keys = instanceKeysOf(record.participants.filter(isOwn));
   if (!keys) return veventsOf(recordFor(record, isOwn), DETAILS);
   return keys.flatMap((key) => instanceVevent(record, key, DETAILS) ?? []);
+}
+
+/** Whether an event or its instance takes place with one of the recipients, e.g. with one who was invited again after a removal. */
+function isInvited(record: EventRecord, { key, recipients }: OutgoingRequest): boolean {
+  if (record.status === 'cancelled' || record.deleted_at !== null || record.excluded.includes(key))
+    return false;
+  const instance = key === '' ? null : instanceVevent(record, key, DETAILS);
+  if (key !== '' && (!instance || statusOf(instance) === 'CANCELLED')) return false;
+  const invited = outsideAttendees(record, key);
+  return recipients.some((email) => invited.includes(email));
 }
 
 /** CANCEL of the event or of one instance, also for an attendee that is no longer invited. */
