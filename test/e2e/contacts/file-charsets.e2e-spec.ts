@@ -130,7 +130,7 @@ describe('the charset of a content type', () => {
         Buffer.from('END:VCARD\r\n'),
       ]);
       const headers = { 'content-type': `text/vcard; charset=${type}` };
-      const { status } = await dav.send('PUT', `${book}${name}.vcf`, card as never, headers);
+      const { status } = await dav.send('PUT', `${book}${name}.vcf`, card, headers);
       return status === 201 ? (await dav.send('GET', `${book}${name}.vcf`)).text : String(status);
     };
     const cyrillic = await stored(
