@@ -54,6 +54,7 @@ const ERASED_WITH: Record<string, string> = {
   mail_arrival_scans: 'mail_accounts',
   mail_calendar_scans: 'mail_accounts',
   personal_exports: 'ExportPersonalData',
+  scheduling_deliveries: 'scheduling_messages',
 };
 
 const DAY = 86_400_000;
