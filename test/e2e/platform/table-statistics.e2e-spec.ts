@@ -51,7 +51,9 @@ describe('tables that grow from nothing, before autovacuum comes', () => {
     await app?.stop();
   });
 
-  const lists = () => statements().filter(({ name }) => /^notes\.list\.\d+$/.test(name));
+  /** Those with the parameters of a first page without filters: other test files of this process have made further ones. */
+  const lists = () =>
+    statements().filter(({ name, text }) => /^notes\.list\.\d+$/.test(name) && !text.includes('$5'));
   const explain = async (name: string): Promise<unknown> => {
     const literal = (value: string | null) => client.escapeLiteral(String(value));
     const values = `${literal(alice.tenantId)}, ${literal(alice.id)}, 20, 4194304`;
@@ -66,8 +68,9 @@ describe('tables that grow from nothing, before autovacuum comes', () => {
   };
 
   test('no order of the list finds its page again for each note, even by a plan for empty tables', async () => {
-    for (const { name } of lists().filter(({ text }) => text.includes('WITH page')))
-      expect(mostRows(await explain(name))).toBeLessThan(NOTES * 30);
+    const ofPages = lists().filter(({ text }) => text.includes('WITH page'));
+    expect(ofPages.length).toBeGreaterThanOrEqual(2);
+    for (const { name } of ofPages) expect(mostRows(await explain(name))).toBeLessThan(NOTES * 30);
   });
 
   test('get statistics once they have grown, and plans follow', async () => {
