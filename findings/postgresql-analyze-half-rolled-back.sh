@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # PostgreSQL 18.7 (as PGlite 0.5.17) rolls an ANALYZE back by half. In a transaction that fails, the statistics of the columns are gone, but the
-# number of pages and rows in pg_class stays, because ANALYZE writes it in place. The planner then multiplies a right number of rows by guesses, and whoever
-# decides by `reltuples` whether a table needs an ANALYZE takes it for analyzed.
+# number of pages and rows in pg_class stays, because ANALYZE writes it in place. The planner then multiplies a right number of rows by guesses, and a job
+# that decides by `reltuples` whether a table needs an ANALYZE takes it for analyzed.
 # One would expect that a failed transaction leaves nothing.
 # Remedy: each ANALYZE in a transaction of its own, not several in one function or DO block with other work.
 set -euo pipefail

@@ -174,7 +174,7 @@ const mailsByUid = ({ mails }) =>
     ({ uid }) => uid,
   );
 
-/** Waits until the attendees know the end of each event. @throws Error with what is missing */
+/** Waits until each attendee has received the last mail of each event. @throws Error with what is missing */
 async function waitForLastMails(api, relay, expected) {
   const missing = () => {
     const received = mailsByUid(relay);

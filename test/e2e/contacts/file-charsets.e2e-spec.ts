@@ -13,7 +13,7 @@ const CASES: [charset: string, bytes: number[], text: string][] = [
   ['iso-2022-jp', [0x1b, 0x24, 0x42, 0x46, 0x7c, 0x4b, 0x5c, 0x1b, 0x28, 0x42], '日本'],
   ['windows-1250', [0xa3, 0xf3, 0x64, 0x9f], 'Łódź'],
   ['iso-8859-1', [0xe9], 'é'],
-  // What programs state without looking, and what nobody knows, is detected.
+  // A charset that programs state without looking, or that the runtime does not know, is detected.
   ['utf-8', [0xe9], 'é'],
   ['iso-8859-1', [0xc3, 0xa9], 'é'],
   ['iso-8859-15', [0xc3, 0xa9], 'é'],

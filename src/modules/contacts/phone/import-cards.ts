@@ -326,7 +326,7 @@ function keysOf(card: ContactCard): string[] {
   return [...keys.filter(isName), ...keys.filter((key) => !isName(key)), ...numbers].slice(0, MAX_KEYS);
 }
 
-/** Whether two cards with one uid can be those of one person. A card without any key can be that of anybody. */
+/** Whether two cards with the same uid may describe one person. A card without a key matches every person. */
 function canBeOne(a: readonly string[], b: readonly string[]): boolean {
   if (a.length === 0 || b.length === 0 || b.some((key) => a.includes(key))) return true;
   // Two names alone are those of one person who was renamed.

@@ -76,7 +76,7 @@ export function choose(
   choice: Choice,
   { now, graceMs }: { now: Date; graceMs: number },
 ): PresenceRow {
-  // What has ended without a sweep must not be frozen as what others see of an invisible user.
+  // An expired status that no sweep has ended yet must not become the state that others see of an invisible user.
   const row = isOver(stored.choice_until, now) ? settled(refresh(stored, devices, now)) : stored;
   const isInvisible = choice.choice === 'invisible';
   const hiddenAt = isHidden(row, now) ? row.hidden_at : new Date(now.getTime() + graceMs);
