@@ -23,7 +23,10 @@ FROM node:24-bookworm-slim
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=3000 \
-    DATA_DIR=/data
+    DATA_DIR=/data \
+    MALLOC_ARENA_MAX=2 \
+    MALLOC_TRIM_THRESHOLD_=131072 \
+    MALLOC_MMAP_THRESHOLD_=131072
 WORKDIR /app
 # `node` (uid 1000) is the unprivileged user of the base image. The code belongs to root, so the process cannot change it.
 RUN install --directory --owner=node --group=node --mode=0700 /data
@@ -40,4 +43,4 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/apis/v1/health/live`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # The flags of bin/lib/node-flags.mjs, which gives the reasons.
-CMD ["node", "--max-semi-space-size=16", "--max-old-space-size=1024", "--expose-gc", "dist/main.js"]
+CMD ["node", "--max-semi-space-size=16", "--max-old-space-size=1024", "--heap-growing-percent=40", "--expose-gc", "dist/main.js"]

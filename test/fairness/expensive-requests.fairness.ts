@@ -46,13 +46,14 @@ describe('the most expensive requests of a member', () => {
     const settings = { ...mail.settings, ...livekit.settings, SMTP_URL: 'smtp://127.0.0.1:9' };
     app = await TestApp.start({ ...settings, TEST_CELLS: '' });
     metricsPort = await freePort();
-    const { NODE_FLAGS } = await import(path.join(ROOT, 'bin', 'lib', 'node-flags.mjs'));
-    server = new ServerProcess(app.databaseUrl, await freePort(), {
-      ...settings,
-      DATA_DIR: app.dataDir,
-      METRICS_PORT: String(metricsPort),
-      NODE_OPTIONS: NODE_FLAGS.join(' '),
-    });
+    const { MALLOC_SETTINGS, NODE_FLAGS } = await import(path.join(ROOT, 'bin', 'lib', 'node-flags.mjs'));
+    const ownSettings = { DATA_DIR: app.dataDir, METRICS_PORT: String(metricsPort), ...MALLOC_SETTINGS };
+    server = new ServerProcess(
+      app.databaseUrl,
+      await freePort(),
+      { ...settings, ...ownSettings },
+      NODE_FLAGS,
+    );
     await server.start();
   });
   afterAll(async () => {

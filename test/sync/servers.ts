@@ -21,10 +21,20 @@ export class ServerProcess {
   root = ROOT;
 
   private readonly settings: Record<string, string>;
+  private readonly flags: readonly string[];
 
-  /** @param settings further environment variables */
-  constructor(databaseUrl: string, port: number, settings: Record<string, string> = {}) {
+  /**
+   * @param settings further environment variables
+   * @param flags of Node
+   */
+  constructor(
+    databaseUrl: string,
+    port: number,
+    settings: Record<string, string> = {},
+    flags: readonly string[] = [],
+  ) {
     this.settings = settings;
+    this.flags = flags;
     this.databaseUrl = databaseUrl;
     this.port = port;
     this.base = `http://127.0.0.1:${port}`;
@@ -35,7 +45,7 @@ export class ServerProcess {
   }
 
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [path.join(this.root, 'dist', 'main.js')], {
+    const child = spawn(process.execPath, [...this.flags, path.join(this.root, 'dist', 'main.js')], {
       cwd: this.root,
       env: {
         ...childEnv(),

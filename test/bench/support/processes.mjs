@@ -6,7 +6,7 @@ import net from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { NODE_FLAGS } from '../../../bin/lib/node-flags.mjs';
+import { MALLOC_SETTINGS, NODE_FLAGS } from '../../../bin/lib/node-flags.mjs';
 
 const START_MS = 60_000;
 const TICKS_PER_SECOND = 100;
@@ -141,6 +141,7 @@ export async function startServer(databaseUrl, poolSize, nodeOptions = [], setti
     LOG_LEVEL: 'warn',
     // Processor time and memory are those of the process that serves.
     WEB_CONCURRENCY: '0',
+    ...MALLOC_SETTINGS,
     ...settings,
   };
   const main = local('../../../dist/main.js');
