@@ -19,7 +19,8 @@ export type ReviewOutcome = 'ok' | 'unchanged' | 'already_reviewed' | 'not_found
 // $2 caller, $3 and $4 rights.
 const DECIDABLE = `view.tenant_id = $1
       AND CASE view.kind WHEN 'domain' THEN $4
-                         ELSE ($3 OR $2 IN (SELECT guest_reviewers($1, view.id))) END`;
+                         ELSE ($3 OR EXISTS (SELECT FROM guest_deciders decider WHERE decider.tenant_id = $1
+                                                AND decider.guest_id = view.id AND decider.user_id = $2)) END`;
 
 // $5 room or null for guests of calls and domains.
 const VISIBLE = `${DECIDABLE}
@@ -39,14 +40,16 @@ const read = workspace.statement<{ approval: string }>(
 
 const forSockets = workspace.statement<{ approval: ApprovalResponse; reviewers: string[] }>(
   'approvals.for_sockets',
-  `SELECT view.approval, ARRAY(SELECT guest_reviewers($1, $2)) AS reviewers FROM guest_approval_views view
+  `SELECT view.approval, ARRAY(SELECT decider.user_id FROM guest_deciders decider
+                                WHERE decider.tenant_id = $1 AND decider.guest_id = $2) AS reviewers
+     FROM guest_approval_views view
     WHERE view.tenant_id = $1 AND view.id = $2`,
 );
 
 const reviewers = workspace.statement<Pick<Guest, 'call_id' | 'room_id'> & { user_id: string }>(
   'approvals.reviewers',
-  `SELECT reviewer AS user_id, guest.call_id, guest.room_id
-     FROM guests guest CROSS JOIN LATERAL guest_reviewers($1, $2) AS reviewer
+  `SELECT decider.user_id, guest.call_id, guest.room_id FROM guests guest
+     JOIN guest_deciders decider ON decider.tenant_id = $1 AND decider.guest_id = guest.id
     WHERE guest.tenant_id = $1 AND guest.id = $2`,
 );
 
