@@ -1,6 +1,9 @@
 import type { AttachmentStream } from 'mailparser';
 import type { Bytes, FileBytes } from '../storage/bytes.js';
 
+/** The message of the error about the content of an attachment that is not base64. */
+export const INVALID_BASE64 = 'The content is not base64';
+
 /** A calendar of a message. */
 export interface CalendarPart {
   /** The `method` of its Content-Type, upper case; null without one. */

@@ -17,10 +17,14 @@ const MAX_CID = 300;
 const MAX_LOCATION = 2_048;
 const MAX_ENCODING = 40;
 
-/** Links to images stay unchanged; an embedded message is an attachment, as in WildDuck, and not part of the text. */
+/**
+ * Links to images stay unchanged; an embedded message and the status of a bounce (RFC 3464) are attachments, as in WildDuck, and not part
+ * of the text.
+ */
 const OPTIONS = {
   skipImageLinks: true,
   ignoreEmbedded: true,
+  keepDeliveryStatus: true,
   checksumAlgo: 'sha256',
 };
 
