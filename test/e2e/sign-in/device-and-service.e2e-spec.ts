@@ -79,7 +79,8 @@ describe('signing in without a browser', () => {
     });
 
     test('gets no code for scopes without tokens, and keeps its refresh token after a refused refresh', async () => {
-      for (const scope of [{ scope: 'profile' }, { scope: '' }, {}]) {
+      const scopes: Record<string, string>[] = [{ scope: 'profile' }, { scope: '' }, {}];
+      for (const scope of scopes) {
         const { status, body } = await post('/device/auth', { client_id: DEVICE, ...scope });
         expect([scope, status, body.error]).toEqual([scope, 400, 'invalid_scope']);
       }
