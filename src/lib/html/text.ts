@@ -1,9 +1,12 @@
 import { decodeHTML } from 'entities';
+import { toHtml } from 'hast-util-to-html';
 import { ENTITIES } from '../xml/index.js';
+import { HtmlTooComplexError, parseHtml } from './tree.js';
+import { FOUND_ONLY, HIDING_STYLE, showVisible } from './visible.js';
 
 /** Inline elements: a word may begin inside and end outside of them. All other tags separate words. */
 const INLINE = new Set(
-  'a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark q rp rt ruby s samp small span strike strong sub sup time tt u var wbr'.split(
+  'a abbr acronym annotation annotation-xml b bdi bdo big cite code data del dfn em font i ins kbd mark q rp rt ruby s samp small span strike strong sub sup time tt u var wbr'.split(
     ' ',
   ),
 );
@@ -168,7 +171,29 @@ const MARKS = /[\ue000\ue001]/g;
  * @param gap between paragraphs
  */
 export function documentText(html: string, gap: '\n' | '\n\n' = '\n\n'): string {
-  const marked = withMarks(withAddresses(withoutScripts(html.replaceAll(MARKS, ''))));
+  const whole = withoutScripts(withFormulas(html.replaceAll(MARKS, '')));
+  return linesOf(withoutHidden(whole), gap) || linesOf(whole, gap);
+}
+
+const FORMULA = /<(?:m|mml)?:?math[\s>]/i;
+/** Characters of a document whose formulas are read: parsing it takes some milliseconds. */
+const LONGEST_PARSED = 65_536;
+
+/** The HTML with formulas as lines of text. */
+function withFormulas(html: string): string {
+  if (html.length > LONGEST_PARSED || !FORMULA.test(html)) return html;
+  try {
+    const { root } = parseHtml(html);
+    showVisible(root);
+    return toHtml(root);
+  } catch (error) {
+    if (error instanceof HtmlTooComplexError) return html;
+    throw error;
+  }
+}
+
+function linesOf(html: string, gap: string): string {
+  const marked = withMarks(withAddresses(html));
   return [...textPieces(marked)]
     .join('')
     .replace(/[^\S\n]+/gu, ' ')
@@ -189,12 +214,15 @@ function positionOf(html: string, wanted: RegExp, from: number): number {
   return wanted.exec(html)?.index ?? -1;
 }
 
-/** The elements whose text is hidden, and their ends. */
-const HIDDEN = new Map(
-  ['script', 'style', 'title'].map((name) => [name, new RegExp(String.raw`</${name}(?=[\s/>])`, 'gi')]),
+/** The elements whose text is never shown, and their ends. */
+const UNSHOWN = new Map(
+  ['script', 'style', 'title', 'annotation', 'annotation-xml'].map((name) => [
+    name,
+    new RegExp(String.raw`</${name}(?=[\s/>])`, 'gi'),
+  ]),
 );
 
-/** The HTML without scripts, styles, the title and comments, in one pass. */
+/** The HTML without scripts, styles, the title, comments and the sources of formulas, in one pass. */
 export function withoutScripts(html: string): string {
   let kept = '';
   let from = 0;
@@ -202,7 +230,7 @@ export function withoutScripts(html: string): string {
   while (open >= 0) {
     const { end, name } = tagAt(html, open);
     const isComment = name === '' && end > open;
-    const closing = html.charCodeAt(open + 1) === SLASH ? undefined : HIDDEN.get(name.toLowerCase());
+    const closing = html.charCodeAt(open + 1) === SLASH ? undefined : UNSHOWN.get(name.toLowerCase());
     const next = closing ? positionOf(html, closing, end) : Math.max(end, open + 1);
     if (isComment || closing) {
       kept += html.slice(from, open);
@@ -231,6 +259,48 @@ function* tagsIn(html: string): Generator<Tag> {
       yield { open, end, name: name.toLowerCase(), isEnd: html.charCodeAt(open + 1) === SLASH };
     open = html.indexOf('<', Math.max(end, open + 1));
   }
+}
+
+/** The words of tags that may hide their elements. */
+const HIDING = /hidden|none|mso-hide|collapse/i;
+
+/**
+ * The HTML without elements that browsers do not show, such as the lines that mails begin with for lists of mails. One without an end tag of
+ * its own stays: where it ends depends on the elements around.
+ */
+function withoutHidden(html: string): string {
+  if (!HIDING.test(html)) return html;
+  const open = new Map<string, Tag[]>();
+  const hidden: { from: number; to: number }[] = [];
+  for (const tag of tagsIn(html)) {
+    const started = open.get(tag.name);
+    if (!tag.isEnd) {
+      if (started) started.push(tag);
+      else open.set(tag.name, [tag]);
+      continue;
+    }
+    const start = started?.pop();
+    if (start && hides(html, start)) hidden.push({ from: start.open, to: tag.end });
+  }
+  let text = '';
+  let at = 0;
+  for (const { from, to } of hidden.sort((one, other) => one.from - other.from)) {
+    if (from >= at) text += html.slice(at, from);
+    at = Math.max(at, to);
+  }
+  return text + html.slice(at);
+}
+
+function hides(html: string, { open, end, name }: Tag): boolean {
+  const tag = html.slice(open, end);
+  if (!HIDING.test(tag)) return false;
+  let isHidden = /\shidden(?=[\s/>])/i.test(tag.replaceAll(/"[^"]*"|'[^']*'/g, ''));
+  attributesEnd(html, open + 1 + name.length, (attribute, value) => {
+    const written = value.replace(/^\s*["']|["']$/g, '');
+    if (/^style$/i.test(attribute)) isHidden ||= HIDING_STYLE.test(written);
+    if (/^hidden$/i.test(attribute)) isHidden ||= !FOUND_ONLY.test(written);
+  });
+  return isHidden;
 }
 
 const PARAGRAPHS = new Set('p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre hr'.split(' '));

@@ -27,15 +27,17 @@ export async function parseMessage(source: Readable): Promise<ParsedMessage> {
   const attachments: AttachmentInfo[] = [];
   const links: ReadAttachment[] = [];
   const calendar = new CalendarPartFinder();
-  const { headers, lines, text, base } = await walk(source, async (attachment, id) => {
+  const { headers, lines, text, base, tnef } = await walk(source, async (attachment, id) => {
     const { related, cid } = attachment;
     links.push({ id, cid, related, location: locationOf(attachment.headers) });
     attachments.push(await describe(attachment, id, calendar.readerOf(attachment)));
   });
-  const markup = typeof text?.html === 'string' && text.html !== '' ? text.html : undefined;
+  const own = typeof text?.html === 'string' && text.html !== '' ? text.html : undefined;
+  const isEmpty = (text?.text ?? '').trim() === '' && own === undefined;
+  const markup = own ?? (isEmpty && tnef?.html ? tnef.html : undefined);
   const html = markup ?? text?.textAsHtml;
-  const plain =
-    (text?.text ?? '').trim() === '' && markup ? documentText(markup.slice(0, MAX_TEXT)) : (text?.text ?? '');
+  const written = (isEmpty && tnef?.text) || (text?.text ?? '');
+  const plain = written.trim() === '' && markup ? documentText(markup.slice(0, MAX_TEXT)) : written;
   const from = addresses(headers.get('from'));
   const hasOneSender = from.length === 1 && lines.filter(({ key }) => key === 'from').length === 1;
   const sender = hasOneSender ? (from[0]?.address ?? '') : '';
