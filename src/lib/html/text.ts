@@ -161,9 +161,9 @@ export function plainText(html: string): string {
     .trim();
 }
 
-/** PARAGRAPH stands for an empty line. BREAK stands before a line break that stays. */
-const [PARAGRAPH, BREAK] = ['\ue000', '\ue001'] as const;
-const MARKS = /[\ue000\ue001]/g;
+/** PARAGRAPH stands for an empty line, BREAK before a line break that stays, BLANK and TAB for a blank and a tab that stay. */
+const [PARAGRAPH, BREAK, BLANK, TAB] = ['\ue000', '\ue001', '\ue002', '\ue003'] as const;
+const MARKS = /[\ue000-\ue003]/g;
 
 /**
  * The readable text of a document of another program: without scripts, styles, the title and the line breaks of its source. The address of
@@ -204,8 +204,11 @@ function linesOf(html: string, gap: string): string {
     .map((paragraph) => paragraph.trim())
     .filter((paragraph) => paragraph !== '')
     .join(gap)
+    .replaceAll(TRAILING_BLANKS, '')
     .replace(/\n{3,}/g, '\n\n')
-    .trim();
+    .replaceAll(BLANK, ' ')
+    .replaceAll(TAB, '\t')
+    .replace(/^\n+|\s+$/g, '');
 }
 
 /** The position of a text in ASCII from a position on, in any letter case; -1 without one. Lower case of a whole text may have another length. */
@@ -305,28 +308,43 @@ function hides(html: string, { open, end, name }: Tag): boolean {
 
 const PARAGRAPHS = new Set('p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre hr'.split(' '));
 
+/** Blanks that stay, at the end of a line. */
+const TRAILING_BLANKS = /(?<![\ue002\ue003])[\ue002\ue003]+(?=\n|$)/g;
+/** A style by which the lines and blanks of the source stay. */
+const VERBATIM_STYLE = /\bwhite-space(?:-collapse)?\s*:\s*(?:pre|break-spaces)/i;
+
 /**
  * The HTML with marks before paragraphs and line breaks, and with spaces in place of the line breaks of its source, which have a meaning in
- * `<pre>` only.
+ * `<pre>` and by a style only.
  */
 function withMarks(html: string): string {
   let text = '';
   let at = 0;
-  let isVerbatim = false;
+  /** The element whose lines and blanks stay, and how many of its name are open. */
+  let verbatim: { name: string; depth: number } | null = null;
   const add = (to: number, mark: string): void => {
     const piece = html.slice(at, to);
-    text += isVerbatim ? piece.replaceAll(/\r?\n/g, `${BREAK}\n`) : piece.replaceAll(/[\r\n]+/g, ' ');
-    text += mark;
+    text += (verbatim ? verbatimText(piece) : piece.replaceAll(/[\r\n]+/g, ' ')) + mark;
     at = to;
   };
-  for (const { open, name, isEnd } of tagsIn(html)) {
-    if (PARAGRAPHS.has(name)) add(open, PARAGRAPH);
-    else if (name === 'br' && !isEnd) add(open, BREAK);
-    if (name === 'pre') isVerbatim = !isEnd;
+  for (const { open, end, name, isEnd } of tagsIn(html)) {
+    add(open, PARAGRAPHS.has(name) ? PARAGRAPH : name === 'br' && !isEnd ? BREAK : '');
+    // The blanks of a tag are none of the text.
+    text += html.slice(open, end).replaceAll(/[\r\n]+/g, ' ');
+    at = end;
+    if (verbatim?.name === name) verbatim.depth += isEnd ? -1 : 1;
+    else if (!verbatim && !isEnd && (name === 'pre' || isVerbatimTag(html.slice(open, end))))
+      verbatim = { name, depth: 1 };
+    if (verbatim?.depth === 0) verbatim = null;
   }
   add(html.length, '');
   return text;
 }
+
+const verbatimText = (text: string): string =>
+  text.replaceAll(/\r?\n/g, `${BREAK}\n`).replaceAll(' ', BLANK).replaceAll('\t', TAB);
+
+const isVerbatimTag = (tag: string): boolean => /\bstyle\s*=/i.test(tag) && VERBATIM_STYLE.test(tag);
 
 /** The web address of a link; empty without one. */
 function addressOf(html: string, { open }: Tag): string {

@@ -13,6 +13,7 @@ import type {
   NewMessage,
   ParsedMessage,
 } from '../mime/message.js';
+import { shortenReferences } from '../mime/clean-text.js';
 import { MimeWorkers } from '../mime/mime-workers.js';
 import { type Bytes, sizeOf, streamOf } from '../storage/bytes.js';
 import { RawMessages } from '../storage/raw-messages.js';
@@ -69,13 +70,9 @@ export function derivedFrom({ row, link }: Origin, own: string): Derived {
     cc: link.action === 'replyAll' ? others([...to, ...cc]) : [],
     subject: subjectOf(row.subject, forward ? 'Fwd: ' : 'Re: ', forward ? /^fwd?:/i : /^re:/i),
     inReplyTo: row.message_id,
-    references: shortened([...references, row.message_id]),
+    references: shortenReferences([...references, row.message_id]),
   };
 }
-
-/** At most 100 ids: the first, which names the thread, and the last ones (RFC 5537 3.4.4). */
-const shortened = (ids: readonly string[]): string[] =>
-  ids.length <= 100 ? [...ids] : [ids[0]!, ...ids.slice(-99)];
 
 function subjectOf(subject: string, prefix: string, has: RegExp): string {
   return has.test(subject.trim()) ? subject : prefix + subject;

@@ -8,13 +8,12 @@ import {
   withoutScripts,
 } from '../../lib/html/index.js';
 import { type Address, type AttachmentInfo, CalendarPartFinder, type ParsedMessage } from './message.js';
-import { cleanTexts, isMediaType, isMessageId, toOneLine } from './clean-text.js';
+import { cleanTexts, isMediaType, isMessageId, shortenReferences, toOneLine } from './clean-text.js';
 import { MAX_TEXT } from './message-parser.js';
 import { describe, locationOf, walk } from './walk.js';
 import { cutText, shortenText } from '../../lib/text/index.js';
 
 const MAX_ADDRESSES = 2_000;
-const MAX_REFERENCES = 100;
 const MAX_MESSAGE_ID = 250;
 const MAX_PARAMETERS = 50;
 const MAX_PARAMETER = 255;
@@ -126,7 +125,7 @@ function messageIds(header: unknown): string[] {
 
 function referencesOf(headers: Headers): string[] {
   const all = [...messageIds(headers.get('references')), ...messageIds(headers.get('in-reply-to'))];
-  return [...new Set(all)].slice(-MAX_REFERENCES);
+  return shortenReferences([...new Set(all)]);
 }
 
 function dateOf(value: unknown): string | null {
