@@ -26,7 +26,7 @@ import {
   xmlError,
 } from './model/body.js';
 import { type Collection, type Collections, hasCollection } from './model/collection.js';
-import { assertIf, isUnchanged, preconditionsOf } from './model/conditions.js';
+import { assertIf, assertMatch, isUnchanged, preconditionsOf } from './model/conditions.js';
 import { rangeOf } from './model/filters.js';
 import { childOf, HEAD, TAIL } from './model/multistatus.js';
 import { DAV_PATH, parentOf, parsePath, paths, type Space, type Target } from './model/paths.js';
@@ -193,6 +193,7 @@ export class DavServer implements OnModuleInit {
     const version = /version=4\.0/.test(request.headers.accept ?? '') ? '4.0' : '3.0';
     const options = { isWanted: true, zones: wantsZones(request), version } as const;
     const { etag, text } = await single(ctx, collections, collection, target.name, options);
+    assertMatch(request, etag);
     assertIf(request, etag, await this.states.of(job, request));
     const headers = { ...COMMON, ETag: etag };
     const { contentType } = collection;
