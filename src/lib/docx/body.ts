@@ -2,7 +2,15 @@ import type { Element, ElementContent, Nodes } from 'hast';
 import { type Block, blockIn, CODE, isBlock, indented, pageBreaks, placeOf } from './block.js';
 import { attribute, declarations, pixels, TWIPS_PER_PX } from './css.js';
 import { pictureXml, shownSize } from './image.js';
-import { drawnState, isChecked, leadingCheckbox, LIST_STEP, ListMarkers, type Marker, taggedState } from './lists.js';
+import {
+  drawnState,
+  isChecked,
+  leadingCheckbox,
+  LIST_STEP,
+  ListMarkers,
+  type Marker,
+  taggedState,
+} from './lists.js';
 import { Paragraph } from './paragraph.js';
 import { Bookmarks, type DocxParts } from './parts.js';
 import { isWithoutLines, layOutTable, tableXml } from './table.js';

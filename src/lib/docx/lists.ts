@@ -165,7 +165,9 @@ const CHECKED = /(?:^|\s)(?:(?:checkbox|is|task|task-list-item)-)?(?:checked|don
 
 /** The state of a text that OneNote has tagged as a task; undefined for another one. */
 export function taggedState(element: Element): boolean | undefined {
-  const tag = /(?:^|,)\s*to-do(?:-priority-[12])?(:completed)?\s*(?:,|$)/i.exec(attribute(element, 'data-tag') ?? '');
+  const tag = /(?:^|,)\s*to-do(?:-priority-[12])?(:completed)?\s*(?:,|$)/i.exec(
+    attribute(element, 'data-tag') ?? '',
+  );
   return tag ? tag[1] !== undefined : undefined;
 }
 

@@ -23,7 +23,10 @@ describe('properties of single programs', () => {
     ['X-JABBER:xmpp:ina@x.example', { service: 'Jabber', user: 'ina@x.example', uri: 'xmpp:ina@x.example' }],
     ['X-ZIMBRA-IMADDRESS1:xmpp://ina@x.example', { service: null, user: 'xmpp://ina@x.example', uri: null }],
     ['X-KADDRESSBOOK-X-IMAddress:ina@x.example', { service: null, user: 'ina@x.example', uri: null }],
-    ['X-messaging/xmpp-All:ina@x.example', { service: 'Jabber', user: 'ina@x.example', uri: 'xmpp:ina@x.example' }],
+    [
+      'X-messaging/xmpp-All:ina@x.example',
+      { service: 'Jabber', user: 'ina@x.example', uri: 'xmpp:ina@x.example' },
+    ],
     ['X-messaging/skype-All:ina', { service: 'Skype', user: 'ina', uri: 'skype:ina' }],
   ])('%s is a profile', (row, profile) => {
     expect(read('3.0', row)).toMatchObject({ profiles: [profile], custom: [] });
@@ -34,9 +37,18 @@ describe('properties of single programs', () => {
   test.each([
     ['X-MANAGERSNAME:Pat', { related: [{ type: 'manager', name: 'Pat' }] }],
     ['X-ZIMBRA-ANNIVERSARY:2008-12-10', { dates: [{ type: 'anniversary', year: 2008 }] }],
-    ['X-EVOLUTION-BLOG-URL:https://x.example/b', { urls: [{ value: 'https://x.example/b', types: ['blog'] }] }],
-    ['X-EVOLUTION-VIDEO-URL:https://x.example/v', { urls: [{ value: 'https://x.example/v', types: ['video'] }] }],
-    ['X-KADDRESSBOOK-BlogFeed:https://x.example/b', { urls: [{ value: 'https://x.example/b', types: ['blog'] }] }],
+    [
+      'X-EVOLUTION-BLOG-URL:https://x.example/b',
+      { urls: [{ value: 'https://x.example/b', types: ['blog'] }] },
+    ],
+    [
+      'X-EVOLUTION-VIDEO-URL:https://x.example/v',
+      { urls: [{ value: 'https://x.example/v', types: ['video'] }] },
+    ],
+    [
+      'X-KADDRESSBOOK-BlogFeed:https://x.example/b',
+      { urls: [{ value: 'https://x.example/b', types: ['blog'] }] },
+    ],
     ['TEL;MOBILE:1', { phones: [{ value: '1', types: ['cell'] }] }],
     ['TEL;TYPE="mobile,work":1', { phones: [{ value: '1', types: ['cell', 'work'] }] }],
     ['TEL;TYPE=mobile;TYPE=cell:1', { phones: [{ value: '1', types: ['cell'] }] }],
