@@ -1,7 +1,7 @@
 import { decodeParameter } from '../../content-lines/index.js';
 import { VcardError } from '../card.js';
 import { cleanText, MEDIA_FAMILY } from '../values.js';
-import { nameOfSlashed } from './vendors.js';
+import { nameOfSlashed } from './slashed-names.js';
 import { decodeQuotedPrintable, decodeStated, decodeText, isText } from '../../content-lines/index.js';
 
 /** One content line of a card, decoded. */

@@ -61,24 +61,6 @@ const LINKS: ReadonlyMap<string, string> = new Map([
   ['X-KADDRESSBOOK-BLOGFEED', 'blog'],
 ]);
 
-/** Services in `X-messaging/xmpp-All`, in which KDE writes messengers. */
-const KDE_SERVICES: ReadonlyMap<string, string> = new Map([
-  ['XMPP', 'X-JABBER'],
-  ['AIM', 'X-AIM'],
-  ['ICQ', 'X-ICQ'],
-  ['MSN', 'X-MSN'],
-  ['YAHOO', 'X-YAHOO'],
-  ['SKYPE', 'X-SKYPE'],
-  ['GADU', 'X-GADUGADU'],
-  ['GROUPWISE', 'X-GROUPWISE'],
-]);
-
-/** The name of a property whose name is none of vCard because of a slash. @param name in upper case */
-export function nameOfSlashed(name: string): string {
-  const service = /^X-MESSAGING\/([A-Z]+)-ALL$/.exec(name)?.[1];
-  return (service && KDE_SERVICES.get(service)) || name.replaceAll('/', '-');
-}
-
 /** The types of `vnd.android.cursor.item/relation` (ContactsContract.CommonDataKinds.Relation), by number; 0 is a label. */
 const ANDROID_RELATIONS: readonly string[] = [
   '',
