@@ -2,7 +2,15 @@ import type { Element, ElementContent, Nodes } from 'hast';
 import { type Block, blockIn, CODE, isBlock, indented, pageBreaks, placeOf } from './block.js';
 import { attribute, declarations, pixels, TWIPS_PER_PX } from './css.js';
 import { pictureXml, shownSize } from './image.js';
-import { drawnState, isChecked, leadingCheckbox, LIST_STEP, ListMarkers, type Marker } from './lists.js';
+import {
+  drawnState,
+  isChecked,
+  leadingCheckbox,
+  LIST_STEP,
+  ListMarkers,
+  type Marker,
+  taggedState,
+} from './lists.js';
 import { Paragraph } from './paragraph.js';
 import { Bookmarks, type DocxParts } from './parts.js';
 import { isWithoutLines, layOutTable, tableXml } from './table.js';
@@ -85,8 +93,19 @@ export class BodyWriter {
         return this.table(element, style, block);
       default:
         if (isBlock(element)) this.block(element, style, block);
-        else this.nodes(element.children, style, block);
+        else {
+          this.tag(element, block);
+          this.nodes(element.children, style, block);
+        }
     }
+  }
+
+  /** The check box before a text that is tagged as a task. */
+  private tag(element: Element, block: Block): void {
+    const state = taggedState(element);
+    if (state === undefined) return;
+    this.open(block).object(checkboxXml(this.parts.nextId(), state), {});
+    this.open(block).text(' ', { space: 'pre' });
   }
 
   private block(element: Element, style: TextStyle, around: Block): void {
@@ -96,6 +115,7 @@ export class BodyWriter {
     this.atPageEnd ||= breaks.before;
     const before = this.out.length;
     const block = blockIn(element, around);
+    this.tag(element, block);
     if (tagName === 'details') this.details(element, style, block);
     else this.nodes(element.children, style, block);
     // Editors represent an empty line by an empty paragraph.

@@ -163,6 +163,14 @@ const TASK_LISTS =
 const DONE_LIST = /(?:^|\s)listtype-taskdone(?:\s|$)/i;
 const CHECKED = /(?:^|\s)(?:(?:checkbox|is|task|task-list-item)-)?(?:checked|done|completed|on)(?:\s|$)/i;
 
+/** The state of a text that OneNote has tagged as a task; undefined for another one. */
+export function taggedState(element: Element): boolean | undefined {
+  const tag = /(?:^|,)\s*to-do(?:-priority-[12])?(:completed)?\s*(?:,|$)/i.exec(
+    attribute(element, 'data-tag') ?? '',
+  );
+  return tag ? tag[1] !== undefined : undefined;
+}
+
 /** The state of an element without text that is drawn as a check box, by its role or as Notion does; undefined for another one. */
 export function drawnState(element: Element): boolean | undefined {
   if (element.children.length > 0) return undefined;

@@ -14,6 +14,7 @@ import {
   UU_ENCODINGS,
   UuDecoder,
 } from './correction/decoders.js';
+import { enrichedText } from './correction/enriched-text.js';
 import type { EmbeddedFile } from './embedded/embedded-file.js';
 import { splitUuencoded } from './embedded/uuencoded.js';
 
@@ -54,6 +55,7 @@ interface Decoder {
 /** Members of mailparser without types. */
 interface Internals {
   tree: Part | false;
+  textTypes: string[];
   hasHtml: boolean;
   hasText: boolean;
   getDecoder(): Decoder;
@@ -88,6 +90,9 @@ const DATA_TYPES = new Set(['calendar', 'css', 'directory', 'javascript', 'rtf',
 /** Maximum number of characters of a text or HTML that are stored, and of HTML that are read as text. */
 export const MAX_TEXT = 1_048_576;
 const TWITTER_LINK = /<a href="https:\/\/twitter\.com\/\w{1,15}">(@\w{1,15})<\/a>/g;
+/** Reports of delivery beside `message/delivery-status`, which mailparser shows (RFC 6533). */
+const STATUS_TYPES = ['message/global-delivery-status'];
+const ENRICHED = /^text\/(?:enriched|richtext)$/i;
 const UTF8 = /^utf-?8$/i;
 const ISO_2022_JP = /^(?:cs)?iso-?2022-?jp/i;
 /** The beginning of an encoded word whose character set has a name with characters that libmime does not expect there. */
@@ -106,6 +111,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
   base: string | undefined;
   /** Files within the texts, known with the text. */
   files: EmbeddedFile[] = [];
+  private readonly enriched = new Set<SplitPart>();
   private readonly flowed = new Map<SplitPart, { delSp: boolean }>();
   /** The part that is processed is HTML. */
   private isHtml = false;
@@ -116,6 +122,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
     private readonly withTexts = true,
   ) {
     super(options);
+    this.textTypes.push(...STATUS_TYPES);
     const { libmime } = this;
     const decodeWord = libmime.decodeWord.bind(libmime);
     libmime.decodeWord = (charset, encoding, text) => {
@@ -162,6 +169,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
     if (created.contentType === 'text/html' && typeof location === 'string')
       this.base ??= location.replace(/\s+/g, '');
     if (isOtherText(created)) {
+      if (ENRICHED.test(created.contentType || '')) this.enriched.add(part);
       created.contentType = 'text/plain';
       created.disposition = 'inline';
       created.isAttachment = false;
@@ -232,6 +240,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
   private readableText(node: SplitPart, content: string): string {
     const flow = this.flowed.get(node);
     if (flow) return joinFlowed(content, flow.delSp);
+    if (this.enriched.has(node)) return enrichedText(content);
     const { text, files } = splitUuencoded(content);
     this.files.push(...files);
     return text;

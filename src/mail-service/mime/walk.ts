@@ -149,8 +149,12 @@ export async function describe(
   };
 }
 
-/** The library has no extension for bytes of an unknown type. */
-const extensionOf = (contentType: string): string => detectExtension(contentType).replace('*', 'bin');
+/** The library has no extension for bytes of an unknown type, and not for the reports and messages of several RFCs, which are texts. */
+function extensionOf(contentType: string): string {
+  const extension = detectExtension(contentType).replace('*', 'bin');
+  if (extension !== 'bin' || !contentType.startsWith('message/')) return extension;
+  return /^message\/(?:global|news|partial)$/.test(contentType) ? 'eml' : 'txt';
+}
 
 async function discard(content: AsyncIterable<Buffer>): Promise<void> {
   for await (const _ of content);

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { DirectoryBackfill } from '../../../src/modules/tenants/directory-backfill.js';
 import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { at, newCalendar } from '../../support/domains/calendars.ts';
@@ -127,6 +129,50 @@ describe('names in searches', () => {
       title: 'About Síle <mark>O’Brien-Smith</mark>',
       content: 'Síle <mark>O’Brien-Smith</mark>',
     });
+  });
+
+  test('contacts and members of earlier versions are found in one word', async () => {
+    const names = [
+      'Zoë D´Été',
+      'Ana Sá-Nunes',
+      'Jean-Luc',
+      'Петро Пʼять',
+      'Ann - Brown',
+      "Pat d'Arcy-O'Hara",
+    ];
+    const { addressbooks } = (await ann.api.get('/contact/addressbooks')).body;
+    const book = addressbooks.find(({ kind }: any) => kind !== 'global').id;
+    for (const full_name of names) {
+      const fields = { full_name, nicknames: ['Mary-Jo'] };
+      expect((await ann.api.post(`/contact/addressbooks/${book}/contacts`, fields)).status).toBe(201);
+    }
+    const stored = () =>
+      app.sql(
+        `SELECT card->>'full_name' AS name, words, (SELECT array_agg(word ORDER BY word) FROM contact_words WHERE contact_id = id) AS listed
+           FROM contacts WHERE addressbook_id = $1 ORDER BY id`,
+        [book],
+      );
+    const sorted = (rows: any[]) => rows.map(({ words, ...row }) => ({ ...row, words: words.toSorted() }));
+    const before = sorted(await stored());
+    const joined = ['dete', 'sanunes', 'jeanluc', 'darcyohara', 'maryjo', 'obriensmith'];
+    await app.sql(`DELETE FROM contact_words WHERE word = ANY ($1)`, [joined]);
+    await app.sql(
+      `UPDATE contacts SET words = ARRAY(SELECT word FROM unnest(words) AS word WHERE word <> ALL ($1)) WHERE addressbook_id = $2`,
+      [joined, book],
+    );
+    const migration = async (file: string): Promise<void> => {
+      const url = new URL(`../../../src/modules/${file}`, import.meta.url);
+      await app.sql(readFileSync(url, 'utf8'));
+    };
+    await migration('contacts/migrations/0010-joined-words.sql');
+    expect(sorted(await stored())).toEqual(before);
+    await migration('contacts/migrations/0010-joined-words.sql');
+    expect(sorted(await stored())).toEqual(before);
+
+    await app.sql(`UPDATE tenant_members SET folded = replace(folded, ' obrien', '')`);
+    await migration('tenants/migrations/0304-joined-words.sql');
+    await app.get(DirectoryBackfill).run();
+    expect(await found('the directory', 'obrien')).toEqual([IRISH]);
   });
 
   test.each(Object.keys(pathsOf('')))('%s: wildcards of LIKE have no meaning', async (kind) => {

@@ -172,6 +172,18 @@ describe('check boxes', () => {
     expect(violations(docx)).toEqual([]);
   });
 
+  it('stand before texts that OneNote has tagged', () => {
+    const docx = convert(
+      '<p data-tag="to-do">a</p><p><span data-tag="important,to-do:completed">b</span></p><p data-tag="important">c</p><ul><li><span data-tag="to-do">d</span></li></ul>',
+    );
+    expect(boxes(docx)).toEqual([
+      ['0', '☐ a'],
+      ['1', '☒ b'],
+      ['0', '☐ d'],
+    ]);
+    expect(violations(docx)).toEqual([]);
+  });
+
   it('are allowed within text', () => {
     expect(boxes(convert('<p>a <input type="checkbox"> b</p>'))).toEqual([['0', 'a ☐ b']]);
     expect(boxes(convert('<ul><li>a <input type="checkbox" checked> b</li></ul>'))).toEqual([['1', 'a ☒ b']]);
