@@ -1,6 +1,7 @@
 import {
   type Component,
   HTML_DESCRIPTIONS,
+  longUidOf,
   parameterOf,
   propertiesOf,
   type Property,
@@ -229,11 +230,15 @@ const TEXTS: Readonly<Record<string, number>> = {
   LOCATION: MAX.location,
 };
 
-/** Whether a property says more than its field: a CLASS such as CONFIDENTIAL, a title with line breaks, and parameters such as ALTREP and LANGUAGE. */
+/**
+ * Whether a property says more than its field: a UID that is stored as a digest, a CLASS such as CONFIDENTIAL, a title with line breaks, and
+ * parameters such as ALTREP and LANGUAGE.
+ */
 function statesMore(event: Component, each: Property): boolean {
   if (each.name === 'CATEGORIES')
     return propertiesOf(event, each.name).some(({ parameters }) => parameters.length > 0);
   if (each !== propertyOf(event, each.name)) return false;
+  if (each.name === 'UID') return each === longUidOf(event);
   if (each.name === 'CLASS') return !['', 'PUBLIC', 'PRIVATE'].includes(upper(event, 'CLASS'));
   const text = (textOf(event, each.name) ?? '').trim();
   if (text === '' || charactersOf(text) > (TEXTS[each.name] ?? 0)) return false;

@@ -4,9 +4,10 @@ import {
   ICalendarError,
   type Property,
   propertyOf,
+  storedUid,
   textOf,
 } from '../../../lib/icalendar/index.js';
-import type { PlacedReminder } from '../calendar.schema.js';
+import type { InstanceAlarms, PlacedReminder } from '../calendar.schema.js';
 import {
   type EventContent,
   type EventRow,
@@ -27,7 +28,6 @@ import { invalid, type ReadWarning, type Start, unlessInvalid } from './vevent-t
 import { hasRange, type InstanceKeys, keyOfInstance, withStatedInstances } from './stated-instances.js';
 import { EventClock, type Recurrence } from './vevent-times.js';
 
-const MAX_UID = 500;
 export const MAX_OVERRIDES = 2_000;
 const MAX_RANGES = 20;
 /** The version of a series of which only instances are known. */
@@ -334,13 +334,15 @@ export const startOf = ({ starts, time_zone: zone }: EventTimes): Start => ({
 });
 
 /** The UID of a component as it is stored; empty for a component without one. */
-export const uidText = (event: Component): string => line(textOf(event, 'UID') ?? '', MAX_UID + 1);
+export function uidText(event: Component): string {
+  const text = textOf(event, 'UID') ?? '';
+  return storedUid(line(text, text.length));
+}
 
 /** @throws ICalendarError `invalid_value` */
 function uidOf(event: Component): string {
   const uid = uidText(event);
-  if (uid === '' || uid.length > MAX_UID)
-    throw new ICalendarError('invalid_value', `UID has 1 to ${MAX_UID} characters`, 'UID');
+  if (uid === '') throw new ICalendarError('invalid_value', 'The UID is missing', 'UID');
   return uid;
 }
 

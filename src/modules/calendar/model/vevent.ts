@@ -132,13 +132,17 @@ function head(
 ): Property[] {
   return [
     ...(record.proposals_allowed ? [] : [property('X-MICROSOFT-DISALLOW-COUNTER', 'TRUE')]),
-    property('UID', escapeText(record.uid)),
+    uidProperty(record),
     property('DTSTAMP', stamp(dtstamp)),
     property('CREATED', stamp(record.created_at)),
     property('LAST-MODIFIED', stamp(record.updated_at)),
     property('SEQUENCE', String(sequence)),
   ];
 }
+
+/** The UID, as its program writes it. */
+export const uidProperty = ({ uid, custom }: Pick<EventRecord, 'uid' | 'custom'>): Property =>
+  keptOf(custom).ics.find(({ name }) => name === 'UID') ?? property('UID', escapeText(uid));
 
 /** `20260302T080000Z` of RFC 3339. */
 export const stamp = (text: string): string =>
@@ -213,7 +217,7 @@ function contentProperties(content: EventContent, { seesDetails }: VEventView): 
   if (url) own.push(property('CONFERENCE', url, { VALUE: 'URI', FEATURE: CONFERENCE_FEATURES }));
   for (const link of content.links)
     if (link.url) own.push(property('ATTACH', link.url, { 'X-FILENAME': link.title || null }));
-  const kept = keptOf(content.custom).ics;
+  const kept = keptOf(content.custom).ics.filter(({ name }) => name !== 'UID');
   return [...own.filter((each) => !kept.some((other) => isOriginal(other, each))), ...kept];
 }
 

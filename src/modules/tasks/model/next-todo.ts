@@ -29,7 +29,7 @@ import { reminderKey, timeProperty } from './todo-writer.js';
 type Time = Pick<Occurrence, 'date' | 'dueAt'>;
 
 /** Properties of the completed occurrence. The rule is written with the number of occurrences that are left. */
-const OF_OCCURRENCE = ['CREATED', 'COMPLETED', 'PERCENT-COMPLETE', 'STATUS', 'RRULE'];
+const OF_OCCURRENCE = ['UID', 'CREATED', 'COMPLETED', 'PERCENT-COMPLETE', 'STATUS', 'RRULE'];
 
 /**
  * The next occurrence of a repeating task that is completed, by the rule and by the excluded, added and changed dates that programs stored.

@@ -5,6 +5,7 @@ import {
   escapeText,
   formatComponent,
   listedTexts,
+  longUidOf,
   propertiesOf,
   type Property,
   property,
@@ -52,7 +53,9 @@ export function todoOf(row: TaskResourceRow): TodoText {
 /** @throws ICalendarError, RecurrenceError: a property that programs stored cannot be read any more */
 function textFor(row: TaskResourceRow): TodoText {
   const values = valuesOf(row);
-  const kept = row.icalendar ?? NOTHING_KEPT;
+  const { properties: all, ...rest } = row.icalendar ?? NOTHING_KEPT;
+  const { UID: stated, ...stored } = all;
+  const kept = { properties: stored, ...rest };
   const own = propertiesFor(values);
   const { properties, alarms, others } = hasFields(kept, own)
     ? mergedWith(row, values, kept, own)
@@ -61,7 +64,7 @@ function textFor(row: TaskResourceRow): TodoText {
         alarms: alarmsFor(row, new Set()),
         others: kept.others,
       };
-  const uid = [property('UID', escapeText(row.uid ?? row.id))];
+  const uid = stated ?? [property('UID', escapeText(row.uid ?? row.id))];
   const todo = component(
     'VTODO',
     [
@@ -228,7 +231,8 @@ export function keptOf(
   const properties: Record<string, Property[]> = {};
   for (const [name, given] of Map.groupBy(todo.properties, (each) => each.name)) {
     // A task has one of both (RFC 5545, 3.6.2), and DUE is read.
-    if (OWN_NAMES.has(name) || (name === 'DURATION' && propertyOf(todo, 'DUE'))) continue;
+    const isOwn = OWN_NAMES.has(name) && !(name === 'UID' && longUidOf(todo));
+    if (isOwn || (name === 'DURATION' && propertyOf(todo, 'DUE'))) continue;
     const stated = own.filter((each) => each.name === name);
     if (!isDeepStrictEqual(given, stated))
       properties[name] = DATES.has(name) ? given.map(withoutCopies) : given;
