@@ -16,6 +16,7 @@ import {
 } from '../../../lib/icalendar/index.js';
 import { canonicalZone } from '../../../lib/recurrence/index.js';
 import type { StoredReference } from '../tasks.schema.js';
+import { dueWallOf, instantMover, movedAlarm } from './fixed-alarms.js';
 import { moveSeries, replace, toTodo } from './moved-series.js';
 import type { TaskPatch } from './rules/task-merge.js';
 import { clockOf, htmlOf, readTodo } from './todo-reader.js';
@@ -127,7 +128,11 @@ function mergedWith(
   startRule(merged);
   const todo = toTodo(merged);
   const current = row.recurrence === null ? todo : currentOf(todo, others, clock).todo;
-  return { properties: [...todo.properties], alarms: alarmsOf(kept.alarms, current, row, clock), others };
+  return {
+    properties: [...todo.properties],
+    alarms: alarmsOf(kept.alarms, todo, current, row, clock),
+    others,
+  };
 }
 
 /** Whether a task has another date than its instance of the series. */
@@ -186,23 +191,31 @@ function startRule(merged: Map<string, Property[]>): void {
 
 const asStart = (due: Property): Property => ({ ...due, name: 'DTSTART' });
 
-/** Stored alarms that are no reminders or mean one of the task, and alarms for its other reminders. */
+/**
+ * Stored alarms that are no reminders or mean one of the task, and alarms for its other reminders.
+ * @param current the series at the times of the task, which its fixed reminders have; the text has those of its first instance
+ */
 function alarmsOf(
   stored: readonly Component[],
   todo: Component,
+  current: Component,
   row: TaskResourceRow,
   clock: TodoClock,
 ): Component[] {
+  const [first, due] = [dueWallOf(todo, clock), dueWallOf(current, clock)];
+  const move = instantMover(first, due, clock.zone);
+  const moveBack = instantMover(due, first, clock.zone);
   const wanted = new Set(row.reminders.map(reminderKey));
   const covered = new Set<string>();
   const shown = stored.filter((alarm) => {
-    const reminder = alarm.name === 'VALARM' ? reminderOf(alarm, todo, clock) : null;
+    const moved = alarm.name === 'VALARM' ? movedAlarm(alarm, move, clock) : null;
+    const reminder = moved && reminderOf(moved, current, clock);
     if (!reminder) return true;
     const key = reminderKey(reminder);
     if (wanted.has(key)) covered.add(key);
     return wanted.has(key);
   });
-  return [...shown, ...alarmsFor(row, covered)];
+  return [...shown, ...alarmsFor(row, covered).map((alarm) => movedAlarm(alarm, moveBack, clock))];
 }
 
 /** An alarm for each reminder that has none. */
