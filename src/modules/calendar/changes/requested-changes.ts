@@ -15,7 +15,7 @@ import type {
   ParticipantRow,
 } from '../model/event-record.js';
 import { clockTimes, contentOf as contentAt, isSeries, occurrenceOf } from '../model/event-series.js';
-import { instantOf, isDay, lengthAt, nominalLength, wallIn, wallOf, wallText } from '../model/event-times.js';
+import { instantOf, isDay, lengthAt, timesAt, wallIn, wallOf } from '../model/event-times.js';
 import { presentEvent, viewerOf } from '../responses/event.presenter.js';
 import { withCallOf } from './event-calls.js';
 import { changeAll, changeOne, type Changes, movedDates } from './event-change.js';
@@ -79,7 +79,7 @@ export function wholeTimes(
     isDate === isDay(record.starts)
       ? wallOf(record.starts) + shiftOf(record, times, key)
       : wallOf(record.starts.slice(0, 10)) + wallOf(times.starts) - wallOf(key.slice(0, 10));
-  return { ...times, starts: wallText(start, isDate), ends: wallText(start + nominalLength(times), isDate) };
+  return { ...times, ...timesAt(times, start) };
 }
 
 /**

@@ -18,8 +18,8 @@ import {
 } from './event-record.js';
 import { contentOf, isSeries, laterKeys } from './event-series.js';
 import { organizerOf } from '../../../lib/itip/index.js';
-import { FIRST, isDay, nominalLength, timesAt, wallOf, wallText } from './event-times.js';
-import { type AlarmedInstance, alarmsOf, withInstanceAlarms } from './ics/alarms.js';
+import { FIRST, isDay, timesAt, wallOf } from './event-times.js';
+import { type AlarmedInstances, alarmsOf, instanceAlarmsOf } from './ics/alarms.js';
 import { withoutEarlyInstances } from './ics/early-series.js';
 import { line } from './ics/storable.js';
 import { contentOfVevent, lostNamesOf } from './vevent-content.js';
@@ -128,15 +128,15 @@ export function readOrphans(given: readonly Component[], clock: EventClock): Rea
   const added = [...new Set(found)].toSorted();
   const [starts] = added;
   if (starts === undefined) throw invalid('RECURRENCE-ID', 'is not a date or time');
-  const ends = wallText(wallOf(starts) + nominalLength(own), isDay(starts));
   const master = { ...first, properties: first.properties.filter(({ name }) => !RECURRING.has(name)) };
   const content = contentOfVevent(first);
   const recurrence: Recurrence = { rules: [], added, excluded: [] };
   const read = readEvent(master, [], clock);
   const custom: EventContent['custom'] = { ...content.custom, orphans: true };
-  const times = { ...own, starts, ends };
+  const times = { ...own, ...timesAt(own, wallOf(starts)) };
   const base = { ...content, ...times, ...recurrence, custom } as EventRow;
   const { overrides, participants, alarmed } = readInstances(base, start, instances, clock);
+  const { instanceAlarms, isCut } = instanceAlarmsOf(master, own, false, alarmed);
   return {
     ...read,
     ...NO_VERSION,

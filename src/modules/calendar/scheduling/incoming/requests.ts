@@ -7,7 +7,7 @@ import { assertInstances } from '../../input/event-patch.js';
 import { isOrphaned } from '../../model/dependent-properties.js';
 import type { EventRecord, ParticipantRow } from '../../model/event-record.js';
 import { instanceAt, isSeries, laterKeys, occurrenceOf } from '../../model/event-series.js';
-import { isDay, nominalLength, timesAt, wallOf, wallText } from '../../model/event-times.js';
+import { timesAt, wallOf } from '../../model/event-times.js';
 import { NO_VERSION } from '../../model/vevent-reader.js';
 import {
   type Applied,
@@ -216,8 +216,8 @@ function orphanSeries(
   const plain: ReadEvent = { ...read, recurrence: { rules: [], added: [], excluded: [] } };
   const record = newRecord(plain, calendarId, organizer, incoming);
   const key = keyOf(record, part, incoming);
-  const ends = wallText(wallOf(key) + nominalLength(record), isDay(key));
-  return { ...record, starts: key, ends, added: [key], custom: { ...record.custom, orphans: true } };
+  const times = timesAt(record, wallOf(key));
+  return { ...record, ...times, added: [key], custom: { ...record.custom, orphans: true } };
 }
 
 /** The series with an instance at this key. An added instance makes a single event a series. @throws RejectedMessageError `not_an_instance`, `too_many_instances` */
@@ -233,9 +233,8 @@ function withKey(
   if (record.added.length >= MAX_ORPHANS) throw new RejectedMessageError('too_many_instances');
   const added = [...new Set([...record.added, key])].toSorted();
   const isOrphan = isOrphaned(record) && key < record.starts;
-  const starts = isOrphan ? key : record.starts;
-  const ends = isOrphan ? wallText(wallOf(key) + nominalLength(record), isDay(key)) : record.ends;
-  return { ...record, starts, ends, added, excluded: record.excluded.filter((other) => other !== key) };
+  const times = isOrphan ? timesAt(record, wallOf(key)) : {};
+  return { ...record, ...times, added, excluded: record.excluded.filter((other) => other !== key) };
 }
 
 /** Attendees of one instance and their responses, as the organizer states them. Members of the workspace keep their own responses, and removals. */
