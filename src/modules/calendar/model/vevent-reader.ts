@@ -53,6 +53,8 @@ export interface ReadEvent {
   reminders: PlacedReminder[] | null;
   /** Alarms that are no reminders. */
   alarms: Component[];
+  /** The alarms of instances where they differ, by key. */
+  instanceAlarms: Record<string, InstanceAlarms>;
   proposals_allowed: boolean;
   warnings: ReadWarning[];
 }
@@ -94,6 +96,7 @@ export function readEvent(
   const changed = readInstances(base, start, instances, clock, own, keys);
   const organizer = organizerOf(master);
   const alarms = alarmsOf(master, times, isSeries(recurrence));
+  const { instanceAlarms, isCut } = instanceAlarmsOf(master, times, isSeries(recurrence), changed.alarmed);
   return {
     uid: uidOf(master),
     sequence: versionOf(master).sequence,
@@ -105,10 +108,11 @@ export function readEvent(
     organizer,
     participants: withInstanceRows(participants, changed.participants, organizer?.email),
     people: peopleOf(master),
-    reminders: withInstanceAlarms(alarms.reminders, changed.alarmed),
+    reminders: alarms.reminders,
     alarms: alarms.others,
+    instanceAlarms,
     proposals_allowed: propertyOf(master, 'X-MICROSOFT-DISALLOW-COUNTER')?.value.toUpperCase() !== 'TRUE',
-    warnings: [...clock.warnings, ...lossesOf([master, ...instances])],
+    warnings: [...clock.warnings, ...lossesOf([master, ...instances], isCut)],
   };
 }
 
@@ -144,8 +148,8 @@ export function readOrphans(given: readonly Component[], clock: EventClock): Rea
     times,
     recurrence,
     overrides,
-    reminders: withInstanceAlarms(read.reminders, alarmed),
-    warnings: [...clock.warnings, ...lossesOf(instances)],
+    instanceAlarms,
+    warnings: [...clock.warnings, ...lossesOf(instances, isCut)],
     participants: withInstanceRows(read.participants, participants, read.organizer?.email),
   };
 }
@@ -173,9 +177,10 @@ const atItsId = (instance: Component): Component => ({
   ],
 });
 
-/** The warning that values of an event or of its instances exceed a limit. */
-function lossesOf(events: readonly Component[]): ReadWarning[] {
-  const names = [...new Set(events.slice(0, MAX_OVERRIDES).flatMap(lostNamesOf))];
+/** The warning that values of an event or of its instances exceed a limit. @param losesAlarms of instances */
+function lossesOf(events: readonly Component[], losesAlarms: boolean): ReadWarning[] {
+  const lost = events.slice(0, MAX_OVERRIDES).flatMap(lostNamesOf);
+  const names = [...new Set(losesAlarms ? [...lost, 'VALARM'] : lost)];
   return names.length === 0
     ? []
     : [
@@ -213,7 +218,8 @@ interface InstanceChanges {
   overrides: OverrideRow[];
   /** Their attendees with the response to the instance. */
   participants: ParticipantRow[];
-  alarmed: AlarmedInstance[];
+  /** Those that take place, for their alarms. */
+  alarmed: AlarmedInstances[];
   /** The keys of all components: an instance that does not differ from its series is among them. */
   named: ReadonlySet<string>;
 }
@@ -236,7 +242,7 @@ export function readInstances(
   const overrides = new Map<string, OverrideRow>();
   const named = new Set<string>();
   const participants: ParticipantRow[] = [];
-  const alarmed: AlarmedInstance[] = [];
+  const alarmed: AlarmedInstances[] = [];
   for (const { instance, key, keys: changed } of namedInstances(series, start, instances, clock, keys)) {
     named.add(key);
     const usual = own.get(key) ?? timesOfKey(series, key);
@@ -259,7 +265,7 @@ export function readInstances(
       else overrides.delete(each);
     }
     participants.push(...participantsOf(instance, key));
-    if (changed.length === 1) alarmed.push({ key, event: instance, times });
+    if (content.status !== 'cancelled') alarmed.push({ keys: changed, event: instance, times });
   }
   return { overrides: [...overrides.values()].toSorted(inOrder), participants, alarmed, named };
 }

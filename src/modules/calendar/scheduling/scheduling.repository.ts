@@ -78,7 +78,8 @@ const readPlaced = workspace.statement<EventJson & { entries: OwnedEntry[] | nul
                     'calendar_id', entry.calendar_id, 'event_id', entry.event_id, 'uid', entry.uid,
                     'span_start', entry.span_start, 'span_end', entry.span_end, 'wide', entry.wide,
                     'response', entry.response, 'show_as', entry.show_as, 'color', entry.color,
-                    'reminders', entry.reminders, 'hidden', entry.hidden, 'owner_id', owned.owner_id))
+                    'reminders', entry.reminders, 'instance_alarms', entry.instance_alarms,
+                    'hidden', entry.hidden, 'owner_id', owned.owner_id))
              FROM calendar_entries entry
              JOIN calendars owned ON owned.tenant_id = entry.tenant_id AND owned.id = entry.calendar_id
             WHERE entry.tenant_id = $1 AND entry.event_id = $2) AS entries
