@@ -22,8 +22,8 @@ const MAX_REMINDERS = 10;
 const MAX_MINUTES = 60 * 24 * 40;
 /** Bytes of JSON of the alarms of all reminders of a placement; later alarms keep only method and time. */
 const MAX_BYTES = 8 * 1024;
-/** Bytes of JSON of the alarms of all instances of a placement. */
-export const INSTANCE_BYTES = 64 * 1024;
+/** Bytes of JSON of the alarms of all instances of a placement: a write of a meeting reads those of all attendees. */
+export const INSTANCE_BYTES = 32 * 1024;
 /** Bytes of them after which instances keep only methods and times. */
 const INSTANCE_TEXT_BYTES = INSTANCE_BYTES / 2;
 
