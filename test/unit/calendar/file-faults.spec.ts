@@ -418,7 +418,25 @@ test.each([
   expect(read(START, 'DESCRIPTION:Plain', styled).content.description).toBe('Plain');
 });
 
-test.each(['', ';', ' ; ', '1;', 'x;1', '91;0'])('GEO:%s is no place', (value) => {
+test.each(['52.5;13.4', ' 52.5 ; 13.4', '52.5,13.4', '52,5;13,4'])('GEO:%s is a place', (value) => {
+  const { content } = read(START, 'LOCATION:Hall', `GEO:${value}`);
+  expect(content.locations).toMatchObject([{ name: 'Hall', geo: { latitude: 52.5, longitude: 13.4 } }]);
+});
+
+test.each([
+  // Midnight names the day of an instance where it names no instance itself.
+  ['EXDATE;TZID=Europe/Berlin:20260310T000000', 'RRULE:FREQ=DAILY;COUNT=3', ['2026-03-10T09:00:00']],
+  ['EXDATE:20260310T000000', 'RRULE:FREQ=DAILY;COUNT=3', ['2026-03-10T09:00:00']],
+  ['EXDATE:20260310T000000', 'RRULE:FREQ=DAILY;BYHOUR=9,15;COUNT=6', ['2026-03-10T00:00:00']],
+  ['EXDATE:20260310T000000', 'RRULE:FREQ=DAILY;BYHOUR=0,9;COUNT=6', ['2026-03-10T00:00:00']],
+  ['EXDATE:20260310T080000', 'RRULE:FREQ=DAILY;COUNT=3', ['2026-03-10T08:00:00']],
+])('%s of %s', (exdate, rule, excluded) => {
+  expect(read('DTSTART;TZID=Europe/Berlin:20260309T090000', rule, exdate).recurrence.excluded).toEqual(
+    excluded,
+  );
+});
+
+test.each(['', ';', ' ; ', '1;', 'x;1', '91;0', '52,13,4', '1;2;3'])('GEO:%s is no place', (value) => {
   const { content } = read(START, 'LOCATION:Hall', `GEO:${value}`);
   expect([content.locations, content.location]).toEqual([[], 'Hall']);
 });

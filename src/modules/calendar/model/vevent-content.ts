@@ -113,10 +113,12 @@ function categoriesOf(event: Component): string[] {
     .slice(0, MAX.categories);
 }
 
+/** Some programs write a comma between the numbers, or in place of their points. */
 function geoOf(event: Component): { latitude: number; longitude: number } | null {
-  const [latitude, longitude] = (propertyOf(event, 'GEO')?.value ?? '')
-    .split(';')
-    .map((text) => (text.trim() === '' ? Number.NaN : Number(text)));
+  const text = propertyOf(event, 'GEO')?.value ?? '';
+  const parts = text.includes(';') ? text.replaceAll(',', '.').split(';') : text.split(',');
+  if (parts.length !== 2) return null;
+  const [latitude, longitude] = parts.map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
   if (latitude === undefined || longitude === undefined) return null;
   return Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 ? { latitude, longitude } : null;
 }

@@ -39,6 +39,13 @@ import { checkedWall, instantOf, timesAt, wallIn, wallOf, wallText } from './eve
 
 export type Recurrence = Pick<EventRow, 'rules' | 'added' | 'excluded'>;
 
+/** The keys of the instances of a series on a day. @param day its midnight on the clock of the series */
+function keysOnDay(day: number, times: EventTimes, series: Recurrence, limit: number): string[] {
+  const from = instantOf(day, times.time_zone);
+  const found = instancesOf(seriesOf({ ...times, ...series }), { from, to: from + DAY, limit });
+  return found.map(({ key }) => wallText(key, false));
+}
+
 /** Maximum number of RRULEs in one event. */
 const MAX_RULES = 4;
 /** 10 years. */
@@ -189,19 +196,23 @@ export class EventClock {
 
   /**
    * The keys of the instances that a time names: wall times in the zone of the series, or days.
-   * @param series a day names all its instances on this day. Null means that a day names the time of the start on this day
+   * @param series a day names all its instances on this day, and midnight the only one. Null means that a day names the time of the start on
+   *   this day
    */
   private keysOf(time: Dated, start: Start, times: EventTimes, series: Recurrence | null): string[] {
     const day = Math.floor(time.wall / DAY) * DAY;
     if (start.isDate) return [checked(wallText(day, true))];
-    if (time.kind !== 'date') return [checked(wallText(this.wallOf(time, start), false))];
+    if (time.kind !== 'date') {
+      const wall = this.wallOf(time, start);
+      const own = checked(wallText(wall, false));
+      const [only, another] = series && wall % DAY === 0 ? keysOnDay(wall, times, series, 2) : [];
+      return [only !== undefined && another === undefined ? only : own];
+    }
     if (!series) {
       const at = atTimeOf(start, day);
       return [checked(wallText(start.rules ? start.rules.toInstant(at) : at, false))];
     }
-    const from = instantOf(day, times.time_zone);
-    const found = instancesOf(seriesOf({ ...times, ...series }), { from, to: from + DAY, limit: 1_500 });
-    return found.map(({ key }) => wallText(key, false));
+    return keysOnDay(day, times, series, 1_500);
   }
 
   /** A time on the clock of the series. */
