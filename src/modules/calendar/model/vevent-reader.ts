@@ -89,10 +89,7 @@ export function readEvent(
   const content = contentOfVevent(master);
   const base = { ...content, ...times, ...recurrence } as EventRow;
   const participants = participantsOf(master, '');
-  const own = new Map([
-    ...clock.periods(master, start, times),
-    ...clock.corrections(start, times, recurrence),
-  ]);
+  const own = clock.ownTimes(master, start, times, recurrence);
   const changed = readInstances(base, start, instances, clock, own, keys);
   const organizer = organizerOf(master);
   const alarms = alarmsOf(master, times, isSeries(recurrence));
@@ -104,7 +101,7 @@ export function readEvent(
     content,
     times,
     recurrence,
-    overrides: withTimes(changed, base, own),
+    overrides: withOwnTimes(changed, base, own),
     organizer,
     participants: withInstanceRows(participants, changed.participants, organizer?.email),
     people: peopleOf(master),
@@ -193,9 +190,12 @@ function lossesOf(events: readonly Component[], losesAlarms: boolean): ReadWarni
 
 const RECURRING: ReadonlySet<string> = new Set(['RECURRENCE-ID', 'RRULE', 'RDATE', 'EXDATE', 'EXRULE']);
 
-/** With the instances with times of their own that have no component in the file. */
-function withTimes(
-  { overrides, named }: InstanceChanges,
+/**
+ * The instances that differ, with those at times of their own that have no component.
+ * @param named the keys of all components
+ */
+export function withOwnTimes(
+  { overrides, named }: Pick<InstanceChanges, 'overrides' | 'named'>,
   series: EventRow,
   times: ReadonlyMap<string, EventTimes>,
 ): OverrideRow[] {

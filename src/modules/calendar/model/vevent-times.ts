@@ -144,8 +144,18 @@ export class EventClock {
     return (time && this.keysOf({ ...time, tzid }, start, times, null)[0]) ?? null;
   }
 
+  /** The times of the instances that a series states at others than its rules in its zone, by key. */
+  ownTimes(
+    event: Component,
+    start: Start,
+    times: EventTimes,
+    recurrence: Recurrence,
+  ): Map<string, EventTimes> {
+    return new Map([...this.periods(event, start, times), ...this.corrections(start, times, recurrence)]);
+  }
+
   /** The times of the instances that RDATE states as periods (RFC 5545, 3.8.5.2), by key. */
-  periods(event: Component, start: Start, times: EventTimes): Map<string, EventTimes> {
+  private periods(event: Component, start: Start, times: EventTimes): Map<string, EventTimes> {
     const found = new Map<string, EventTimes>();
     if (start.isDate) return found;
     for (const property of listValues(event, 'RDATE')) {
@@ -276,7 +286,7 @@ export class EventClock {
    * The instances of a series that its file states at another time than the zone that replaces the rules of the file: the keys
    * with the start and the end, among the first 1,000 instances.
    */
-  corrections(start: Start, times: EventTimes, recurrence: Recurrence): Map<string, EventTimes> {
+  private corrections(start: Start, times: EventTimes, recurrence: Recurrence): Map<string, EventTimes> {
     const { zone, replaced } = start;
     const found = new Map<string, EventTimes>();
     if (!replaced || zone === null) return found;
