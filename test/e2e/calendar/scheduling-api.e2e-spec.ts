@@ -83,6 +83,25 @@ describe('scheduling operations', () => {
     expect(await timesOf(uid)).toEqual(['03-01T08:00/09:00', '03-02T08:00/12:00', '03-03T08:00/09:00']);
   });
 
+  test('a response has the UID of its invitation, also one that is stored as a digest', async () => {
+    const uid = `${'0123456789'.repeat(70)}@far.example`;
+    const made = await post(invitation(uid));
+    expect(made.body.message.result).toBe('created');
+    expect((await post(invitation(uid, ['SEQUENCE:1', 'LOCATION:Hall']))).body.message.result).toBe(
+      'updated',
+    );
+    const path = eventPath(bobs, made.body.event);
+    expect((await bob.api.put(`${path}/rsvp`, { response: 'accepted' })).status).toBe(200);
+    await app.get(OutboxWorker).drain();
+    const replies = await app.sql(
+      `SELECT ics FROM scheduling_messages WHERE event_id = $1 AND method = 'REPLY'`,
+      [made.body.event.id],
+    );
+    expect(replies.map(({ ics: text }) => text.replaceAll('\r\n ', '').includes(`UID:${uid}\r\n`))).toEqual([
+      true,
+    ]);
+  });
+
   test('midnight in RECURRENCE-ID names the only instance of its day', async () => {
     const uid = 'midnight@far.example';
     const rule = ['RRULE:FREQ=DAILY;COUNT=4'];

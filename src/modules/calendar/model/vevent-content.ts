@@ -95,13 +95,17 @@ function showAsOf(event: Component): EventContent['show_as'] {
 
 const HEX = /^#[0-9a-f]{6}/i;
 
+/** The colour of COLOR, which some programs write as `#rrggbb`. */
+const colorOfText = (text: string): string | null =>
+  colorOfName(text) ?? HEX.exec(text.trim())?.[0].toLowerCase() ?? null;
+
 /**
  * COLOR has names only (RFC 7986, 5.9), so that X-APPLE-CALENDAR-COLOR states the colour precisely, unless COLOR is another one: programs
  * change COLOR and keep the property that they do not know.
  */
 function colorOf(event: Component): string | null {
   const precise = HEX.exec(propertyOf(event, 'X-APPLE-CALENDAR-COLOR')?.value ?? '')?.[0].toLowerCase();
-  const named = colorOfName(propertyOf(event, 'COLOR')?.value ?? '');
+  const named = colorOfText(propertyOf(event, 'COLOR')?.value ?? '');
   if (precise === undefined) return named;
   return named === null || named === colorOfName(nearestColorName(precise)) ? precise : named;
 }
@@ -210,7 +214,7 @@ function unknownOf(event: Component): { kept: Property[]; dropped: string[] } {
       (KNOWN.has(name) && !statesMore(event, each)) ||
       (name === 'GEO' && hasGeo) ||
       (name === 'X-APPLE-CALENDAR-COLOR' && HEX.test(value)) ||
-      (name === 'COLOR' && colorOfName(value) !== null && !hasOther(each, [])) ||
+      (name === 'COLOR' && colorOfText(value) !== null && !hasOther(each, [])) ||
       (name === 'ATTACH' && httpUrl(value) !== null && !hasOther(each, ['FILENAME', 'X-FILENAME'])) ||
       (each === conference && !hasOther(each, ['VALUE', ...(hasOwnFeatures(each) ? ['FEATURE'] : [])]));
     if (isRead) continue;

@@ -33,7 +33,7 @@ import {
   unlessInvalid,
   withoutEnd,
 } from './vevent-time-parts.js';
-import { excludedByRules, isLong, onClock, rulesOf } from './ics/file-rules.js';
+import { excludedByRules, isLong, offsetIn, onClock, rulesOf } from './ics/file-rules.js';
 import { EARLIEST, seriesOf } from './event-series.js';
 import { checkedWall, instantOf, timesAt, wallIn, wallOf, wallText } from './event-times.js';
 
@@ -210,7 +210,7 @@ export class EventClock {
    *   this day
    */
   private keysOf(time: Dated, start: Start, times: EventTimes, series: Recurrence | null): string[] {
-    const day = Math.floor(time.wall / DAY) * DAY;
+    const day = Math.floor((start.isDate ? this.wallOfDay(time, start) : time.wall) / DAY) * DAY;
     if (start.isDate) return [checked(wallText(day, true))];
     if (time.kind !== 'date') {
       const wall = this.wallOf(time, start);
@@ -223,6 +223,18 @@ export class EventClock {
       return [checked(wallText(start.rules ? start.rules.toInstant(at) : at, false))];
     }
     return keysOnDay(day, times, series, 1_500);
+  }
+
+  /**
+   * A time that names an instance of a series of days. Programs write the midnight at which a day begins in UTC: on the clock on which the
+   * file has the days, else on that of the calendar.
+   */
+  private wallOfDay({ kind, wall }: Dated, { clock }: Start): number {
+    if (kind !== 'utc') return wall;
+    if (clock) return wall + offsetIn(clock, wall);
+    const zone = this.floating ?? this.unnamed;
+    const local = zone === null ? wall : wallIn(zone, wall);
+    return local % DAY === 0 ? local : wall;
   }
 
   /** A time on the clock of the series. */
