@@ -53,4 +53,18 @@ describe('the alarms of an instance', () => {
     expect(all.slice(-50).some(({ reminders }) => reminders?.[0]?.alarm)).toBe(false);
     expect(warnings).toMatchObject([{ code: 'value_too_large', message: expect.stringContaining('VALARM') }]);
   });
+
+  test('of very many instances that differ in texts only are those of the series beyond the limit', () => {
+    const own = (n: number) =>
+      alarm('TRIGGER:-PT5M', `ACKNOWLEDGED:20300101T00${10 + (n % 50)}00Z`, `UID:${n}`);
+    const { instanceAlarms, warnings } = read(
+      vevent(...WHOLE, ...alarm('TRIGGER:-PT5M', 'UID:series')),
+      ...Array.from({ length: 500 }, (_, n) => instance(n + 1, ...own(n))),
+    );
+    const all = Object.values(instanceAlarms);
+    expect(all.length).toBeGreaterThan(20);
+    expect(all.every(({ reminders }) => reminders?.[0]?.alarm)).toBe(true);
+    expect(JSON.stringify(instanceAlarms).length).toBeLessThan(16 * 1024);
+    expect(warnings.map(({ code }) => code)).toEqual(['value_too_large']);
+  });
 });

@@ -112,23 +112,31 @@ export function instanceAlarmsOf(
       alarms: storableComponents(given.others),
     };
     const isSame = sameReminders(own.reminders, reminders) && sameAlarms(own.alarms, others);
-    const [whole, bare] = [own, withoutTexts(own)].map((each) => ({ each, size: textOf(each).length + 30 }));
+    const bare = { reminders: withoutTexts(own.reminders), alarms: [] };
+    // Without its texts, the instance has the reminders of its series.
+    const isUsual = sameReminders(bare.reminders, withoutTexts(reminders));
+    const [wholeSize, bareSize] = [sizeOf(own), sizeOf(bare)];
     for (const key of keys) {
       found.delete(key);
       if (isSame) continue;
-      const kept = bytes + whole!.size <= INSTANCE_TEXT_BYTES ? whole! : bare!;
-      bytes += kept.size;
-      if (bytes <= INSTANCE_BYTES) found.set(key, kept.each);
-      isCut ||= bytes > INSTANCE_BYTES;
+      const isWhole = bytes + wholeSize <= INSTANCE_TEXT_BYTES;
+      isCut ||= !isWhole && wholeSize > bareSize;
+      if (!isWhole && isUsual) continue;
+      const size = isWhole ? wholeSize : bareSize;
+      isCut ||= bytes + size > INSTANCE_BYTES;
+      if (bytes + size > INSTANCE_BYTES) continue;
+      bytes += size;
+      found.set(key, isWhole ? own : bare);
     }
   }
   return { instanceAlarms: Object.fromEntries(found), isCut };
 }
 
-const withoutTexts = ({ reminders }: InstanceAlarms): InstanceAlarms => ({
-  reminders: reminders && reminders.map(({ method, minutes }) => ({ method, minutes })),
-  alarms: [],
-});
+/** Bytes of the alarms of an instance with its key. */
+const sizeOf = (own: InstanceAlarms): number => textOf(own).length + 30;
+
+const withoutTexts = (reminders: readonly PlacedReminder[] | null): PlacedReminder[] | null =>
+  reminders && reminders.map(({ method, minutes }) => ({ method, minutes }));
 
 /** Whether two lists have the same reminders, in any order; null: those of the calendar. */
 export const sameReminders = (
