@@ -501,6 +501,11 @@ describe('iCalendar', () => {
       const left = (count: string) => ({ code: 'not_an_event', message: expect.stringContaining(count) });
       const mixed = await imported(...tasks, ...event('among-tasks'), ...other('VJOURNAL', 'journal-1'));
       expect(mixed).toMatchObject({ applied: 1, failed: 0, warnings: [left('2 VTODO'), left('1 VJOURNAL')] });
+      const further = [...other('VAVAILABILITY', 'hours'), ...other('X-ROOM', 'room')];
+      expect(await imported(...further, ...event('among-others'))).toMatchObject({
+        applied: 1,
+        warnings: [left('1 VAVAILABILITY'), left('1 X-ROOM')],
+      });
       expect(await imported(...tasks)).toMatchObject({
         results: [],
         applied: 0,

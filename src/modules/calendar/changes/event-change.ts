@@ -16,7 +16,7 @@ import {
   UNANSWERED,
 } from '../model/event-record.js';
 import { contentOf, instanceAt, isSeries, occurrenceOf } from '../model/event-series.js';
-import { instantOf, isDay, wallOf, wallText } from '../model/event-times.js';
+import { instantOf, keyMover, wallOf } from '../model/event-times.js';
 
 /** The new values of a request. */
 export interface Changes {
@@ -59,15 +59,6 @@ export function resetResponses(rows: readonly ParticipantRow[], organizerEmail: 
   return rows
     .filter((row) => row.recurrence_key === '' || isOwnInvitation(row, wholeOf(rows, row.email)))
     .map((row) => (row.email === organizerEmail ? row : { ...row, ...UNANSWERED }));
-}
-
-/** Moves the key of an instance with the start of its series. */
-function keyMover(before: EventTimes, after: EventTimes): (key: string) => string {
-  const becomesDay = isDay(after.starts);
-  const dayOf = (text: string) => (becomesDay ? text.slice(0, 10) : text);
-  const shift = wallOf(after.starts) - wallOf(dayOf(before.starts));
-  if (shift === 0 && becomesDay === isDay(before.starts)) return (key) => key;
-  return (key) => wallText(wallOf(dayOf(key)) + shift, becomesDay);
 }
 
 /** Single dates of a series after its start has changed. */

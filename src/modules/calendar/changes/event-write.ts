@@ -12,6 +12,7 @@ import type {
   ProposalRow,
 } from '../model/event-record.js';
 import { participantOf } from '../model/event-policy.js';
+import { followAlarms } from '../model/instance-alarms.js';
 import { hasInstancesIn, recordIn } from '../model/attendance.js';
 import { type Span, spanOf } from '../model/event-series.js';
 
@@ -24,6 +25,8 @@ export interface EventChange {
   entries: OwnedEntry[];
   /** Calendars that no longer contain it. */
   removed?: string[];
+  /** The calendar whose placement states the alarms of instances by their new keys; the others follow a move of the series. */
+  statedIn?: string;
   proposals?: ProposalRow[];
   action: 'created' | 'updated' | 'deleted' | 'responded' | 'proposed';
   /** Names of the changed fields, for the history. */
@@ -113,7 +116,9 @@ export function finishChange(change: EventChange, ctx: RequestContext, now: stri
   const entries = change.entries.map((entry) => {
     const response = participantOf(finishedRecord, entry.owner_id)?.response ?? null;
     const hidden = isHidden(finishedRecord, entry);
-    return { ...entry, ...spanIn(finishedRecord, entry, span), response, hidden };
+    const followed =
+      before && entry.calendar_id !== change.statedIn ? followAlarms(entry, before, finishedRecord) : {};
+    return { ...entry, ...followed, ...spanIn(finishedRecord, entry, span), response, hidden };
   });
   return { ...change, record: finishedRecord, entries };
 }

@@ -136,13 +136,18 @@ export class EventListsService {
       JSON.stringify(instanceResponse(record, entry, viewer, occurrence));
     if (isWhole || page.length === 0) return { items: page.map(present), last: page.at(-1) };
     const names = page.map(({ record, occurrence }) => [record.id, occurrence.key ?? ''] as const);
-    const { records, fitting } = await this.windows.content(ctx.tenantId, names);
-    const own = new Map([...records].map(([id, record]) => [id, recordIn(record, calendar)]));
+    const { events, fitting } = await this.windows.content(ctx.tenantId, calendar.id, names);
+    const own = new Map(
+      [...events].map(([id, found]) => [id, { ...found, record: recordIn(found.record, calendar) }]),
+    );
     const fits = page.slice(0, fitting);
     const items = fits.flatMap(({ record: { id }, entry, occurrence }) => {
-      const record = own.get(id);
-      const override = record?.overrides.find((each) => each.recurrence_key === occurrence.key) ?? null;
-      return record ? [present({ record, entry, occurrence: { ...occurrence, override } })] : [];
+      const found = own.get(id);
+      if (!found) return [];
+      const { record, instance_alarms } = found;
+      const override = record.overrides.find((each) => each.recurrence_key === occurrence.key) ?? null;
+      const alarmed = { ...entry, instance_alarms };
+      return [present({ record, entry: alarmed, occurrence: { ...occurrence, override } })];
     });
     return { items, last: fits.at(-1) };
   }

@@ -12,6 +12,7 @@ import {
   property,
   propertyOf,
   readCalendar,
+  storedUid,
   timesOf,
   zoneOfName,
 } from '../../../lib/icalendar/index.js';
@@ -269,12 +270,13 @@ function laterPart(
     name,
     value: formatTime({ ...(timesOf(dtstart)[0] as ReturnType<typeof timesOf>[number]), wall: wall + shift }),
   });
-  const uid = `${event.uid}-${formatTime({ kind: start.isDate ? 'date' : 'local', wall: first })}`;
+  const own = `${event.uid}-${formatTime({ kind: start.isDate ? 'date' : 'local', wall: first })}`;
+  const uid = storedUid(own);
   const excluded = clock
     .recurrence(master as Component, start, times)
     .excluded.map(wallOf)
     .filter((wall) => wall >= first);
-  const own = range.properties.filter(({ name }) => !COPIED.has(name));
+  const others = range.properties.filter(({ name }) => !COPIED.has(name));
   return {
     ...event,
     uid,
@@ -282,7 +284,7 @@ function laterPart(
       ...range,
       properties: [
         property('UID', uid),
-        ...own,
+        ...others,
         ...rules.map((rule) => property('RRULE', formatRule(rule))),
         ...excluded.map((wall) => at('EXDATE', wall)),
       ],

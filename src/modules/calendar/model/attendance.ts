@@ -8,7 +8,7 @@ import {
 import { asOrphans } from './dependent-properties.js';
 import { FOLLOWING, responseAt } from './event-policy.js';
 import { contentOf, firstFrom, hasInstances, isSeries, occurrenceOf, seriesOf } from './event-series.js';
-import { instantOf, isDay, nominalLength, wallOf, wallText } from './event-times.js';
+import { instantOf, isDay, timesAt, wallOf } from './event-times.js';
 import { formatRule, parseRule } from '../../../lib/recurrence/index.js';
 
 // Attendees of instances. A row of `event_participants` with the key of an instance states, in this order: that an attendee of the
@@ -175,8 +175,7 @@ function onlyInstances(record: EventRecord, keys: readonly string[]): EventRecor
   return {
     ...record,
     ...first?.patch,
-    starts,
-    ends: wallText(wallOf(starts) + nominalLength(record), isDay(starts)),
+    ...timesAt(record, wallOf(starts)),
     time_zone: record.time_zone,
     end_time_zone: record.end_time_zone,
     exact_duration: record.exact_duration,

@@ -33,11 +33,18 @@ import {
   unlessInvalid,
   withoutEnd,
 } from './vevent-time-parts.js';
-import { excludedByRules, isLong, onClock, rulesOf } from './ics/file-rules.js';
+import { excludedByRules, isLong, offsetIn, onClock, rulesOf } from './ics/file-rules.js';
 import { EARLIEST, seriesOf } from './event-series.js';
 import { checkedWall, instantOf, timesAt, wallIn, wallOf, wallText } from './event-times.js';
 
 export type Recurrence = Pick<EventRow, 'rules' | 'added' | 'excluded'>;
+
+/** The keys of the instances of a series on a day. @param day its midnight on the clock of the series */
+function keysOnDay(day: number, times: EventTimes, series: Recurrence, limit: number): string[] {
+  const from = instantOf(day, times.time_zone);
+  const found = instancesOf(seriesOf({ ...times, ...series }), { from, to: from + DAY, limit });
+  return found.map(({ key }) => wallText(key, false));
+}
 
 /** Maximum number of RRULEs in one event. */
 const MAX_RULES = 4;
@@ -137,8 +144,18 @@ export class EventClock {
     return (time && this.keysOf({ ...time, tzid }, start, times, null)[0]) ?? null;
   }
 
+  /** The times of the instances that a series states at others than its rules in its zone, by key. */
+  ownTimes(
+    event: Component,
+    start: Start,
+    times: EventTimes,
+    recurrence: Recurrence,
+  ): Map<string, EventTimes> {
+    return new Map([...this.periods(event, start, times), ...this.corrections(start, times, recurrence)]);
+  }
+
   /** The times of the instances that RDATE states as periods (RFC 5545, 3.8.5.2), by key. */
-  periods(event: Component, start: Start, times: EventTimes): Map<string, EventTimes> {
+  private periods(event: Component, start: Start, times: EventTimes): Map<string, EventTimes> {
     const found = new Map<string, EventTimes>();
     if (start.isDate) return found;
     for (const property of listValues(event, 'RDATE')) {
@@ -189,19 +206,35 @@ export class EventClock {
 
   /**
    * The keys of the instances that a time names: wall times in the zone of the series, or days.
-   * @param series a day names all its instances on this day. Null means that a day names the time of the start on this day
+   * @param series a day names all its instances on this day, and midnight the only one. Null means that a day names the time of the start on
+   *   this day
    */
   private keysOf(time: Dated, start: Start, times: EventTimes, series: Recurrence | null): string[] {
-    const day = Math.floor(time.wall / DAY) * DAY;
+    const day = Math.floor((start.isDate ? this.wallOfDay(time, start) : time.wall) / DAY) * DAY;
     if (start.isDate) return [checked(wallText(day, true))];
-    if (time.kind !== 'date') return [checked(wallText(this.wallOf(time, start), false))];
+    if (time.kind !== 'date') {
+      const wall = this.wallOf(time, start);
+      const own = checked(wallText(wall, false));
+      const [only, another] = series && wall % DAY === 0 ? keysOnDay(wall, times, series, 2) : [];
+      return [only !== undefined && another === undefined ? only : own];
+    }
     if (!series) {
       const at = atTimeOf(start, day);
       return [checked(wallText(start.rules ? start.rules.toInstant(at) : at, false))];
     }
-    const from = instantOf(day, times.time_zone);
-    const found = instancesOf(seriesOf({ ...times, ...series }), { from, to: from + DAY, limit: 1_500 });
-    return found.map(({ key }) => wallText(key, false));
+    return keysOnDay(day, times, series, 1_500);
+  }
+
+  /**
+   * A time that names an instance of a series of days. Programs write the midnight at which a day begins in UTC: on the clock on which the
+   * file has the days, else on that of the calendar.
+   */
+  private wallOfDay({ kind, wall }: Dated, { clock }: Start): number {
+    if (kind !== 'utc') return wall;
+    if (clock) return wall + offsetIn(clock, wall);
+    const zone = this.floating ?? this.unnamed;
+    const local = zone === null ? wall : wallIn(zone, wall);
+    return local % DAY === 0 ? local : wall;
   }
 
   /** A time on the clock of the series. */
@@ -265,7 +298,7 @@ export class EventClock {
    * The instances of a series that its file states at another time than the zone that replaces the rules of the file: the keys
    * with the start and the end, among the first 1,000 instances.
    */
-  corrections(start: Start, times: EventTimes, recurrence: Recurrence): Map<string, EventTimes> {
+  private corrections(start: Start, times: EventTimes, recurrence: Recurrence): Map<string, EventTimes> {
     const { zone, replaced } = start;
     const found = new Map<string, EventTimes>();
     if (!replaced || zone === null) return found;

@@ -113,9 +113,11 @@ BEGIN
   -- A calendar that has the uid already, from a file or from a mail, keeps its own event. The look-up is no join: the planner
   -- expects a hundred entries, and would scan all placements of the workspace for a join.
   INSERT INTO calendar_entries AS stored (tenant_id, calendar_id, event_id, uid, span_start, span_end, wide, response,
-                                          show_as, color, reminders, alarms, hidden, change_seq, next_reminder_at)
+                                          show_as, color, reminders, alarms, instance_alarms, hidden, change_seq,
+                                          next_reminder_at)
   SELECT p_tenant, entry.calendar_id, p_event, entry.uid, entry.span_start, entry.span_end, entry.wide, entry.response,
-         entry.show_as, entry.color, entry.reminders, entry.alarms, entry.hidden, calendar.change_seq - p_before,
+         entry.show_as, entry.color, entry.reminders, entry.alarms, entry.instance_alarms, entry.hidden,
+         calendar.change_seq - p_before,
          CASE WHEN NOT entry.hidden AND entry.span_end > now() THEN now() END
     FROM jsonb_populate_recordset(NULL::calendar_entries, p_change->'entries') AS entry
     JOIN calendars calendar ON calendar.tenant_id = p_tenant AND calendar.id = entry.calendar_id
@@ -125,7 +127,9 @@ BEGIN
   ON CONFLICT (tenant_id, calendar_id, event_id) DO UPDATE
     SET span_start = excluded.span_start, span_end = excluded.span_end, wide = excluded.wide,
         response = excluded.response, show_as = excluded.show_as, color = excluded.color,
-        reminders = excluded.reminders, alarms = coalesce(excluded.alarms, stored.alarms), hidden = excluded.hidden, change_seq = excluded.change_seq,
+        reminders = excluded.reminders, alarms = coalesce(excluded.alarms, stored.alarms),
+        instance_alarms = coalesce(excluded.instance_alarms, stored.instance_alarms), hidden = excluded.hidden,
+        change_seq = excluded.change_seq,
         next_reminder_at = excluded.next_reminder_at;
 END $$;
 

@@ -16,7 +16,7 @@ import type { CalendarContext, EventRecord, ParticipantRow } from '../../model/e
 import { ownAlarms } from '../../model/dependent-properties.js';
 import { storableComponents } from '../../model/ics/storable.js';
 import type { ReadEvent } from '../../model/vevent-reader.js';
-import { remindersAfter, serverMessages } from './resource-changes.js';
+import { instanceAlarmsAfter, remindersAfter, serverMessages } from './resource-changes.js';
 
 interface Job {
   tx: Tx;
@@ -58,9 +58,13 @@ export class AttendeeWrites {
     const storedAlarms = ownAlarms(record, calendar.id, before.alarms);
     const reminders = read ? remindersAfter(before.reminders, storedAlarms, read) : before.reminders;
     const alarms = storableComponents(read?.alarms ?? [], ALARM_BYTES);
+    const instance_alarms = read && instanceAlarmsAfter(before.instance_alarms, reminders, read);
     const isReminded =
-      read !== null && (reminders !== before.reminders || !isDeepStrictEqual(storedAlarms, alarms));
-    const placed = { ...before, ...(isReminded && { reminders, alarms }), hidden: false };
+      read !== null &&
+      (reminders !== before.reminders ||
+        instance_alarms !== before.instance_alarms ||
+        !isDeepStrictEqual(storedAlarms, alarms));
+    const placed = { ...before, ...(isReminded && { reminders, alarms, instance_alarms }), hidden: false };
     const isEmpty = before.hidden && !hasInstancesIn(record, calendar);
     const shown = isEmpty
       ? withoutRemovals(record, calendar.owner_id)

@@ -4,7 +4,7 @@ import type { Component } from '../../../../lib/icalendar/index.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader } from '../../../../platform/database/tx.js';
 import { fitsPage, jsonBytes, PAGE_BYTES } from '../../../../platform/bounded-pages/page-bytes.js';
-import type { PlacedReminder } from '../../calendar.schema.js';
+import type { InstanceAlarms, PlacedReminder } from '../../calendar.schema.js';
 import { EVENT_BYTES, OVERRIDES_BYTES } from '../../events.repository.js';
 import { type EventJson, type EventRecord, recordOf } from '../../model/event-record.js';
 
@@ -22,6 +22,8 @@ export interface PlacedRecord extends EventName {
   reminders: PlacedReminder[] | null;
   /** VALARMs of an attendee that are no reminders. */
   alarms: Component[] | null;
+  /** The alarms of instances where they differ, by key. */
+  instance_alarms: Record<string, InstanceAlarms> | null;
 }
 
 /** A change of a calendar. `isGone`: the calendar no longer contains the event. */
@@ -36,7 +38,7 @@ export interface SpanWindow {
 }
 
 type ContentRow = EventName &
-  Pick<PlacedRecord, 'reminders' | 'alarms'> & { fits: boolean } & {
+  Pick<PlacedRecord, 'reminders' | 'alarms' | 'instance_alarms'> & { fits: boolean } & {
     [key in keyof EventJson]: EventJson[key] | null;
   };
 
@@ -45,8 +47,9 @@ const content = (name: string, where: string) =>
   workspace.statement<ContentRow>(
     `calendar.${name}`,
     `WITH page AS MATERIALIZED (
-       SELECT entry.event_id, entry.uid, entry.change_seq, entry.reminders, entry.alarms,
-              ${EVENT_BYTES} + ${OVERRIDES_BYTES} + ${jsonBytes('entry.reminders')} + ${jsonBytes('entry.alarms')} AS bytes
+       SELECT entry.event_id, entry.uid, entry.change_seq, entry.reminders, entry.alarms, entry.instance_alarms,
+              ${EVENT_BYTES} + ${OVERRIDES_BYTES} + ${jsonBytes('entry.reminders')} + ${jsonBytes('entry.alarms')}
+                + ${jsonBytes('entry.instance_alarms')} AS bytes
          FROM calendar_entries entry
          JOIN calendar_events event ON event.tenant_id = $1 AND event.id = entry.event_id
         WHERE entry.tenant_id = $1 AND entry.calendar_id = $2 AND NOT entry.hidden AND ${where}
@@ -54,7 +57,8 @@ const content = (name: string, where: string) =>
      sized AS MATERIALIZED (
        SELECT page.*, ${fitsPage('bytes', '$3', '$4')} AS fits
          FROM page WINDOW page_order AS (ORDER BY event_id ROWS UNBOUNDED PRECEDING))
-     SELECT sized.event_id AS id, sized.uid, sized.change_seq::float8 AS version, sized.reminders, sized.alarms, sized.fits,
+     SELECT sized.event_id AS id, sized.uid, sized.change_seq::float8 AS version, sized.reminders, sized.alarms,
+            sized.instance_alarms, sized.fits,
             record.event, record.participants, record.overrides
        FROM sized
        LEFT JOIN LATERAL (
@@ -158,6 +162,6 @@ export class EventResourcesRepository {
 
 const placed = (rows: readonly ContentRow[]): PlacedRecord[] =>
   rows.flatMap((row) => {
-    const { id, uid, version, reminders, alarms, event } = row;
-    return event ? [{ id, uid, version, reminders, alarms, record: recordOf(row as EventJson) }] : [];
+    const { event, participants: _participants, overrides: _overrides, fits: _fits, ...placed } = row;
+    return event ? [{ ...placed, record: recordOf(row as EventJson) }] : [];
   });

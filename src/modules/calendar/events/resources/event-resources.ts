@@ -46,7 +46,7 @@ const viewOf = (
   record: EventRecord,
   calendar: CalendarContext,
   userId: string,
-  { reminders, alarms }: PlacedRecord,
+  { reminders, alarms, instance_alarms: instanceAlarms }: PlacedRecord,
 ): VEventView => {
   const sees = (visibility: Visibility): boolean =>
     permissionsOf(record, calendar, userId, { key: null, visibility }).see_details;
@@ -55,6 +55,7 @@ const viewOf = (
     seesPrivate: sees('private'),
     reminders: reminders ?? [],
     alarms: ownAlarms(record, calendar.id, alarms),
+    instanceAlarms,
     ownerEmail: calendar.owner_email,
   };
 };

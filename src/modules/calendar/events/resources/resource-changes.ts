@@ -4,7 +4,7 @@ import { type Component, parameterOf } from '../../../../lib/icalendar/index.js'
 import { addressOfUri } from '../../../../lib/itip/index.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Tx } from '../../../../platform/database/tx.js';
-import type { PlacedReminder, CalendarEvent } from '../../calendar.schema.js';
+import type { CalendarEvent, InstanceAlarms, PlacedReminder } from '../../calendar.schema.js';
 import { withoutCall } from '../../changes/event-calls.js';
 import { pattern, resetResponses, sameTimes } from '../../changes/event-change.js';
 import type { EventChange, EventMessage } from '../../changes/event-write.js';
@@ -16,6 +16,7 @@ import {
   type ParticipantRow,
   recordOf,
 } from '../../model/event-record.js';
+import { sameReminders } from '../../model/ics/alarms.js';
 import type { ReadEvent } from '../../model/vevent-reader.js';
 import { replaceValues } from '../imported-event.js';
 
@@ -128,11 +129,33 @@ export function remindersAfter(
   return stored !== null && sameReminders(stored, reminders) ? stored : reminders;
 }
 
-const sameReminders = (a: readonly PlacedReminder[], b: readonly PlacedReminder[]): boolean =>
-  isDeepStrictEqual(inOrder(a), inOrder(b));
+type OfInstances = Record<string, InstanceAlarms>;
 
-const inOrder = (list: readonly PlacedReminder[]): PlacedReminder[] =>
-  list.toSorted((a, b) => a.minutes - b.minutes || (a.method < b.method ? -1 : 1));
+/**
+ * The alarms of instances after a program has stored its text; the stored ones if they are the same. The reminders of the calendar are
+ * in no text: an instance that has them while its series has none of the calendar, or the other way around, keeps what it has.
+ * @param reminders those of the series after the write
+ */
+export function instanceAlarmsAfter(
+  stored: OfInstances | null | undefined,
+  reminders: PlacedReminder[] | null,
+  { instanceAlarms: given }: Pick<ReadEvent, 'instanceAlarms'>,
+): OfInstances | null | undefined {
+  const before = stored ?? {};
+  const isSilent = !reminders?.length;
+  const kept = Object.entries(before).filter(
+    ([key, own]) => !Object.hasOwn(given, key) && isSilent && isEmpty(own),
+  );
+  const written = Object.entries(given).map(([key, own]): [string, InstanceAlarms] => {
+    if (!own.reminders?.length && before[key]?.reminders === null) return [key, { ...own, reminders: null }];
+    const none = reminders === null && own.alarms.length === 0 ? null : [];
+    return [key, { ...own, reminders: own.reminders ?? none }];
+  });
+  const after = Object.fromEntries([...kept, ...written]);
+  return isDeepStrictEqual(after, before) ? stored : after;
+}
+
+const isEmpty = ({ reminders, alarms }: InstanceAlarms): boolean => !reminders?.length && alarms.length === 0;
 
 /**
  * The responses of a new event: attendees of the workspace have not responded yet, whatever the file states.

@@ -35,6 +35,7 @@ import {
   afterMove,
   concernsAttendees,
   DeletedEvents,
+  instanceAlarmsAfter,
   invitations,
   moves,
   remindersAfter,
@@ -161,7 +162,9 @@ export class ResourceWrites {
   /** @param deletedId the event with this UID that the organizer has deleted; null without one */
   private async create({ tx, ctx, calendar, event, now }: Job, deletedId: string | null): Promise<void> {
     const given = checkedDates(event, () => fileEvent(event, null)) as ReadEvent;
-    const read = { ...given, reminders: remindersAfter(null, [], given) };
+    const reminders = remindersAfter(null, [], given);
+    const instanceAlarms = instanceAlarmsAfter(null, reminders, given) ?? {};
+    const read = { ...given, reminders, instanceAlarms };
     const emails = [...read.participants.map(({ email }) => email), read.organizer?.email ?? ''];
     const rows = await this.events.members(tx, ctx.tenantId, [], [...new Set(emails.filter(Boolean))]);
     const members = new Map(rows.map(({ email, user_id }) => [email, user_id]));
@@ -202,8 +205,11 @@ export class ResourceWrites {
     if (next.participants !== record.participants) fields.push('attendees');
     const alarms = ownAlarms(record, calendar.id, before.alarms);
     const reminders = read ? remindersAfter(before.reminders, alarms, read) : before.reminders;
-    const isReminded = reminders !== before.reminders;
-    const own = isReminded ? { ...before, reminders } : before;
+    const instance_alarms = read
+      ? instanceAlarmsAfter(before.instance_alarms, reminders, read)
+      : before.instance_alarms;
+    const isReminded = reminders !== before.reminders || instance_alarms !== before.instance_alarms;
+    const own = isReminded ? { ...before, reminders, instance_alarms } : before;
     if (fields.length === 0) {
       if (isReminded) await this.writer.commitEntry(tx, ctx, record, own);
       return;
@@ -235,7 +241,15 @@ export class ResourceWrites {
     await this.writer.commitOne(
       tx,
       ctx,
-      { before: record, record: after, ...placements, action: 'updated', fields, messages },
+      {
+        before: record,
+        record: after,
+        ...placements,
+        ...(read && { statedIn: calendar.id }),
+        action: 'updated',
+        fields,
+        messages,
+      },
       now,
     );
   }

@@ -18,7 +18,8 @@ const COMPARED = 5_000;
 /** Four years: all dates of the first year come again, 29 February too. */
 const LEAP_YEARS = 1_461 * DAY;
 
-const offsetIn = ({ zone, rules }: Pick<Start, 'zone' | 'rules'>, instant: number): number => {
+/** The offset of a clock at an instant, in seconds; none without a zone. */
+export const offsetIn = ({ zone, rules }: Pick<Start, 'zone' | 'rules'>, instant: number): number => {
   if (rules) return rules.offsetAt(instant);
   return zone === null ? 0 : wallIn(zone, instant) - instant;
 };

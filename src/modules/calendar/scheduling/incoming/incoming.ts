@@ -21,7 +21,9 @@ import { ApiError } from '../../../../platform/http/errors.js';
 import type { EventChange } from '../../changes/event-write.js';
 import { DuplicateUidError } from '../../changes/event-writer.js';
 import type { EventContent, EventRecord, EventTimes, ShowAs } from '../../model/event-record.js';
+import { isSeries } from '../../model/event-series.js';
 import { instantOf, isDay, wallIn, wallText } from '../../model/event-times.js';
+import { meantKey } from '../../model/stated-instances.js';
 import { contentOfVevent } from '../../model/vevent-content.js';
 import { EventClock, type Recurrence } from '../../model/vevent-times.js';
 import { BUSY_STATUS } from '../../model/vevent.js';
@@ -141,11 +143,17 @@ export function assertOrganizer(
 }
 
 /**
- * The key of the instance that RECURRENCE-ID names. A RECURRENCE-ID in another zone is converted. The series may have no instance
- * with this key.
+ * The key of the instance that RECURRENCE-ID names. A RECURRENCE-ID in another zone is converted; midnight may name the day. The series may
+ * have no instance with this key.
  * @throws RejectedMessageError `unknown_time_zone`
  */
-export function keyOf(record: EventRecord, part: ItipPart, { zones, byHand }: Incoming): string {
+export function keyOf(record: EventRecord, part: ItipPart, incoming: Incoming): string {
+  const key = statedKey(record, part, incoming);
+  // ADD names a new instance by its start.
+  return isSeries(record) && incoming.message.method !== 'ADD' ? meantKey(record, key) : key;
+}
+
+function statedKey(record: EventRecord, part: ItipPart, { zones, byHand }: Incoming): string {
   const { kind, wall, tzid } = part.recurrenceId as NonNullable<ItipPart['recurrenceId']>;
   if (isDay(record.starts)) return wallText(wall, true);
   if (kind === 'date') return `${wallText(wall, true)}${record.starts.slice(10)}`;
@@ -181,6 +189,8 @@ export interface ReadEvent {
   content: Omit<EventContent, keyof EventTimes>;
   times: EventTimes;
   recurrence: Recurrence;
+  /** The times of the instances that the series states at others than its rules, by key. */
+  own: ReadonlyMap<string, EventTimes>;
 }
 
 /**
@@ -196,13 +206,15 @@ export function readEvent(
   const start = clock.begin(event);
   const times = clock.times(event, start);
   const content = contentOfVevent(event);
+  const recurrence = clock.recurrence(event, start, times);
   return {
     content: {
       ...content,
       show_as: intended(event) ?? content.show_as,
     },
     times,
-    recurrence: clock.recurrence(event, start, times),
+    recurrence,
+    own: clock.ownTimes(event, start, times, recurrence),
   };
 }
 

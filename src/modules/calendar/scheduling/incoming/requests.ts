@@ -7,8 +7,8 @@ import { assertInstances } from '../../input/event-patch.js';
 import { isOrphaned } from '../../model/dependent-properties.js';
 import type { EventRecord, ParticipantRow } from '../../model/event-record.js';
 import { instanceAt, isSeries, laterKeys, occurrenceOf } from '../../model/event-series.js';
-import { isDay, nominalLength, timesAt, wallOf, wallText } from '../../model/event-times.js';
-import { NO_VERSION } from '../../model/vevent-reader.js';
+import { timesAt, wallOf } from '../../model/event-times.js';
+import { NO_VERSION, withOwnTimes } from '../../model/vevent-reader.js';
 import {
   type Applied,
   assertOrganizer,
@@ -103,9 +103,16 @@ function withSeries(
     deleted_at: null,
     participants: participantsOf(next, part, incoming, changed?.moved ?? false),
     // A rescheduled series loses its overrides: the organizer repeats those that are still valid.
-    overrides: isRescheduled
-      ? next.overrides.filter(({ sequence }) => sequence >= part.sequence)
-      : next.overrides,
+    overrides: withOwnTimes(
+      {
+        overrides: isRescheduled
+          ? next.overrides.filter(({ sequence }) => sequence >= part.sequence)
+          : next.overrides,
+        named: new Set(),
+      },
+      next,
+      read.own,
+    ),
   };
 }
 
@@ -130,17 +137,18 @@ function adopted(
       : keys.map((key) => ({ ...row, recurrence_key: key })),
   );
   const kept = { id, revision, created_by, created_at, participants };
-  const next = { ...series, ...kept, ...version, overrides };
+  const all = withOwnTimes({ overrides, named: new Set() }, series, read.own);
+  const next = { ...series, ...kept, ...version, overrides: all };
   return { ...next, participants: participantsOf(next, part, incoming, false) };
 }
 
 function newRecord(
-  { content, times, recurrence }: ReadEvent,
+  { content, times, recurrence, own }: ReadEvent,
   calendarId: string,
   organizer: Organizer | null,
   { message, owner, now }: Incoming,
 ): EventRecord {
-  return {
+  const record: EventRecord = {
     ...content,
     ...times,
     ...recurrence,
@@ -157,6 +165,7 @@ function newRecord(
     participants: [],
     overrides: [],
   };
+  return { ...record, overrides: withOwnTimes({ overrides: [], named: new Set() }, record, own) };
 }
 
 /** The record with a new version of one instance, or of it and all later ones; the same record for an old version. */
@@ -213,11 +222,11 @@ function orphanSeries(
   organizer: Organizer | null,
   incoming: Incoming,
 ): EventRecord {
-  const plain: ReadEvent = { ...read, recurrence: { rules: [], added: [], excluded: [] } };
+  const plain: ReadEvent = { ...read, recurrence: { rules: [], added: [], excluded: [] }, own: new Map() };
   const record = newRecord(plain, calendarId, organizer, incoming);
   const key = keyOf(record, part, incoming);
-  const ends = wallText(wallOf(key) + nominalLength(record), isDay(key));
-  return { ...record, starts: key, ends, added: [key], custom: { ...record.custom, orphans: true } };
+  const times = timesAt(record, wallOf(key));
+  return { ...record, ...times, added: [key], custom: { ...record.custom, orphans: true } };
 }
 
 /** The series with an instance at this key. An added instance makes a single event a series. @throws RejectedMessageError `not_an_instance`, `too_many_instances` */
@@ -233,9 +242,8 @@ function withKey(
   if (record.added.length >= MAX_ORPHANS) throw new RejectedMessageError('too_many_instances');
   const added = [...new Set([...record.added, key])].toSorted();
   const isOrphan = isOrphaned(record) && key < record.starts;
-  const starts = isOrphan ? key : record.starts;
-  const ends = isOrphan ? wallText(wallOf(key) + nominalLength(record), isDay(key)) : record.ends;
-  return { ...record, starts, ends, added, excluded: record.excluded.filter((other) => other !== key) };
+  const times = isOrphan ? timesAt(record, wallOf(key)) : {};
+  return { ...record, ...times, added, excluded: record.excluded.filter((other) => other !== key) };
 }
 
 /** Attendees of one instance and their responses, as the organizer states them. Members of the workspace keep their own responses, and removals. */
