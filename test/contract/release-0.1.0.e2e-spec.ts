@@ -331,7 +331,7 @@ describe('a process of release 0.1.0 on the schema of this version', () => {
         'reused',
       );
       expect((await browser.post('session/leave')).status).toBe(200);
-      const unknown = hashOf(browser.guestToken as string);
+      const unknown = hashOf(browser.guestToken);
       expect((await result('guests.rotate', [...key, unknown, ...hashes])).outcome).toBe('invalid');
     });
 

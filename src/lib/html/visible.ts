@@ -82,7 +82,7 @@ const LIST_STATE = /(?:^|;)\s*--en-checked\s*:\s*(true|false)\s*(?:;|$)/i;
 /** The check box of HTML in place of an element that the policy removes; undefined for another element. */
 function checkboxOf(element: Element): ElementContent | undefined {
   const { tagName, properties } = element;
-  const state = tagName === 'li' ? LIST_STATE.exec(String(properties['style'] ?? ''))?.[1] : undefined;
+  const state = tagName === 'li' ? LIST_STATE.exec(properties['style'] ?? '')?.[1] : undefined;
   if (state !== undefined) properties['data-checked'] ??= state.toLowerCase();
   const isTodo = tagName === 'en-todo';
   if (!isTodo && (properties['role'] !== 'checkbox' || TAGS.has(tagName))) return undefined;

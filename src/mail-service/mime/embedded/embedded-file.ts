@@ -8,7 +8,7 @@ export interface EmbeddedFile {
   name: string;
   /** Null: by the name. */
   contentType: string | null;
-  read(): Iterable<Buffer> | AsyncIterable<Buffer>;
+  read: () => Iterable<Buffer> | AsyncIterable<Buffer>;
 }
 
 /** The file in the form in which the parser announces attachments. */
