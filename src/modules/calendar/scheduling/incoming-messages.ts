@@ -31,6 +31,7 @@ import {
   assertChangesOwnOnly,
   assertTouchesOwnOnly,
   contextOf,
+  joinsCurrent,
   placementsOf,
   rejoined,
   withOwner,
@@ -225,7 +226,7 @@ export class IncomingMessages implements OnModuleInit {
     const ctx = contextOf(tenantId, owner.userId);
     const isInvitation = /^(?:REQUEST|ADD|PUBLISH)$/.test(incoming.message.method);
     const isPlaced = placed?.entries.some(({ owner_id }) => owner_id === owner.userId) ?? false;
-    const joins = isInvitation && applied.result === 'ignored_duplicate' && placed !== null && !isPlaced;
+    const joins = isInvitation && placed !== null && !isPlaced && joinsCurrent(placed.record, applied, owner);
     const { proposals, action, fields, key, messages } = applied;
     const record = applied.record ?? (joins ? rejoined(placed.record) : undefined);
     if (!record) {
