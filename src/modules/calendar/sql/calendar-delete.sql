@@ -38,7 +38,8 @@ BEGIN
    WHERE event.tenant_id = p_tenant AND event.id = ANY (organized) AND participant.user_id IS NULL;
 END $$;
 
--- Moves all placements of a calendar to another one; the caller has locked them. Events whose uid the other calendar contains stay.
+-- Moves all placements of a calendar to another one; the caller has locked them, and has rejected those with a uid that another event
+-- of the other calendar has. Those of cancelled events stay.
 -- @raises WB002 where the other calendar has no room for them
 -- An event that both calendars contain, because its organizer is also an attendee, gets the other calendar as its origin.
 CREATE FUNCTION calendar_move_all(p_tenant uuid, p_calendar uuid, p_target uuid, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
