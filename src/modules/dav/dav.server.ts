@@ -232,7 +232,9 @@ export class DavServer implements OnModuleInit {
     const isState = await this.states.of(job, request);
     if (target.kind === 'member') {
       const { collections, collection } = await this.containing(ctx, target);
-      await collections.remove(ctx, collection, target.name, preconditionsOf(request, isState));
+      // RFC 6638, 8.1.
+      const isSilent = request.headers['schedule-reply'] === 'F';
+      await collections.remove(ctx, collection, target.name, preconditionsOf(request, isState), isSilent);
     } else if (target.kind === 'collection') {
       assertIf(request, null, isState);
       const { collections, collection } = await this.containing(ctx, target);

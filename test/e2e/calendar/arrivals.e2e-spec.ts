@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { IncomingMessages } from '../../../src/modules/calendar/scheduling/incoming-messages.js';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { at, defaultCalendar, eventPath, instancesOf, newEvent } from '../../support/domains/calendars.ts';
 
@@ -109,6 +110,22 @@ describe('arriving messages', () => {
       expect(await eventOf(ann, uid)).toBeUndefined();
       expect(await eventOf(bob, uid)).toMatchObject({ status: 'confirmed' });
     });
+  });
+
+  test('who sends messages is no part of a message (RFC 6638, 7.1): the response is sent', async () => {
+    const uid = uuidv7();
+    const stated = version(uid, 0, 1, attendee(ann.email), ...TIMES).map((line) =>
+      line.replace('ORGANIZER:', 'ORGANIZER;SCHEDULE-AGENT=CLIENT:'),
+    );
+    expect(await arrive(ann, KIM, 'REQUEST', [stated])).toBe('created');
+    const path = `${eventPath(await defaultCalendar(ann), await eventOf(ann, uid))}/rsvp`;
+    expect((await ann.api.put(path, { response: 'accepted' })).status).toBe(200);
+    await app.get<OutboxWorker>(OutboxWorker).drain();
+    const rows = await app.sql(
+      `SELECT method, ics FROM scheduling_messages WHERE uid = $1 AND direction = 'out'`,
+      [uid],
+    );
+    expect(rows.map(({ method }) => method)).toEqual(['REPLY']);
   });
 
   describe('dates of a series before the series', () => {

@@ -3,6 +3,7 @@ import { TestApp, type TestUser } from '../../support/app.ts';
 import { DavClient, hrefsOf, valuesOf } from '../../support/dav/dav-client.ts';
 
 const ZOE = 'zoe@far.example';
+const YAN = 'yan@far.example';
 const ICS = { 'content-type': 'text/calendar' };
 
 describe('scheduling by CalDAV', () => {
@@ -119,6 +120,88 @@ describe('scheduling by CalDAV', () => {
     expect(unfolded((await anns.send('GET', `${anncal}m2.ics`)).text)).toMatch(/PARTSTAT=DECLINED[^\r]*bob/);
     const { text: list } = await bobs.propfind(bobcal, '<D:getetag/>', '1');
     expect(hrefsOf(list)).not.toContain(path);
+  });
+
+  test('Schedule-Reply: F removes an invitation without a response (RFC 6638, 8.1)', async () => {
+    const silently = { 'schedule-reply': 'F' };
+    await put(anns, `${anncal}quiet.ics`, meeting('quiet', [invited(bob.email)]));
+    const path = `${bobcal}quiet.ics`;
+    const text = (await bobs.send('GET', path)).text;
+    const etag = await anns.etag(`${anncal}quiet.ics`);
+    expect((await bobs.send('DELETE', path, undefined, silently)).status).toBe(204);
+    expect((await bobs.send('GET', path)).status).toBe(404);
+    expect(await anns.etag(`${anncal}quiet.ics`)).toBe(etag);
+    // The response of another shows it no more than before, a change of the organizer does.
+    const own = (await anns.send('GET', `${anncal}quiet.ics`)).text;
+    const calendar = anncal.split('/').at(-2);
+    const [event] = (await ann.api.get(`/calendar/${calendar}/events?uid=quiet`)).body.events;
+    const rsvp = `/calendar/${calendar}/events/${event.id}/rsvp`;
+    expect((await ann.api.put(rsvp, { response: 'tentative' })).status).toBe(200);
+    expect((await bobs.send('GET', path)).status).toBe(404);
+    await put(anns, `${anncal}quiet.ics`, own.replace('T100000Z', 'T103000Z'));
+    expect((await bobs.send('GET', path)).status).toBe(200);
+    await bobs.send('DELETE', path, undefined, silently);
+    expect(await put(bobs, path, text)).toEqual([201, '']);
+    expect(unfolded((await bobs.send('GET', path)).text)).toMatch(/PARTSTAT=NEEDS-ACTION[^\r]*bob/);
+
+    for (const [uid, headers] of [
+      ['quiet-outside', silently],
+      ['told-outside', {}],
+    ] as const) {
+      const foreign = meeting(uid, [invited(bob.email)]).replaceAll(ann.email, ZOE);
+      expect(await put(bobs, `${bobcal}${uid}.ics`, foreign)).toEqual([201, '']);
+      expect((await bobs.send('DELETE', `${bobcal}${uid}.ics`, undefined, headers)).status).toBe(204);
+    }
+    expect([await sent('quiet-outside'), await sent('told-outside')]).toEqual([[], [`REPLY ${ZOE}`]]);
+    // An organizer who deletes an event still cancels it.
+    await put(anns, `${anncal}loud.ics`, meeting('loud', [invited(ZOE)]));
+    await anns.send('DELETE', `${anncal}loud.ics`, undefined, silently);
+    expect((await sent('loud')).at(-1)).toBe(`CANCEL ${ZOE}`);
+  });
+
+  test.each(['CLIENT', 'NONE'])('the server sends nothing to attendees with SCHEDULE-AGENT=%s', async (agent) => {
+    const theirs = (uid: string, ...more: string[]) =>
+      meeting(uid, [invited(ZOE, `;SCHEDULE-AGENT=${agent}`), ...more]);
+    const uid = (name: string) => `agent-${name}-${agent}`;
+    const changed = uid('changed');
+    const path = `${anncal}${changed}.ics`;
+    await put(anns, path, theirs(changed, invited(YAN)));
+    await sent(changed);
+    const [{ id }] = (await ann.api.get(`/calendar/${anncal.split('/').at(-2)}/events?uid=${changed}`)).body.events;
+    const event = `/calendar/${anncal.split('/').at(-2)}/events/${id}`;
+    expect((await ann.api.put(event, { title: 'Renamed' })).status).toBe(200);
+    await sent(changed);
+    await anns.send('DELETE', path);
+    expect(await sent(changed)).toEqual([`REQUEST ${YAN}`, `REQUEST ${YAN}`, `CANCEL ${YAN}`]);
+
+    const left = uid('left');
+    await put(anns, `${anncal}${left}.ics`, theirs(left, invited(YAN)));
+    await sent(left);
+    const { text } = await anns.send('GET', `${anncal}${left}.ics`);
+    await put(anns, `${anncal}${left}.ics`, unfolded(text).replace(/ATTENDEE[^\r]*zoe[^\r]*\r\n/, ''));
+    expect(new Set(await sent(left))).toEqual(new Set([`REQUEST ${YAN}`]));
+
+    // The server takes over.
+    const taken = uid('taken');
+    await put(anns, `${anncal}${taken}.ics`, theirs(taken));
+    expect(await sent(taken)).toEqual([]);
+    await put(anns, `${anncal}${taken}.ics`, meeting(taken, [invited(ZOE)], 'LOCATION:Here'));
+    expect(await sent(taken)).toEqual([`REQUEST ${ZOE}`]);
+
+    const reply = uid('reply');
+    const foreign = meeting(reply, [invited(bob.email)])
+      .replaceAll(ann.email, ZOE)
+      .replace('ORGANIZER:', `ORGANIZER;SCHEDULE-AGENT=${agent}:`);
+    await put(bobs, `${bobcal}${reply}.ics`, foreign);
+    await bobs.send('DELETE', `${bobcal}${reply}.ics`);
+    expect(await sent(reply)).toEqual([]);
+
+    const { calendar } = (await ann.api.post('/calendar', { name: `Gone ${agent}` })).body;
+    const gone = uid('gone');
+    await put(anns, `${anns.home('calendars')}${calendar.id}/${gone}.ics`, theirs(gone, invited(YAN)));
+    await sent(gone);
+    await ann.api.delete(`/calendar/${calendar.id}`);
+    expect(await sent(gone)).toEqual([`REQUEST ${YAN}`, `CANCEL ${YAN}`]);
   });
 
   test('an invitation that an attendee deletes and stores again is shown again, with the response of the text', async () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { fold } from '../../../lib/search-text/index.js';
 import { cutText } from '../../../lib/text/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
@@ -112,10 +113,17 @@ export function finishChange(change: EventChange, ctx: RequestContext, now: stri
   const span = spanOf(finishedRecord);
   const entries = change.entries.map((entry) => {
     const response = participantOf(finishedRecord, entry.owner_id)?.response ?? null;
-    const hidden = isHidden(finishedRecord, entry);
+    const hidden = isForeignResponse(change, entry) ? entry.hidden : isHidden(finishedRecord, entry);
     return { ...entry, ...spanIn(finishedRecord, entry, span), response, hidden };
   });
   return { ...change, record: finishedRecord, entries };
+}
+
+/** Whether a change is a response of others than the owner of a calendar. Nothing that the owner states or is asked has changed. */
+function isForeignResponse({ before, record, action }: EventChange, { owner_id }: OwnedEntry): boolean {
+  if (before === null || (action !== 'responded' && action !== 'proposed')) return false;
+  const own = ({ participants }: EventRecord) => participants.filter(({ user_id }) => user_id === owner_id);
+  return isDeepStrictEqual(own(before), own(record));
 }
 
 /**

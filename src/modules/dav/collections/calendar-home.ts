@@ -66,8 +66,14 @@ export class CalendarHome implements Collections {
     return this.of(collection).put(ctx, collection, name, body, check);
   }
 
-  remove(ctx: RequestContext, collection: Collection, name: string, check: EtagCheck): Promise<void> {
-    return this.of(collection).remove(ctx, collection, name, check);
+  remove(
+    ctx: RequestContext,
+    collection: Collection,
+    name: string,
+    check: EtagCheck,
+    isSilent: boolean,
+  ): Promise<void> {
+    return this.of(collection).remove(ctx, collection, name, check, isSilent);
   }
 
   /** A collection of tasks where the properties ask for tasks and not for events. */

@@ -16,6 +16,7 @@ import {
   RESOURCE_PROBLEMS,
   ResourceWrites,
   UpdateCalendar,
+  type VersionCheck,
 } from '../../calendar/index.js';
 import { DavNames } from '../dav-names.js';
 import { DavError, MAX_RESOURCE, notFound } from '../model/body.js';
@@ -259,12 +260,17 @@ export class CalendarCollections implements Collections {
     }
   }
 
-  async remove(ctx: RequestContext, { id }: Collection, name: string, check: EtagCheck): Promise<void> {
+  async remove(
+    ctx: RequestContext,
+    { id }: Collection,
+    name: string,
+    check: EtagCheck,
+    isSilent: boolean,
+  ): Promise<void> {
     const uid = await this.names.uidOf(ctx.tenantId, id, name);
     if (uid === null) throw notFound();
-    await this.writes.remove(ctx, id, uid, (version) =>
-      check(version === null ? null : tag(String(version))),
-    );
+    const checkVersion: VersionCheck = (version) => check(version === null ? null : tag(String(version)));
+    await this.writes.remove(ctx, id, uid, checkVersion, isSilent);
   }
 
   async create(ctx: RequestContext, segment: string, properties: PropertyChanges): Promise<void> {

@@ -109,7 +109,14 @@ export interface Collections {
     body: Buffer,
     check: EtagCheck,
   ): Promise<boolean>;
-  remove(ctx: RequestContext, collection: Collection, name: string, check: EtagCheck): Promise<void>;
+  /** @param isSilent the caller does not respond to an invitation */
+  remove(
+    ctx: RequestContext,
+    collection: Collection,
+    name: string,
+    check: EtagCheck,
+    isSilent: boolean,
+  ): Promise<void>;
   create(ctx: RequestContext, segment: string, properties: PropertyChanges): Promise<void>;
   /** The names that `update` sets; the others are protected or unknown. */
   settable(collection: Collection, properties: PropertyChanges): Set<XmlName>;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { type Component, parameterOf } from '../../../../lib/icalendar/index.js';
-import { addressOfUri } from '../../../../lib/itip/index.js';
+import type { Component } from '../../../../lib/icalendar/index.js';
+import { addressOfPerson } from '../../../../lib/itip/index.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Tx } from '../../../../platform/database/tx.js';
 import type { PlacedReminder, CalendarEvent } from '../../calendar.schema.js';
@@ -16,6 +16,8 @@ import {
   type ParticipantRow,
   recordOf,
 } from '../../model/event-record.js';
+import { keptOf } from '../../model/dependent-properties.js';
+import { isServed } from '../../model/ics/people-parameters.js';
 import type { ReadEvent } from '../../model/vevent-reader.js';
 import { replaceValues } from '../imported-event.js';
 
@@ -143,14 +145,16 @@ export const withoutForeignResponses = (rows: readonly ParticipantRow[], ownerId
     row.user_id === null || row.user_id === ownerId ? row : { ...row, response: 'needs_action' as const },
   );
 
-/** The messages without those that the program sends itself, or that nobody sends (SCHEDULE-AGENT, RFC 6638, 7.1). */
-export function serverMessages(messages: EventMessage[], { people }: ReadEvent): EventMessage[] {
-  const others = people.filter(
-    (person) => (parameterOf(person, 'SCHEDULE-AGENT') ?? 'SERVER').toUpperCase() !== 'SERVER',
-  );
-  if (others.some(({ name }) => name === 'ORGANIZER')) return [];
-  const emails = new Set(others.map(({ value }) => addressOfUri(value)));
-  return messages.filter(({ recipient }) => !emails.has(recipient));
+/** The messages that the server sends after a write. @param before the event that the text replaces, whose attendees it may no longer name */
+export function serverMessages(
+  messages: EventMessage[],
+  { people }: Pick<ReadEvent, 'people'>,
+  before?: EventRecord,
+): EventMessage[] {
+  const named = new Set(people.map(addressOfPerson));
+  const others = before ? keptOf(before.custom).people : [];
+  const dropped = others.filter((each) => each.name === 'ATTENDEE' && !named.has(addressOfPerson(each)));
+  return messages.filter(({ recipient }) => isServed([...people, ...dropped], recipient));
 }
 
 /**

@@ -113,9 +113,16 @@ export class ResourceWrites {
 
   /**
    * Deletes an event; an attendee declines it.
+   * @param isSilent an attendee only removes it, without a response
    * @throws ApiError 404, 403
    */
-  async remove(ctx: RequestContext, calendarId: string, uid: string, check: VersionCheck): Promise<void> {
+  async remove(
+    ctx: RequestContext,
+    calendarId: string,
+    uid: string,
+    check: VersionCheck,
+    isSilent = false,
+  ): Promise<void> {
     await this.db.tx(async (tx) => {
       // Before the event: the answer does not tell what an unreadable calendar contains.
       await this.events.calendar(tx, ctx, calendarId);
@@ -125,7 +132,7 @@ export class ResourceWrites {
       const current = await this.resources.version(tx, ctx.tenantId, calendarId, uid);
       check(current?.version ?? null, uid);
       const ref = { id: found.id, instance: null };
-      await this.removals.remove(tx, ctx, calendarId, ref, null, Checked.of(DeleteEvent, {}));
+      await this.removals.remove(tx, ctx, calendarId, ref, null, Checked.of(DeleteEvent, {}), isSilent);
     });
   }
 
@@ -231,7 +238,7 @@ export class ResourceWrites {
       overrides: stamped(record, next, now),
     };
     const placements = await this.writer.placements(tx, ctx, after, change.entries, calendar.owner_id);
-    const messages = isStated && read ? serverMessages(messagesFor(record, after, ''), read) : [];
+    const messages = isStated && read ? serverMessages(messagesFor(record, after, ''), read, record) : [];
     await this.writer.commitOne(
       tx,
       ctx,

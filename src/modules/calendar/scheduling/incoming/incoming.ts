@@ -23,6 +23,7 @@ import { DuplicateUidError } from '../../changes/event-writer.js';
 import type { EventContent, EventRecord, EventTimes, ShowAs } from '../../model/event-record.js';
 import { instantOf, isDay, wallIn, wallText } from '../../model/event-times.js';
 import { contentOfVevent } from '../../model/vevent-content.js';
+import { withoutScheduling } from '../../model/ics/people-parameters.js';
 import { EventClock, type Recurrence } from '../../model/vevent-times.js';
 import { BUSY_STATUS } from '../../model/vevent.js';
 import type { IncomingResult } from '../scheduling.entity.js';
@@ -195,7 +196,7 @@ export function readEvent(
   const clock = new EventClock(zones, byHand?.timeZone ?? null);
   const start = clock.begin(event);
   const times = clock.times(event, start);
-  const content = contentOfVevent(event);
+  const content = contentOfVevent(withoutScheduling(event));
   return {
     content: {
       ...content,
