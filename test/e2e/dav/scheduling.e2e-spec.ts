@@ -309,4 +309,56 @@ describe('scheduling by CalDAV', () => {
     expect(report.text).toContain('BEGIN:VFREEBUSY');
     expect(report.text).toContain('20270302T090000Z/');
   });
+
+  describe('long windows of free/busy requests', () => {
+    const request = (from: string, to: string, attendees: string[]) =>
+      [
+        'BEGIN:VCALENDAR',
+        'VERSION:2.0',
+        'METHOD:REQUEST',
+        'BEGIN:VFREEBUSY',
+        'UID:long',
+        'DTSTAMP:20270301T000000Z',
+        `DTSTART:${from}`,
+        `DTEND:${to}`,
+        ...attendees.map((email) => `ATTENDEE:mailto:${email}`),
+        'END:VFREEBUSY',
+        'END:VCALENDAR',
+        '',
+      ].join('\r\n');
+    const ask = (from: string, to: string, attendees = [ann.email]) =>
+      bobs.send('POST', `${bobs.home('calendars')}outbox/`, request(from, to, attendees), ICS);
+    const report = (from: string, to: string) =>
+      anns.report(anncal, 'C:free-busy-query', `<C:time-range start="${from}" end="${to}"/>`);
+    const periods = (text: string) => [...text.matchAll(/FREEBUSY[^:\s]*:(\d\S*?\/\S*?Z)/g)].map(([, one]) => one);
+
+    test('are answered whole: a year, more than a hundred attendees, and a period over the end of a part', async () => {
+      const long = meeting('long', [])
+        .replace('DTSTART:20270302T090000Z', 'DTSTART:20300303T120000Z')
+        .replace('DTEND:20270302T100000Z', 'DTEND:20300304T130000Z');
+      await put(anns, `${anncal}long.ics`, long);
+      const late = meeting('late', []).replaceAll('20270302', '20301201');
+      await put(anns, `${anncal}late.ics`, late);
+      const expected = ['20300303T120000Z/20300304T130000Z', '20301201T090000Z/20301201T100000Z'];
+      // The first part ends 62 days after its start: on 4 March.
+      const window = ['20300101T000000Z', '20301231T000000Z'] as const;
+      const found = await report(...window);
+      expect([found.status, periods(found.text)]).toEqual([200, expected]);
+      const many = Array.from({ length: 130 }, (_, n) => `nobody${n}@acme.example`);
+      const asked = await ask(...window, [...many, ann.email]);
+      expect([asked.status, periods(asked.text)]).toEqual([200, expected]);
+      expect(valuesOf(asked.text, 'C:request-status')).toHaveLength(131);
+    });
+
+    test('are refused by an error of WebDAV beyond the limit, and as the end precedes the start', async () => {
+      const tooLong = ['20300101T000000Z', '20400101T000000Z'] as const;
+      for (const { status, text } of [await report(...tooLong), await ask(...tooLong)])
+        expect([status, text]).toEqual([
+          403,
+          expect.stringContaining('<D:number-of-matches-within-limits/>'),
+        ]);
+      const backwards = await ask('20300102T000000Z', '20300101T000000Z');
+      expect([backwards.status, backwards.text]).toEqual([400, expect.stringContaining('<C:valid-calendar-data/>')]);
+    });
+  });
 });
