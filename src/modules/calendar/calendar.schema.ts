@@ -185,6 +185,8 @@ export class CalendarEntry extends CalendarPart {
   @Column('jsonb', { nullable: true }) alarms!: unknown;
   @Column('boolean') hidden!: boolean;
   @Column('bigint') change_seq!: string;
+  /** The number of the last change that is no response of others; 0: the event has no attendees; null: `change_seq`. */
+  @Column('bigint', { nullable: true }) schedule_seq!: string | null;
   /** Time at which the reminder clock checks the placement; null: it has no further reminder. */
   @Column('timestamptz', { nullable: true }) next_reminder_at!: Date | null;
   /** Reminders up to this moment have been reported. */
@@ -388,6 +390,7 @@ export const calendarSchema: SchemaPart = {
     RemovedInstances1798814000026: '0019-removed-instances',
     ImportedVersions1798814000062: '0020-imported-versions',
     DeliveryOrder1798814000070: '0021-delivery-order',
+    ScheduleTags1798815000010: '0022-schedule-tags',
   }),
   sql: sqlFiles(
     'workspace',

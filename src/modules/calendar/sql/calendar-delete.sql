@@ -62,6 +62,7 @@ BEGIN
   DELETE FROM entry_tombstones WHERE tenant_id = p_tenant AND calendar_id = p_target AND event_id = ANY (moved);
   UPDATE calendar_entries entry
      SET calendar_id = p_target, change_seq = target.change_seq - placed.position + 1,
+         schedule_seq = CASE WHEN entry.schedule_seq <> 0 THEN target.change_seq - placed.position + 1 ELSE entry.schedule_seq END,
          -- The default reminders of the calendars may differ.
          next_reminder_at = CASE WHEN NOT entry.hidden AND entry.span_end > now() THEN now() END
     FROM calendars target, unnest(moved) WITH ORDINALITY AS placed (event_id, position)

@@ -8,6 +8,7 @@ import {
   type ContentOptions,
   type EtagCheck,
   type PropertyChanges,
+  type Stored,
 } from '../model/collection.js';
 import { caldav, type XmlName } from '../model/xml-names.js';
 import { CalendarCollections } from './calendars.js';
@@ -62,7 +63,7 @@ export class CalendarHome implements Collections {
     name: string,
     body: Buffer,
     check: EtagCheck,
-  ): Promise<boolean> {
+  ): Promise<Stored> {
     return this.of(collection).put(ctx, collection, name, body, check);
   }
 

@@ -203,9 +203,9 @@ async function* changeResponses(
 ): AsyncGenerator<string> {
   const present: Member[] = [];
   let result = '';
-  for (const { name, etag } of changes)
+  for (const { name, etag, scheduleTag } of changes)
     if (etag === null) result += statusResponse(paths.member(collection.path, name), 404);
-    else present.push({ name, etag });
+    else present.push({ name, etag, scheduleTag });
   const names = present.map(({ name }) => name);
   for await (const page of options.isWanted ? collections.read(ctx, collection, names, options) : [present]) {
     yield result + text(collections, collection, page, wanted);

@@ -115,14 +115,16 @@ const NO_STATE: StateCheck = () => false;
 
 /**
  * The preconditions of a write (RFC 9110, 13.1; RFC 4918, 10.4).
- * @returns a check of the current ETag (null: no such resource), which throws 412, or 400 for a malformed If header
+ * @returns a check of the current ETag (null: no such resource) and tag of the schedule, which throws 412, or 400 for a malformed If header
  */
 export function preconditionsOf(
   request: Conditional,
   isState: StateCheck = NO_STATE,
-): (etag: string | null) => void {
-  const { 'if-match': match, 'if-none-match': noneMatch } = request.headers;
-  return (etag) => {
+): (etag: string | null, scheduleTag?: string | null) => void {
+  const { 'if-match': match, 'if-none-match': noneMatch, 'if-schedule-tag-match': tag } = request.headers;
+  return (etag, scheduleTag = null) => {
+    // RFC 6638, 8.3.
+    if (tag !== undefined && String(tag).trim() !== scheduleTag) throw failed();
     if (match !== undefined && (etag === null || !lists(match, etag))) throw failed();
     if (noneMatch !== undefined && etag !== null && listsWeakly(noneMatch, etag)) throw failed();
     assertIf(request, etag, isState);

@@ -22,7 +22,7 @@ import { contentOf, isSeries, type Occurrence, occurrencesIn } from '../../model
 import { formatInstant, instantOf, isDay, wallOf } from '../../model/event-times.js';
 import { PRODUCT } from '../../model/ics/product.js';
 import { instanceVevent, stamp, veventsOf, type VEventView } from '../../model/vevent.js';
-import { EventResourcesRepository, type PlacedRecord } from './event-resources.repository.js';
+import { type EventName, EventResourcesRepository, type PlacedRecord } from './event-resources.repository.js';
 
 const HEAD = `BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:${PRODUCT}\r\nCALSCALE:GREGORIAN\r\n`;
 const END = 'END:VCALENDAR\r\n';
@@ -131,6 +131,8 @@ export interface NamedEvent {
   uid: string;
   /** Changes with the text of the event. */
   version: string;
+  /** As the version, without the responses of others; null: the event has no attendees. */
+  tag: string | null;
 }
 
 export interface EventText extends NamedEvent {
@@ -138,8 +140,7 @@ export interface EventText extends NamedEvent {
 }
 
 /** A change of a calendar; `version` is null where the event is gone. */
-export interface EventVersionChange {
-  uid: string;
+export interface EventVersionChange extends Pick<NamedEvent, 'uid' | 'tag'> {
   version: string | null;
 }
 
@@ -166,12 +167,20 @@ export class EventResources {
     return `${change}${isAtLeast(calendar.role, 'reader') ? '' : 't'}`;
   }
 
+  private versionsOf(
+    calendar: CalendarContext,
+    { version, tag }: Pick<EventName, 'version' | 'tag'>,
+  ): Pick<NamedEvent, 'version' | 'tag'> {
+    const of = (change: number): string => this.versionOf(calendar, change);
+    return { version: of(version), tag: tag === null ? null : of(tag) };
+  }
+
   /** All events, without their content, in pages. @throws ApiError 404 */
   async *names(ctx: RequestContext, calendarId: string): AsyncGenerator<NamedEvent[]> {
     const calendar = await this.events.calendar(this.db, ctx, calendarId);
     for (let after: string | null = null; ;) {
       const rows = await this.resources.names(ctx.tenantId, calendarId, after, NAMES);
-      yield rows.map(({ uid, version }) => ({ uid, version: this.versionOf(calendar, version) }));
+      yield rows.map((row) => ({ uid: row.uid, ...this.versionsOf(calendar, row) }));
       if (rows.length < NAMES) return;
       after = rows.at(-1)?.id ?? null;
     }
@@ -254,9 +263,9 @@ export class EventResources {
     const page = rows.slice(0, limit);
     const hasMore = rows.length > limit;
     const last = hasMore ? (page.at(-1)?.version ?? seq) : Math.max(calendar.change_seq, seq);
-    const changes = page.map(({ uid, version, isGone }) => ({
-      uid,
-      version: isGone ? null : this.versionOf(calendar, version),
+    const changes = page.map(({ isGone, ...row }) => ({
+      uid: row.uid,
+      ...(isGone ? { version: null, tag: null } : this.versionsOf(calendar, row)),
     }));
     return { changes, token: this.tokens.write(ctx, calendar, last, since), hasMore };
   }
@@ -279,7 +288,7 @@ export class EventResources {
         text += piece;
         await turns.pause();
       }
-      yield { uid: placed.uid, version: this.versionOf(calendar, placed.version), text };
+      yield { uid: placed.uid, ...this.versionsOf(calendar, placed), text };
     }
   }
 }
