@@ -204,6 +204,36 @@ describe('scheduling by CalDAV', () => {
     expect(await sent(gone)).toEqual([`REQUEST ${YAN}`, `CANCEL ${YAN}`]);
   });
 
+  test('SCHEDULE-FORCE-SEND sends a message again, once, also where nothing changes (RFC 6638, 7.2)', async () => {
+    const path = `${anncal}force.ics`;
+    await put(anns, path, meeting('force', [invited(ZOE), invited(YAN), invited(bob.email)]));
+    expect(new Set(await sent('force'))).toEqual(new Set([`REQUEST ${YAN}`, `REQUEST ${ZOE}`]));
+    const etag = await anns.etag(path);
+    const text = unfolded((await anns.send('GET', path)).text);
+    const forced = text.replace(/(:mailto:zoe)/, ';SCHEDULE-FORCE-SEND=REQUEST$1');
+    const since = async (count: number) => (await sent('force')).slice(count);
+    expect(await put(anns, path, forced)).toEqual([204, '']);
+    expect(await since(2)).toEqual([`REQUEST ${ZOE}`]);
+    expect(await anns.etag(path)).toBe(etag);
+    expect((await anns.send('GET', path)).text).not.toContain('FORCE-SEND');
+    // With a change that attendees do not learn, and with one that they learn anyway.
+    expect(await put(anns, path, forced.replace('END:VEVENT', 'X-OWN:1\r\nEND:VEVENT'))).toEqual([204, '']);
+    expect(await since(3)).toEqual([`REQUEST ${ZOE}`]);
+    expect(await put(anns, path, forced.replace('SUMMARY:Meeting', 'SUMMARY:New'))).toEqual([204, '']);
+    expect((await since(4)).toSorted()).toEqual([`REQUEST ${YAN}`, `REQUEST ${ZOE}`]);
+    // Neither to attendees whom the program informs itself nor by another method.
+    for (const more of [';SCHEDULE-AGENT=CLIENT;SCHEDULE-FORCE-SEND=REQUEST', ';SCHEDULE-FORCE-SEND=CANCEL'])
+      await put(anns, path, forced.replace('SUMMARY:Meeting', 'SUMMARY:New').replace(';SCHEDULE-FORCE-SEND=REQUEST', more));
+    expect(await since(6)).toEqual([]);
+
+    const foreign = meeting('forced-reply', [invited(bob.email)]).replaceAll(ann.email, ZOE);
+    const own = `${bobcal}forced-reply.ics`;
+    await put(bobs, own, foreign);
+    expect(await sent('forced-reply')).toEqual([]);
+    await put(bobs, own, foreign.replace('ORGANIZER:', 'ORGANIZER;SCHEDULE-FORCE-SEND=REPLY:'));
+    expect(await sent('forced-reply')).toEqual([`REPLY ${ZOE}`]);
+  });
+
   test('an invitation that an attendee deletes and stores again is shown again, with the response of the text', async () => {
     await put(anns, `${anncal}m7.ics`, meeting('m7', [invited(bob.email)]));
     const path = `${bobcal}m7.ics`;

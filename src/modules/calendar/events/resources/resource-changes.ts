@@ -16,8 +16,9 @@ import {
   type ParticipantRow,
   recordOf,
 } from '../../model/event-record.js';
+import { outsideAttendees } from '../../model/attendance.js';
 import { keptOf } from '../../model/dependent-properties.js';
-import { isServed } from '../../model/ics/people-parameters.js';
+import { forcedBy, isServed } from '../../model/ics/people-parameters.js';
 import type { ReadEvent } from '../../model/vevent-reader.js';
 import { replaceValues } from '../imported-event.js';
 
@@ -155,6 +156,22 @@ export function serverMessages(
   const others = before ? keptOf(before.custom).people : [];
   const dropped = others.filter((each) => each.name === 'ATTENDEE' && !named.has(addressOfPerson(each)));
   return messages.filter(({ recipient }) => isServed([...people, ...dropped], recipient));
+}
+
+/** The messages that a program asks for by SCHEDULE-FORCE-SEND, to attendees outside of the workspace. */
+export function forcedRequests(after: EventRecord, { people }: ReadEvent): EventMessage[] {
+  const asked = new Set(forcedBy(people, 'REQUEST').map(addressOfPerson));
+  const recipients = outsideAttendees(after, '').filter((email) => asked.has(email));
+  return serverMessages(
+    recipients.map((recipient) => ({
+      method: 'REQUEST',
+      recipient,
+      recurrence_key: '',
+      comment: '',
+      proposal_id: null,
+    })),
+    { people },
+  );
 }
 
 /**

@@ -35,6 +35,7 @@ import {
   afterMove,
   concernsAttendees,
   DeletedEvents,
+  forcedRequests,
   invitations,
   moves,
   remindersAfter,
@@ -223,6 +224,7 @@ export class ResourceWrites {
     const own = isReminded ? { ...before, reminders } : before;
     if (fields.length === 0) {
       if (isReminded) await this.writer.commitEntry(tx, ctx, record, own);
+      if (read) await this.writer.repeatMessages(tx, ctx, record, forcedRequests(record, read));
       return;
     }
     await this.replace(job, read, {
@@ -248,7 +250,9 @@ export class ResourceWrites {
       overrides: stamped(record, next, now),
     };
     const placements = await this.writer.placements(tx, ctx, after, change.entries, calendar.owner_id);
-    const messages = isStated && read ? serverMessages(messagesFor(record, after, ''), read, record) : [];
+    const stated = isStated && read ? serverMessages(messagesFor(record, after, ''), read, record) : [];
+    const asked = read ? forcedRequests(after, read) : [];
+    const messages = stated.length > 0 ? stated : asked;
     await this.writer.commitOne(
       tx,
       ctx,

@@ -45,6 +45,10 @@ export const isServed = (people: readonly Property[], recipient: string): boolea
       (each.name === 'ATTENDEE' && addressOfPerson(each) !== recipient),
   );
 
+/** Those whom a program asks the server to send a message to, even where nothing has changed (RFC 6638, 7.2). */
+export const forcedBy = (people: readonly Property[], method: 'REQUEST' | 'REPLY'): Property[] =>
+  people.filter((each) => parameterOf(each, 'SCHEDULE-FORCE-SEND')?.toUpperCase() === method);
+
 /** A VEVENT without what its sender states for servers: that is no part of a message (RFC 6638, 7). */
 export function withoutScheduling(event: Component): Component {
   const properties = event.properties.map((each) =>
