@@ -24,7 +24,7 @@ describe('arriving messages', () => {
     const lines = ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//Far//EN', `METHOD:${method}`];
     for (const event of events) lines.push('BEGIN:VEVENT', ...event, 'END:VEVENT');
     const message = await app.get<IncomingMessages>(IncomingMessages).receive({
-      tenantId: to.tenantId,
+      tenantId: to.tenantId as string,
       userId: to.id,
       calendarId: null,
       bytes: Buffer.from([...lines, 'END:VCALENDAR', ''].join('\r\n')),
@@ -49,7 +49,8 @@ describe('arriving messages', () => {
   const TIMES = ['DTSTART:20280410T090000Z', 'DTEND:20280410T100000Z'];
   const eventOf = async (person: TestUser, uid: string): Promise<any> => {
     const calendar = await defaultCalendar(person);
-    return (await person.api.get(`/calendar/${calendar}/events?uid=${uid}&show_cancelled=true`)).body.events[0];
+    return (await person.api.get(`/calendar/${calendar}/events?uid=${uid}&show_cancelled=true`)).body
+      .events[0];
   };
 
   describe('a colleague got a newer version first', () => {
@@ -159,15 +160,18 @@ describe('arriving messages', () => {
     test.each([
       ['alone', 'NEEDS-ACTION', false],
       ['with the accepted date', 'ACCEPTED', true],
-    ])('the response to the known date is none to the series, which arrives %s', async (_name, stated, both) => {
-      const uid = uuidv7();
-      expect(await arrive(ann, KIM, 'REQUEST', [date(uid, 1, '20280308')])).toBe('created');
-      await respond(uid, { response: 'accepted' });
-      const arrived = [weekly(uid, 9), ...(both ? [date(uid, 9, '20280308', stated)] : [])];
-      expect(await arrive(ann, KIM, 'REQUEST', arrived)).toBe('updated');
-      expect((await eventOf(ann, uid)).my_response).toBe('needs_action');
-      expect(await responses(uid)).toEqual(['needs_action', 'accepted', 'needs_action', 'needs_action']);
-    });
+    ])(
+      'the response to the known date is none to the series, which arrives %s',
+      async (_name, stated, both) => {
+        const uid = uuidv7();
+        expect(await arrive(ann, KIM, 'REQUEST', [date(uid, 1, '20280308')])).toBe('created');
+        await respond(uid, { response: 'accepted' });
+        const arrived = [weekly(uid, 9), ...(both ? [date(uid, 9, '20280308', stated)] : [])];
+        expect(await arrive(ann, KIM, 'REQUEST', arrived)).toBe('updated');
+        expect((await eventOf(ann, uid)).my_response).toBe('needs_action');
+        expect(await responses(uid)).toEqual(['needs_action', 'accepted', 'needs_action', 'needs_action']);
+      },
+    );
 
     test('responses to several dates stay those of each', async () => {
       const uid = uuidv7();

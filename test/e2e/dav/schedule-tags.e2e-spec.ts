@@ -22,7 +22,9 @@ describe('schedule tags', () => {
     let eva: TestUser;
     [ann, bob, eva] = await app.tenant('acme', 'ann', 'bob', 'eva');
     emails = [bob.email, eva.email];
-    [anns, bobs, evas] = await Promise.all([ann, bob, eva].map((user) => DavClient.of(app, user)));
+    anns = await DavClient.of(app, ann);
+    bobs = await DavClient.of(app, bob);
+    evas = await DavClient.of(app, eva);
     for (const client of [anns, bobs, evas]) {
       const { calendars: all } = (await client.user.api.get('/calendar')).body;
       calendars.set(client, all.find(({ is_default }: any) => is_default).id);
@@ -75,7 +77,11 @@ describe('schedule tags', () => {
     const reports = [
       await anns.propfind(path, asked),
       await anns.propfind(folder(anns), asked, '1'),
-      await anns.report(folder(anns), 'C:calendar-multiget', `<D:prop>${asked}</D:prop><D:href>${path}</D:href>`),
+      await anns.report(
+        folder(anns),
+        'C:calendar-multiget',
+        `<D:prop>${asked}</D:prop><D:href>${path}</D:href>`,
+      ),
       await anns.report(
         folder(anns),
         'C:calendar-query',
@@ -101,7 +107,9 @@ describe('schedule tags', () => {
 
     // The organizer writes a text from before the response, which stays.
     const headers = { 'if-schedule-tag-match': before[0]!.tag! };
-    const moved = before[0]!.text.replace('T100000Z', 'T103000Z').replace('SUMMARY:Meeting', 'SUMMARY:Longer');
+    const moved = before[0]!.text
+      .replace('T100000Z', 'T103000Z')
+      .replace('SUMMARY:Meeting', 'SUMMARY:Longer');
     expect((await put(anns, 'replies', moved, headers)).status).toBe(204);
     for (const [n, client] of [anns, bobs, evas].entries())
       expect(await tag(client, 'replies')).not.toBe(after[n]!.tag);
@@ -127,7 +135,9 @@ describe('schedule tags', () => {
       expect((await put(anns, uid, event(uid, []), headers)).status).toBe(412);
     const current = (await tag(anns, 'match'))!;
     const path = `${folder(anns)}match.ics`;
-    expect((await anns.send('DELETE', path, undefined, { 'if-schedule-tag-match': current })).status).toBe(204);
+    expect((await anns.send('DELETE', path, undefined, { 'if-schedule-tag-match': current })).status).toBe(
+      204,
+    );
   });
 
   test('changes by the API, own settings and a cancelled calendar are changes of the tag', async () => {

@@ -159,50 +159,54 @@ describe('scheduling by CalDAV', () => {
     expect((await sent('loud')).at(-1)).toBe(`CANCEL ${ZOE}`);
   });
 
-  test.each(['CLIENT', 'NONE'])('the server sends nothing to attendees with SCHEDULE-AGENT=%s', async (agent) => {
-    const theirs = (uid: string, ...more: string[]) =>
-      meeting(uid, [invited(ZOE, `;SCHEDULE-AGENT=${agent}`), ...more]);
-    const uid = (name: string) => `agent-${name}-${agent}`;
-    const changed = uid('changed');
-    const path = `${anncal}${changed}.ics`;
-    await put(anns, path, theirs(changed, invited(YAN)));
-    await sent(changed);
-    const [{ id }] = (await ann.api.get(`/calendar/${anncal.split('/').at(-2)}/events?uid=${changed}`)).body.events;
-    const event = `/calendar/${anncal.split('/').at(-2)}/events/${id}`;
-    expect((await ann.api.put(event, { title: 'Renamed' })).status).toBe(200);
-    await sent(changed);
-    await anns.send('DELETE', path);
-    expect(await sent(changed)).toEqual([`REQUEST ${YAN}`, `REQUEST ${YAN}`, `CANCEL ${YAN}`]);
+  test.each(['CLIENT', 'NONE'])(
+    'the server sends nothing to attendees with SCHEDULE-AGENT=%s',
+    async (agent) => {
+      const theirs = (uid: string, ...more: string[]) =>
+        meeting(uid, [invited(ZOE, `;SCHEDULE-AGENT=${agent}`), ...more]);
+      const uid = (name: string) => `agent-${name}-${agent}`;
+      const changed = uid('changed');
+      const path = `${anncal}${changed}.ics`;
+      await put(anns, path, theirs(changed, invited(YAN)));
+      await sent(changed);
+      const [{ id }] = (await ann.api.get(`/calendar/${anncal.split('/').at(-2)}/events?uid=${changed}`)).body
+        .events;
+      const event = `/calendar/${anncal.split('/').at(-2)}/events/${id}`;
+      expect((await ann.api.put(event, { title: 'Renamed' })).status).toBe(200);
+      await sent(changed);
+      await anns.send('DELETE', path);
+      expect(await sent(changed)).toEqual([`REQUEST ${YAN}`, `REQUEST ${YAN}`, `CANCEL ${YAN}`]);
 
-    const left = uid('left');
-    await put(anns, `${anncal}${left}.ics`, theirs(left, invited(YAN)));
-    await sent(left);
-    const { text } = await anns.send('GET', `${anncal}${left}.ics`);
-    await put(anns, `${anncal}${left}.ics`, unfolded(text).replace(/ATTENDEE[^\r]*zoe[^\r]*\r\n/, ''));
-    expect(new Set(await sent(left))).toEqual(new Set([`REQUEST ${YAN}`]));
+      const left = uid('left');
+      await put(anns, `${anncal}${left}.ics`, theirs(left, invited(YAN)));
+      await sent(left);
+      const { text } = await anns.send('GET', `${anncal}${left}.ics`);
+      await put(anns, `${anncal}${left}.ics`, unfolded(text).replace(/ATTENDEE[^\r]*zoe[^\r]*\r\n/, ''));
+      expect(new Set(await sent(left))).toEqual(new Set([`REQUEST ${YAN}`]));
 
-    // The server takes over.
-    const taken = uid('taken');
-    await put(anns, `${anncal}${taken}.ics`, theirs(taken));
-    expect(await sent(taken)).toEqual([]);
-    await put(anns, `${anncal}${taken}.ics`, meeting(taken, [invited(ZOE)], 'LOCATION:Here'));
-    expect(await sent(taken)).toEqual([`REQUEST ${ZOE}`]);
+      // The server takes over.
+      const taken = uid('taken');
+      await put(anns, `${anncal}${taken}.ics`, theirs(taken));
+      expect(await sent(taken)).toEqual([]);
+      await put(anns, `${anncal}${taken}.ics`, meeting(taken, [invited(ZOE)], 'LOCATION:Here'));
+      expect(await sent(taken)).toEqual([`REQUEST ${ZOE}`]);
 
-    const reply = uid('reply');
-    const foreign = meeting(reply, [invited(bob.email)])
-      .replaceAll(ann.email, ZOE)
-      .replace('ORGANIZER:', `ORGANIZER;SCHEDULE-AGENT=${agent}:`);
-    await put(bobs, `${bobcal}${reply}.ics`, foreign);
-    await bobs.send('DELETE', `${bobcal}${reply}.ics`);
-    expect(await sent(reply)).toEqual([]);
+      const reply = uid('reply');
+      const foreign = meeting(reply, [invited(bob.email)])
+        .replaceAll(ann.email, ZOE)
+        .replace('ORGANIZER:', `ORGANIZER;SCHEDULE-AGENT=${agent}:`);
+      await put(bobs, `${bobcal}${reply}.ics`, foreign);
+      await bobs.send('DELETE', `${bobcal}${reply}.ics`);
+      expect(await sent(reply)).toEqual([]);
 
-    const { calendar } = (await ann.api.post('/calendar', { name: `Gone ${agent}` })).body;
-    const gone = uid('gone');
-    await put(anns, `${anns.home('calendars')}${calendar.id}/${gone}.ics`, theirs(gone, invited(YAN)));
-    await sent(gone);
-    await ann.api.delete(`/calendar/${calendar.id}`);
-    expect(await sent(gone)).toEqual([`REQUEST ${YAN}`, `CANCEL ${YAN}`]);
-  });
+      const { calendar } = (await ann.api.post('/calendar', { name: `Gone ${agent}` })).body;
+      const gone = uid('gone');
+      await put(anns, `${anns.home('calendars')}${calendar.id}/${gone}.ics`, theirs(gone, invited(YAN)));
+      await sent(gone);
+      await ann.api.delete(`/calendar/${calendar.id}`);
+      expect(await sent(gone)).toEqual([`REQUEST ${YAN}`, `CANCEL ${YAN}`]);
+    },
+  );
 
   test('SCHEDULE-FORCE-SEND sends a message again, once, also where nothing changes (RFC 6638, 7.2)', async () => {
     const path = `${anncal}force.ics`;
@@ -223,7 +227,11 @@ describe('scheduling by CalDAV', () => {
     expect((await since(4)).toSorted()).toEqual([`REQUEST ${YAN}`, `REQUEST ${ZOE}`]);
     // Neither to attendees whom the program informs itself nor by another method.
     for (const more of [';SCHEDULE-AGENT=CLIENT;SCHEDULE-FORCE-SEND=REQUEST', ';SCHEDULE-FORCE-SEND=CANCEL'])
-      await put(anns, path, forced.replace('SUMMARY:Meeting', 'SUMMARY:New').replace(';SCHEDULE-FORCE-SEND=REQUEST', more));
+      await put(
+        anns,
+        path,
+        forced.replace('SUMMARY:Meeting', 'SUMMARY:New').replace(';SCHEDULE-FORCE-SEND=REQUEST', more),
+      );
     expect(await since(6)).toEqual([]);
 
     const foreign = meeting('forced-reply', [invited(bob.email)]).replaceAll(ann.email, ZOE);
@@ -360,7 +368,8 @@ describe('scheduling by CalDAV', () => {
       bobs.send('POST', `${bobs.home('calendars')}outbox/`, request(from, to, attendees), ICS);
     const report = (from: string, to: string) =>
       anns.report(anncal, 'C:free-busy-query', `<C:time-range start="${from}" end="${to}"/>`);
-    const periods = (text: string) => [...text.matchAll(/FREEBUSY[^:\s]*:(\d\S*?\/\S*?Z)/g)].map(([, one]) => one);
+    const periods = (text: string) =>
+      [...text.matchAll(/FREEBUSY[^:\s]*:(\d\S*?\/\S*?Z)/g)].map(([, one]) => one);
 
     test('are answered whole: a year, more than a hundred attendees, and a period over the end of a part', async () => {
       const long = meeting('long', [])
@@ -388,7 +397,10 @@ describe('scheduling by CalDAV', () => {
           expect.stringContaining('<D:number-of-matches-within-limits/>'),
         ]);
       const backwards = await ask('20300102T000000Z', '20300101T000000Z');
-      expect([backwards.status, backwards.text]).toEqual([400, expect.stringContaining('<C:valid-calendar-data/>')]);
+      expect([backwards.status, backwards.text]).toEqual([
+        400,
+        expect.stringContaining('<C:valid-calendar-data/>'),
+      ]);
     });
   });
 });

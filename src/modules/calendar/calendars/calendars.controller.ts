@@ -33,6 +33,11 @@ export class CalendarsController extends ResourceController(CALENDARS, Calendars
     query: DeleteCalendar,
     description:
       'Only for the owner of the calendar. Its events are cancelled, unless `move_events_to` names another calendar, which contains none of their uids. The default calendar cannot be deleted.',
-    errors: [Errors.forbidden, CalendarErrors.defaultCalendar, CalendarErrors.duplicateUid, QuotaErrors.exceeded],
+    errors: [
+      Errors.forbidden,
+      CalendarErrors.defaultCalendar,
+      CalendarErrors.duplicateUid,
+      QuotaErrors.exceeded,
+    ],
   },
 }) {}

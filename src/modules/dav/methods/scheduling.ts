@@ -54,8 +54,7 @@ export class Scheduling {
     const request = requestOf(text);
     const attendees = propertiesOf(request, 'ATTENDEE');
     const [from, to] = [instant(propertyOf(request, 'DTSTART')), instant(propertyOf(request, 'DTEND'))];
-    if (to <= from)
-      throw new DavError(400, caldav('valid-calendar-data'), 'DTEND must be after DTSTART.');
+    if (to <= from) throw new DavError(400, caldav('valid-calendar-data'), 'DTEND must be after DTSTART.');
     const emails = attendees.map(({ value }) => addressOfUri(value) ?? '');
     const times = await this.times(
       ctx,
@@ -121,7 +120,11 @@ export class Scheduling {
 }
 
 const tooMany = (): DavError =>
-  new DavError(403, dav('number-of-matches-within-limits'), 'The window or the number of attendees is too large.');
+  new DavError(
+    403,
+    dav('number-of-matches-within-limits'),
+    'The window or the number of attendees is too large.',
+  );
 
 /** A window between two instants, RFC 3339. */
 interface Window {

@@ -53,6 +53,8 @@ export interface ContentOptions {
   /** False: no VTIMEZONE. */
   zones: boolean;
   expand?: { from: number; to: number } | undefined;
+  /** Only instances of their own that concern this window (RFC 4791, 9.6.6); tasks have all of theirs. */
+  limit?: { from: number; to: number } | undefined;
   /** The zone in which a query reads days and times without a zone; missing: that of the calendar or the task. */
   readerZone?: string | undefined;
   version: '3.0' | '4.0';

@@ -75,7 +75,8 @@ export class AttendeeWrites {
     const isSame = responses.length + dates.removed.size + dates.restored.size === 0;
     if (isSame && !isEmpty) {
       if (isReminded || before.hidden) await this.writer.commitEntry(tx, ctx, record, placed);
-      const isAsked = read !== null && forcedBy(read.people, 'REPLY').some(({ name }) => name === 'ORGANIZER');
+      const isAsked =
+        read !== null && forcedBy(read.people, 'REPLY').some(({ name }) => name === 'ORGANIZER');
       const replies = isAsked && attendee ? replyTo(record, attendee, '', '') : [];
       if (read) await this.writer.repeatMessages(tx, ctx, record, serverMessages(replies, read));
       return;

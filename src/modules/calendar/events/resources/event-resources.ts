@@ -18,7 +18,13 @@ import { recordIn, resourceIn } from '../../model/attendance.js';
 import { ownAlarms } from '../../model/dependent-properties.js';
 import { isAtLeast, permissionsOf } from '../../model/event-policy.js';
 import type { CalendarContext, EventRecord, Visibility } from '../../model/event-record.js';
-import { contentOf, isSeries, type Occurrence, occurrencesIn } from '../../model/event-series.js';
+import {
+  concernsWindow,
+  contentOf,
+  isSeries,
+  type Occurrence,
+  occurrencesIn,
+} from '../../model/event-series.js';
 import { formatInstant, instantOf, isDay, wallOf } from '../../model/event-times.js';
 import { PRODUCT } from '../../model/ics/product.js';
 import { instanceVevent, stamp, veventsOf, type VEventView } from '../../model/vevent.js';
@@ -35,6 +41,8 @@ export interface TextOptions {
   zones: boolean;
   /** Instances in this window in place of the series (RFC 4791, 9.6.5): instants in seconds. */
   expand?: { from: number; to: number } | undefined;
+  /** Only changed instances that concern this window (RFC 4791, 9.6.6): instants in seconds. */
+  limit?: { from: number; to: number } | undefined;
   /** The zone in which days and floating times are read; missing: that of the calendar. */
   readerZone?: string | undefined;
 }
@@ -68,7 +76,9 @@ function* resourcePieces(
 ): Generator<string> {
   const record = resourceIn(placed.record, calendar);
   const view = viewOf(record, calendar, userId, placed);
-  const events = veventsOf(record, view);
+  const { limit } = options;
+  const { time_zone: zone } = readIn(calendar, options);
+  const events = veventsOf(record, view, limit && ((key) => concernsWindow(record, key, limit, zone)));
   yield HEAD;
   if (options.expand) {
     for (const event of expanded(record, view, events, readIn(calendar, options), options.expand))

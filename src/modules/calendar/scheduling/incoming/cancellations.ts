@@ -53,7 +53,8 @@ function withoutEvent(record: EventRecord, part: ItipPart, incoming: Incoming): 
   const removed = attendeesOf(part.event).map(({ email }) => email);
   if (isOlder(record, part)) {
     // A colleague got the version without the recipient first: the removal of the recipient still counts.
-    const isRemoval = isPlaced && !invites(record, owner) && removed.some((email) => isOwnAddress(owner, email));
+    const isRemoval =
+      isPlaced && !invites(record, owner) && removed.some((email) => isOwnAddress(owner, email));
     return isRemoval ? { ...record } : record;
   }
   const isRemoved = ({ email }: ParticipantRow): boolean =>

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { parameterOf, propertyOf } from '../../../../lib/icalendar/index.js';
-import { attendeesOf, compareVersions, type ItipPart, type Organizer } from '../../../../lib/itip/index.js';
+import { compareVersions, type ItipPart, type Organizer } from '../../../../lib/itip/index.js';
 import { changeAll, changeOne } from '../../changes/event-change.js';
 import { newColumns } from '../../changes/event-write.js';
 import { assertInstances } from '../../input/event-patch.js';
@@ -152,7 +152,8 @@ function participantsOfDates(
 /** Whether the row of a date says more than that of the series, in which the organizer states the responses of outsiders. */
 function differs(row: ParticipantRow, whole: ParticipantRow | undefined): boolean {
   const { recurrence_key, user_id, response, removed } = row;
-  if (whole === undefined || removed || isOwnInvitation({ ...row, recurrence_key: 'date' }, whole)) return true;
+  if (whole === undefined || removed || isOwnInvitation({ ...row, recurrence_key: 'date' }, whole))
+    return true;
   if (recurrence_key === '' && (user_id === null || response === 'needs_action')) return false;
   return response !== whole.response;
 }
