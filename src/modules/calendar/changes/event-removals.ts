@@ -61,8 +61,9 @@ export class EventRemovals {
     if (scope === 'this' && !seesInstance(record, calendar, ctx.userId, key as string))
       throw Errors.forbidden.with();
     const job = { tx, ctx, locked, fields, now };
+    const mayRespond = record.status !== 'cancelled' && participantOf(record, ctx.userId) !== undefined;
     if (permissions.edit) await this.removeAsOrganizer(job, scope === 'all' ? null : key, scope === 'this');
-    else if (isSilent && scope === 'all' && participantOf(record, ctx.userId))
+    else if (isSilent && scope === 'all' && mayRespond)
       await this.writer.commitEntry(tx, ctx, record, { ...entry, hidden: true });
     else await this.removeAsAttendee(job, scope === 'all' ? null : key, scope === 'this');
     return { calendar, record, entry, key: scope === 'all' ? null : key, later: null };
