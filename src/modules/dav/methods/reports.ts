@@ -125,7 +125,7 @@ async function* multiget(job: Job): AsyncGenerator<string> {
   }
   for await (const page of collections.read(ctx, collection, [...missing], options)) {
     for (const { name } of page) missing.delete(name);
-    yield text(job, page);
+    yield await text(job, page);
   }
   for (const name of missing) yield statusResponse(paths.member(collection.path, name), 404);
   for (const href of elsewhere) yield statusResponse(href, 404);
@@ -162,7 +162,7 @@ async function* query(job: Job): AsyncGenerator<string> {
   for await (const page of collections.query(ctx, collection, report, options)) {
     const rest = page.slice(0, limit - count);
     count += rest.length;
-    yield text(job, rest);
+    yield await text(job, rest);
     if (rest.length < page.length) {
       const condition = element(dav('number-of-matches-within-limits'));
       yield statusResponse(collection.path, 507, condition);
@@ -206,7 +206,7 @@ async function* changeResponses(job: Job, changes: readonly MemberChange[]): Asy
     else present.push({ name, etag, scheduleTag });
   const names = present.map(({ name }) => name);
   for await (const page of options.isWanted ? collections.read(ctx, collection, names, options) : [present]) {
-    yield result + text(job, page);
+    yield result + (await text(job, page));
     result = '';
   }
   yield result;
@@ -222,11 +222,14 @@ function limitOf(report: XmlElement, name: XmlName): number {
   return /^[1-9]\d{0,8}$/.test(results) ? Number(results) : Number.POSITIVE_INFINITY;
 }
 
-function text({ collections, collection, wanted, select }: Job, members: readonly Member[]): string {
+async function text(
+  { collections, collection, wanted, select }: Job,
+  members: readonly Member[],
+): Promise<string> {
   let result = '';
   for (const member of members) {
     const { text: whole } = member;
-    const shown = select && whole !== undefined ? { ...member, text: select(whole) } : member;
+    const shown = select && whole !== undefined ? { ...member, text: await select(whole) } : member;
     result += memberResponse(collections, collection, shown, wanted);
   }
   return result;

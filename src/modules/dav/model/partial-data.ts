@@ -1,3 +1,4 @@
+import { Turns } from '../../../lib/turns/index.js';
 import type { XmlElement } from '../../../lib/xml/index.js';
 import { childOf, childrenOf } from './multistatus.js';
 import { caldav, carddav, type XmlName } from './xml-names.js';
@@ -14,8 +15,11 @@ const WHOLE: Selection = { properties: null, components: null };
 /** What every vCard has, whether it is named or not. */
 const CARD_VERSION: ReadonlyMap<string, boolean> = new Map([['VERSION', true]]);
 
-/** Selects a part of the text of a member. */
-export type Selector = (text: string) => string;
+/** Selects a part of the text of a member. A response has one for all of its members. */
+export type Selector = (text: string) => Promise<string>;
+
+/** Lines that are read between two looks at the clock. */
+const STEP = 1_000;
 
 /**
  * The part of a text that `calendar-data` (RFC 4791, 9.6) or `address-data` (RFC 6352, 10.4) of a request names; null: the whole text.
@@ -23,15 +27,16 @@ export type Selector = (text: string) => string;
  */
 export function selectorOf(data: XmlElement | undefined): Selector | null {
   if (!data) return null;
+  const turns = new Turns();
   const calendar = childOf(data, caldav('comp'));
   if (calendar) {
     const selection = selectionOf(calendar);
-    return selection === WHOLE ? null : (text) => selectText(text, selection);
+    return selection === WHOLE ? null : (text) => selectText(text, selection, turns);
   }
   const properties = propertiesOf(data, carddav('prop'));
   if (properties.size === 0) return null;
   const selection = { properties: new Map([...CARD_VERSION, ...properties]), components: null };
-  return (text) => selectText(text, selection);
+  return (text) => selectText(text, selection, turns);
 }
 
 const nameOf = ({ attributes }: XmlElement): string => (attributes['name'] ?? '').toUpperCase();
@@ -56,12 +61,13 @@ function selectionOf(component: XmlElement): Selection {
 const LINE_NAME = /^(?:[\w-]+\.)?([\w-]+)/;
 
 /** The selected lines of a text that this server has written. @param selection of its outermost component */
-function selectText(text: string, selection: Selection): string {
+async function selectText(text: string, selection: Selection, turns: Turns): Promise<string> {
   // Null: the component is left out.
   const open: (Selection | null)[] = [];
   let result = '';
   let isKept = true;
-  for (let at = 0; at < text.length;) {
+  for (let at = 0, lines = 1; at < text.length; lines += 1) {
+    if (lines % STEP === 0) await turns.pause();
     const end = text.indexOf('\r\n', at);
     const line = text.slice(at, end < 0 ? text.length : end + 2);
     at += line.length;
