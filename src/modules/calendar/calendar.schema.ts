@@ -195,6 +195,8 @@ export class CalendarEntry extends CalendarPart {
   @Column('jsonb', { nullable: true }) instance_alarms!: unknown;
   @Column('boolean') hidden!: boolean;
   @Column('bigint') change_seq!: string;
+  /** The number of the last change that is no response of others; 0: the event has no attendees; null: `change_seq`. */
+  @Column('bigint', { nullable: true }) schedule_seq!: string | null;
   /** Time at which the reminder clock checks the placement; null: it has no further reminder. */
   @Column('timestamptz', { nullable: true }) next_reminder_at!: Date | null;
   /** Reminders up to this moment have been reported. */
@@ -400,6 +402,7 @@ export const calendarSchema: SchemaPart = {
     DeliveryOrder1798814000070: '0021-delivery-order',
     InstanceAlarms1798814000090: '0022-instance-alarms',
     DeliveriesOfEvent1798814000091: '0023-deliveries-of-event',
+    ScheduleTags1798815000010: '0024-schedule-tags',
   }),
   sql: sqlFiles(
     'workspace',

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { fold } from '../../../lib/search-text/index.js';
 import { cutText } from '../../../lib/text/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
@@ -59,6 +60,8 @@ export interface WriteJson {
     overrides?: OverrideRow[];
     proposals?: ProposalRow[];
     history?: object;
+    /** Calendars whose owners the change, a response of somebody else, does not concern. */
+    same_tags?: string[];
     /** A user other than the owner who creates the event: their right is checked under the lock of the calendar. */
     writer?: string;
     /** The calendar into which an attendee moves the event. */
@@ -113,14 +116,23 @@ export function finishChange(change: EventChange, ctx: RequestContext, now: stri
     updated_at: now,
   };
   const span = spanOf(finishedRecord);
+  const isForeign = foreignResponses(change);
   const entries = change.entries.map((entry) => {
     const response = participantOf(finishedRecord, entry.owner_id)?.response ?? null;
-    const hidden = isHidden(finishedRecord, entry);
+    const hidden = isForeign(entry) ? entry.hidden : isHidden(finishedRecord, entry);
     const followed =
       before && entry.calendar_id !== change.statedIn ? followAlarms(entry, before, finishedRecord) : {};
     return { ...entry, ...followed, ...spanIn(finishedRecord, entry, span), response, hidden };
   });
   return { ...change, record: finishedRecord, entries };
+}
+
+/** Tells whether a change is a response of others than the owner of a calendar: nothing that the owner states or is asked has changed. */
+function foreignResponses({ before, record, action }: EventChange): (entry: OwnedEntry) => boolean {
+  if (before === null || (action !== 'responded' && action !== 'proposed')) return () => false;
+  const byUser = ({ participants }: EventRecord) => Map.groupBy(participants, ({ user_id }) => user_id);
+  const [rowsBefore, rows] = [byUser(before), byUser(record)];
+  return ({ owner_id }) => isDeepStrictEqual(rowsBefore.get(owner_id), rows.get(owner_id));
 }
 
 /**
@@ -165,12 +177,14 @@ function eventJson(change: EventChange, ctx: RequestContext, now: string): Write
   const { before, record, entries, removed = [], proposals, action, fields = [], key = '' } = change;
   const { participants, overrides, ...row } = record;
   const origin = entries.find((entry) => entry.calendar_id === record.origin_calendar_id);
+  const sameTags = entries.filter(foreignResponses(change)).map((entry) => entry.calendar_id);
   return {
     row,
     is_new: before === null,
     ...(before === null && origin && origin.owner_id !== ctx.userId && { writer: ctx.userId }),
     entries,
     removed,
+    ...(sameTags.length > 0 && { same_tags: sameTags }),
     ...((before === null ? participants.length > 0 : before.participants !== participants) && {
       participants,
     }),

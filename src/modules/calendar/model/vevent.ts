@@ -78,8 +78,13 @@ export const BUSY_STATUS = {
 /**
  * The VEVENTs of an event: the series or single event, then the instances that differ (RFC 5545, 3.6.1 and 3.8.4.4). Of an unknown series:
  * the instances.
+ * @param isWanted whether an instance that differs from its series is written
  */
-export function veventsOf(record: EventRecord, view: VEventView): Component[] {
+export function veventsOf(
+  record: EventRecord,
+  view: VEventView,
+  isWanted?: (key: string) => boolean,
+): Component[] {
   if (isOrphaned(record)) {
     const keys = new Set([record.starts, ...record.added]);
     return [...keys].toSorted().flatMap((key) => instanceVevent(record, key, view) ?? []);
@@ -92,20 +97,27 @@ export function veventsOf(record: EventRecord, view: VEventView): Component[] {
     ...(view.seesDetails ? people(record, null, record.custom) : []),
   ]);
   master.components.push(...componentsOf(record, view, null));
-  return isSeries(record) ? [master, ...instances(record, view)] : [master];
+  return isSeries(record) ? [master, ...instances(record, view, isWanted)] : [master];
 }
 
 /** Instances with an override, a response or an alarm of their own. Cancelled ones are dates of EXDATE. */
-function instances(record: EventRecord, view: VEventView): Component[] {
+function instances(
+  record: EventRecord,
+  view: VEventView,
+  isWanted: (key: string) => boolean = () => true,
+): Component[] {
   const keys = new Set([
     ...record.overrides.map(({ recurrence_key: key }) => key),
     ...record.participants.map(({ recurrence_key: key }) => key).filter((key) => /^\d/.test(key)),
     ...(view.seesDetails ? keysOfAlarms(view) : []),
   ]);
-  return [...keys].toSorted().flatMap((key) => {
-    const vevent = instanceVevent(record, key, view);
-    return vevent && propertyOf(vevent, 'STATUS')?.value !== 'CANCELLED' ? [vevent] : [];
-  });
+  return [...keys]
+    .filter(isWanted)
+    .toSorted()
+    .flatMap((key) => {
+      const vevent = instanceVevent(record, key, view);
+      return vevent && propertyOf(vevent, 'STATUS')?.value !== 'CANCELLED' ? [vevent] : [];
+    });
 }
 
 /** One instance of a series, cancelled or not; null where the series has none at this key. */

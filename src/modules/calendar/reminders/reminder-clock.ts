@@ -52,6 +52,8 @@ const CLOCKS = 26 * 3600;
 const MAX_DUE = 100;
 /** Longest pause before the next check of a placement with an instance in the search windows. */
 const MAX_AHEAD = 14 * DAY;
+/** How long an event is reminded of at least after its start: the clock, which checks later, would take a short one for over. */
+const MIN_CURRENT = 5 * 60;
 /** Windows in which the next instance is searched, seconds. */
 const SEARCH_WINDOWS = [DAY, 32 * DAY, 400 * DAY];
 
@@ -67,7 +69,8 @@ export function dueReminders(query: ReminderQuery, after: number, until: number)
     const window = { from: after + lead + 1, to: until + lead + 1, readerZone };
     for (const one of occurrencesIn(record, window, MAX_DUE)) {
       const isInside = one.start - lead > after && one.start - lead <= until;
-      if (isInside && one.end >= until && !hasOwn(query, one) && isActive(query, one))
+      const isCurrent = Math.max(one.end, one.start + MIN_CURRENT) >= until;
+      if (isInside && isCurrent && !hasOwn(query, one) && isActive(query, one))
         found.push({ key: one.key, start: one.start, end: one.end, minutes, methods });
     }
   }

@@ -108,14 +108,16 @@ const NO_STATE: StateCheck = () => false;
 
 /**
  * The preconditions of a write (RFC 9110, 13.1; RFC 4918, 10.4).
- * @returns a check of the current ETag (null: no such resource), which throws 412, or 400 for a malformed If header
+ * @returns a check of the current ETag (null: no such resource) and tag of the schedule, which throws 412, or 400 for a malformed If header
  */
 export function preconditionsOf(
   request: Conditional,
   isState: StateCheck = NO_STATE,
-): (etag: string | null) => void {
-  const noneMatch = request.headers['if-none-match'];
-  return (etag) => {
+): (etag: string | null, scheduleTag?: string | null) => void {
+  const { 'if-none-match': noneMatch, 'if-schedule-tag-match': tag } = request.headers;
+  return (etag, scheduleTag = null) => {
+    // RFC 6638, 8.3.
+    if (tag !== undefined && String(tag).trim() !== scheduleTag) throw failed();
     assertMatch(request, etag);
     if (etag !== null && namesTag(noneMatch, etag)) throw failed();
     assertIf(request, etag, isState);

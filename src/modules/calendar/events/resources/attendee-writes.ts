@@ -14,6 +14,7 @@ import { datesOf, differsBeyond, NO_DATES } from './attendee-dates.js';
 import { participantOf, responseAt } from '../../model/event-policy.js';
 import type { CalendarContext, EventRecord, ParticipantRow } from '../../model/event-record.js';
 import { ownAlarms } from '../../model/dependent-properties.js';
+import { forcedBy } from '../../model/ics/people-parameters.js';
 import { storableComponents } from '../../model/ics/storable.js';
 import type { ReadEvent } from '../../model/vevent-reader.js';
 import { instanceAlarmsAfter, remindersAfter, serverMessages } from './resource-changes.js';
@@ -78,6 +79,10 @@ export class AttendeeWrites {
     const isSame = responses.length + dates.removed.size + dates.restored.size === 0;
     if (isSame && !isEmpty) {
       if (isReminded || before.hidden) await this.writer.commitEntry(tx, ctx, record, placed);
+      const isAsked =
+        read !== null && forcedBy(read.people, 'REPLY').some(({ name }) => name === 'ORGANIZER');
+      const replies = isAsked && attendee ? replyTo(record, attendee, '', '') : [];
+      if (read) await this.writer.repeatMessages(tx, ctx, record, serverMessages(replies, read));
       return;
     }
     let after = shown;

@@ -14,6 +14,8 @@ export interface EventName {
   uid: string;
   /** The number of its last change in the calendar. */
   version: number;
+  /** The number of its last change that is no response of others; null: it has no attendees. */
+  tag: number | null;
 }
 
 export interface PlacedRecord extends EventName {
@@ -42,12 +44,15 @@ type ContentRow = EventName &
     [key in keyof EventJson]: EventJson[key] | null;
   };
 
+const TAG = `CASE WHEN schedule_seq IS NULL THEN change_seq ELSE nullif(schedule_seq, 0) END::float8 AS tag`;
+
 // $3 limit, $4 bytes. Content beyond the bytes of the page is not read.
 const content = (name: string, where: string) =>
   workspace.statement<ContentRow>(
     `calendar.${name}`,
     `WITH page AS MATERIALIZED (
-       SELECT entry.event_id, entry.uid, entry.change_seq, entry.reminders, entry.alarms, entry.instance_alarms,
+       SELECT entry.event_id, entry.uid, entry.change_seq, entry.schedule_seq, entry.reminders, entry.alarms,
+              entry.instance_alarms,
               ${EVENT_BYTES} + ${OVERRIDES_BYTES} + ${jsonBytes('entry.reminders')} + ${jsonBytes('entry.alarms')}
                 + ${jsonBytes('entry.instance_alarms')} AS bytes
          FROM calendar_entries entry
@@ -57,7 +62,7 @@ const content = (name: string, where: string) =>
      sized AS MATERIALIZED (
        SELECT page.*, ${fitsPage('bytes', '$3', '$4')} AS fits
          FROM page WINDOW page_order AS (ORDER BY event_id ROWS UNBOUNDED PRECEDING))
-     SELECT sized.event_id AS id, sized.uid, sized.change_seq::float8 AS version, sized.reminders, sized.alarms,
+     SELECT sized.event_id AS id, sized.uid, sized.change_seq::float8 AS version, ${TAG}, sized.reminders, sized.alarms,
             sized.instance_alarms, sized.fits,
             record.event, record.participants, record.overrides
        FROM sized
@@ -77,25 +82,25 @@ const readPage = content(
 
 const readNames = workspace.statement<EventName>(
   'calendar.resource_names',
-  `SELECT event_id AS id, uid, change_seq::float8 AS version FROM calendar_entries
+  `SELECT event_id AS id, uid, change_seq::float8 AS version, ${TAG} FROM calendar_entries
     WHERE tenant_id = $1 AND calendar_id = $2 AND NOT hidden AND ($3::uuid IS NULL OR event_id > $3)
     ORDER BY event_id LIMIT $4`,
 );
 
 const readVersion = workspace.statement<EventName>(
   'calendar.resource_version',
-  `SELECT event_id AS id, uid, change_seq::float8 AS version FROM calendar_entries
+  `SELECT event_id AS id, uid, change_seq::float8 AS version, ${TAG} FROM calendar_entries
     WHERE tenant_id = $1 AND calendar_id = $2 AND uid = $3 AND NOT hidden`,
 );
 
 // Indexes calendar_entries_changes and entry_tombstones_changes. $4: removals up to this number do not concern the client.
 const readChanges = workspace.statement<EventName & { is_gone: boolean }>(
   'calendar.resource_changes',
-  `(SELECT event_id AS id, uid, change_seq::float8 AS version, hidden AS is_gone FROM calendar_entries
+  `(SELECT event_id AS id, uid, change_seq::float8 AS version, ${TAG}, hidden AS is_gone FROM calendar_entries
      WHERE tenant_id = $1 AND calendar_id = $2 AND change_seq > $3 AND NOT (hidden AND change_seq <= $4)
      ORDER BY change_seq LIMIT $5)
    UNION ALL
-   (SELECT event_id, uid, change_seq::float8, true FROM entry_tombstones
+   (SELECT event_id, uid, change_seq::float8, NULL::float8, true FROM entry_tombstones
      WHERE tenant_id = $1 AND calendar_id = $2 AND change_seq > greatest($3, $4)
      ORDER BY change_seq LIMIT $5)
    ORDER BY version LIMIT $5`,

@@ -25,6 +25,7 @@ import { isSeries } from '../../model/event-series.js';
 import { instantOf, isDay, wallIn, wallText } from '../../model/event-times.js';
 import { meantKey } from '../../model/stated-instances.js';
 import { contentOfVevent } from '../../model/vevent-content.js';
+import { withoutScheduling } from '../../model/ics/people-parameters.js';
 import { EventClock, type Recurrence } from '../../model/vevent-times.js';
 import { BUSY_STATUS } from '../../model/vevent.js';
 import type { IncomingResult } from '../scheduling.entity.js';
@@ -205,7 +206,7 @@ export function readEvent(
   const clock = new EventClock(zones, byHand?.timeZone ?? null);
   const start = clock.begin(event);
   const times = clock.times(event, start);
-  const content = contentOfVevent(event);
+  const content = contentOfVevent(withoutScheduling(event));
   const recurrence = clock.recurrence(event, start, times);
   return {
     content: {
