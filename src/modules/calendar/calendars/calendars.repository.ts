@@ -96,6 +96,14 @@ const remove = workspace.statement<never>(
   `SELECT calendar_delete($1, $2, $3, $4)`,
 );
 
+const sameUid = workspace.statement<{ id: string }>(
+  'calendar.same_uid',
+  `SELECT other.event_id AS id FROM calendar_entries entry
+     JOIN calendar_entries other
+       ON other.tenant_id = $1 AND other.calendar_id = $3 AND other.uid = entry.uid AND other.event_id <> entry.event_id
+    WHERE entry.tenant_id = $1 AND entry.calendar_id = $2 AND NOT entry.hidden LIMIT 1`,
+);
+
 const lock = workspace.statement<never>(
   'calendar.lock_calendar',
   `SELECT FROM calendars WHERE tenant_id = $1 AND (id = $2 OR (owner_id = $3 AND is_default))
@@ -200,6 +208,11 @@ export class CalendarsRepository {
   /** Locks the rows that {@link delete} changes. */
   async lockAll(tx: Tx, ctx: RequestContext, id: string, target: string | null): Promise<void> {
     await tx.query(lockAll, [ctx.tenantId, id, target]);
+  }
+
+  /** The event of the target that has the uid of another event of a calendar, which {@link delete} would not move. Removed invitations do not count. */
+  async findSameUid(tx: Tx, { tenantId }: RequestContext, id: string, target: string): Promise<string | null> {
+    return (await tx.query(sameUid, [tenantId, id, target]))[0]?.id ?? null;
   }
 
   /** @param target receives the events; null: they are cancelled. @throws ApiError 409 `quota_exceeded` */
