@@ -277,13 +277,18 @@ describe('series that move', () => {
       `RRULE:FREQ=YEARLY;${rule}`,
       `END:${name}`,
     ];
-    const zone = [
+    const zoneOf = (tzid: string, winter: [string, string], summer: [string, string]): string[] => [
       'BEGIN:VTIMEZONE',
-      'TZID:Plant',
-      ...observance('STANDARD', '-0400', '-0500', '19701025T020000', 'BYDAY=-1SU;BYMONTH=10'),
-      ...observance('DAYLIGHT', '-0500', '-0400', '19700405T020000', 'BYDAY=1SU;BYMONTH=4'),
+      `TZID:${tzid}`,
+      ...observance('STANDARD', '-0400', '-0500', ...winter),
+      ...observance('DAYLIGHT', '-0500', '-0400', ...summer),
       'END:VTIMEZONE',
     ];
+    const zone = zoneOf(
+      'Plant',
+      ['19701025T020000', 'BYDAY=-1SU;BYMONTH=10'],
+      ['19700405T020000', 'BYDAY=1SU;BYMONTH=4'],
+    );
     const plant = (...lines: string[]): string[] =>
       vevent('UID:plant', 'DTSTAMP:20260101T000000Z', 'DURATION:PT1H', ...lines);
     const master = plant(
@@ -304,6 +309,22 @@ describe('series that move', () => {
     const alone = plant('RECURRENCE-ID:20270321T140000Z', 'DTSTART;TZID=Plant:20270321T160000');
     await importFile(ann, calendar, icsFile(...zone, ...alone));
     expect(await utc('2027-03-21', '2027-03-22')).toEqual(['2027-03-21T21:00:00Z']);
+    // Its summer is longer than that of any place, so its last instance is earlier than on the clock of the nearest one.
+    const long = zoneOf(
+      'Long summer',
+      ['19701120T020000', 'BYMONTH=11;BYMONTHDAY=20'],
+      ['19700301T020000', 'BYMONTH=3;BYMONTHDAY=1'],
+    );
+    const ended = vevent(
+      'UID:ended',
+      'DTSTAMP:20260101T000000Z',
+      'DURATION:PT1H',
+      'DTSTART;TZID=Long summer:20280105T090000',
+      'RRULE:FREQ=DAILY;UNTIL=20310305T130000Z',
+    );
+    const other = await newCalendar(ann, 'Long summer');
+    await importFile(ann, other, icsFile(...long, ...ended));
+    expect(await starts(other, ['2031-03-04', '2031-04-01'])).toEqual(['03-04T09', '03-05T09']);
   });
 
   test('a calendar whose events another one has already is not merged into it', async () => {

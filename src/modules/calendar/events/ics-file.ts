@@ -220,7 +220,7 @@ export function splitRanges(event: FileEvent): FileEvent[] {
     const start = clock.begin(master);
     const times = clock.times(master, start);
     const recurrence = clock.recurrence(master, start, times);
-    const key = clock.keyOf(id, start, times);
+    const key = clock.keyOf(id, start, times, range);
     const series = { ...times, ...recurrence };
     if (key === null || laterKeys({ ...series, overrides: [] }, key).length <= MAX_CHANGED) continue;
     const first = wallOf(key);
@@ -240,7 +240,7 @@ type Times = ReturnType<FileEvent['clock']['times']>;
 
 const keyWall = ({ clock }: FileEvent, instance: Component, start: Start, times: Times): number => {
   const id = propertyOf(instance, 'RECURRENCE-ID');
-  const key = id && clock.keyOf(id, start, times);
+  const key = id && clock.keyOf(id, start, times, instance);
   return key ? wallOf(key) : Number.NEGATIVE_INFINITY;
 };
 
@@ -253,8 +253,9 @@ function earlierPart(master: Component, first: number, start: Start): Component 
   const ended = (text: string): Rule => {
     const rule = parseRule(text);
     const end = onClock(rule, start).until;
+    const last = end && end.time + (end.kind === 'date' && !start.isDate ? DAY - 1 : 0);
     // A rule that ends earlier keeps its end.
-    return end !== null && end.time < until.time ? rule : { ...rule, count: null, until };
+    return last !== null && last < until.time ? rule : { ...rule, count: null, until };
   };
   return {
     ...master,

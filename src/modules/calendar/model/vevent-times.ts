@@ -33,7 +33,7 @@ import {
   unlessInvalid,
   withoutEnd,
 } from './vevent-time-parts.js';
-import { excludedByRules, isLong, onClock, rulesOf } from './ics/file-rules.js';
+import { excludedByRules, isLong, offsetIn, onClock, rulesOf } from './ics/file-rules.js';
 import { EARLIEST, seriesOf } from './event-series.js';
 import { checkedWall, instantOf, timesAt, wallIn, wallOf, wallText } from './event-times.js';
 
@@ -130,11 +130,37 @@ export class EventClock {
     return { rules, added, excluded: [...excluded].toSorted() };
   }
 
-  /** The key of the instance that RECURRENCE-ID names; null for a property without a time. */
-  keyOf(property: Property, start: Start, times: EventTimes): string | null {
+  /**
+   * The key of the instance that RECURRENCE-ID names; null for a property without a time.
+   * @param start of the series: as its VEVENT states it, or of a stored series
+   * @param instance the VEVENT with the property
+   */
+  keyOf(property: Property, start: Start, times: EventTimes, instance: Component): string | null {
     const [time] = valuesOf(property);
     const tzid = parameterOf(property, 'TZID') ?? null;
-    return (time && this.keysOf({ ...time, tzid }, start, times, null)[0]) ?? null;
+    return time ? this.keyOfTime({ ...time, tzid }, start, times, instance) : null;
+  }
+
+  /** Does what `keyOf` does, for the value of RECURRENCE-ID. @throws ICalendarError */
+  keyOfTime(time: Dated, start: Start, times: EventTimes, instance: Component): string {
+    const [key] = this.keysOf(time, this.onClockOf(start, instance), times, null);
+    return key as string;
+  }
+
+  /**
+   * A stored series lacks the clock of its file, on which days are times, and the rules of a zone that another one replaces: they are those
+   * of DTSTART of the instance.
+   */
+  private onClockOf(start: Start, instance: Component): Start {
+    const property = propertyOf(instance, 'DTSTART');
+    const tzid = property && parameterOf(property, 'TZID');
+    if ((start.clock ?? start.rules ?? start.replaced) || !property || !tzid) return start;
+    const [time] = unlessInvalid(() => valuesOf(property)) ?? [];
+    const found = time?.kind === 'local' ? this.zones.resolve(tzid, time.wall) : null;
+    if (!found) return start;
+    const rules = found.kind === 'iana' ? null : found.rules;
+    if (start.isDate) return { ...start, clock: { zone: found.kind === 'iana' ? found.name : 'UTC', rules } };
+    return found.kind !== 'iana' && found.nearest === start.zone ? { ...start, replaced: found.rules } : start;
   }
 
   /** The times of the instances that RDATE states as periods (RFC 5545, 3.8.5.2), by key. */
@@ -193,7 +219,7 @@ export class EventClock {
    */
   private keysOf(time: Dated, start: Start, times: EventTimes, series: Recurrence | null): string[] {
     const day = Math.floor(time.wall / DAY) * DAY;
-    if (start.isDate) return [checked(wallText(day, true))];
+    if (start.isDate) return [checked(wallText(this.dayOf(time, start), true))];
     if (time.kind !== 'date') return [checked(wallText(this.wallOf(time, start), false))];
     if (!series) {
       const at = atTimeOf(start, day);
@@ -204,8 +230,22 @@ export class EventClock {
     return found.map(({ key }) => wallText(key, false));
   }
 
+  /** The day of a time: on the clock of a series that writes its days as times, or as it is written. */
+  private dayOf(time: Dated, start: Start): number {
+    const { clock } = start;
+    if (!clock || time.kind === 'date' || (time.kind === 'local' && time.tzid === null)) return time.wall;
+    const instant = this.instantOf(time, start);
+    return instant + offsetIn(clock, instant);
+  }
+
   /** A time on the clock of the series. */
-  private wallOf({ kind, wall, tzid }: Dated, { zone, rules }: Start): number {
+  private wallOf({ kind, wall, tzid }: Dated, { zone, rules, replaced }: Start): number {
+    if (replaced && !(tzid === null && kind === 'local')) {
+      const found = tzid === null ? null : this.zones.resolve(tzid, wall);
+      if (found?.kind === 'rules' && found.nearest === zone) return wall;
+      const instant = tzid === null ? wall : instantIn(this.zone(tzid, wall), wall);
+      return instant + replaced.offsetAt(instant);
+    }
     if (kind === 'utc') return zone === null ? wall : wallIn(zone, wall);
     const own = tzid === null ? null : this.zone(tzid, wall);
     if (rules) return own === null ? rules.toInstant(wall) : instantIn(own, wall);

@@ -21,8 +21,8 @@ import { ApiError } from '../../../../platform/http/errors.js';
 import type { EventChange } from '../../changes/event-write.js';
 import { DuplicateUidError } from '../../changes/event-writer.js';
 import type { EventContent, EventRecord, EventTimes, ShowAs } from '../../model/event-record.js';
-import { instantOf, isDay, wallIn, wallText } from '../../model/event-times.js';
 import { contentOfVevent } from '../../model/vevent-content.js';
+import { startOf } from '../../model/vevent-reader.js';
 import { EventClock, type Recurrence } from '../../model/vevent-times.js';
 import { BUSY_STATUS } from '../../model/vevent.js';
 import type { IncomingResult } from '../scheduling.entity.js';
@@ -143,20 +143,12 @@ export function assertOrganizer(
 /**
  * The key of the instance that RECURRENCE-ID names. A RECURRENCE-ID in another zone is converted. The series may have no instance
  * with this key.
- * @throws RejectedMessageError `unknown_time_zone`
+ * @throws ICalendarError `unknown_time_zone`
  */
 export function keyOf(record: EventRecord, part: ItipPart, { zones, byHand }: Incoming): string {
-  const { kind, wall, tzid } = part.recurrenceId as NonNullable<ItipPart['recurrenceId']>;
-  if (isDay(record.starts)) return wallText(wall, true);
-  if (kind === 'date') return `${wallText(wall, true)}${record.starts.slice(10)}`;
-  const zone = record.time_zone;
-  if (kind === 'utc') return wallText(zone === null ? wall : wallIn(zone, wall), false);
-  if (tzid === null || zone === null) return wallText(wall, false);
-  const resolved =
-    zones.resolve(tzid, wall) ?? (byHand ? { kind: 'iana' as const, name: byHand.timeZone } : null);
-  if (resolved === null) throw new RejectedMessageError('unknown_time_zone');
-  const instant = resolved.kind === 'iana' ? instantOf(wall, resolved.name) : resolved.rules.toInstant(wall);
-  return wallText(wallIn(zone, instant), false);
+  const clock = new EventClock(zones, byHand?.timeZone ?? null);
+  const time = part.recurrenceId as NonNullable<ItipPart['recurrenceId']>;
+  return clock.keyOfTime(time, startOf(record), record, part.event);
 }
 
 /** Seconds since the epoch of a stored time. */
