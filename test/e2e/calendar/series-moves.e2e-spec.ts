@@ -180,18 +180,19 @@ describe('series that move', () => {
       ['DTSTART:20270104T090000Z', 'RRULE:FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,SU'],
       ['RECURRENCE-ID;RANGE=THISANDFUTURE:20270118T090000Z', 'DTSTART:20270119T090000Z'],
     );
-    expect(await starts(weekly, ['2027-01-04', '2027-02-20'])).toEqual(
-      ['01-04T09', '01-10T09', '01-19T09', '01-25T09', '02-02T09', '02-08T09', '02-16T09'],
-    );
+    expect(await starts(weekly, ['2027-01-04', '2027-02-20'])).toEqual([
+      '01-04T09',
+      '01-10T09',
+      '01-19T09',
+      '01-25T09',
+      '02-02T09',
+      '02-08T09',
+      '02-16T09',
+    ]);
   });
 
   const exchange = (uid: string, ...lines: string[]): string[] =>
-    vevent(
-      `UID:${uid}`,
-      'DTSTAMP:20260101T000000Z',
-      'X-MICROSOFT-CDO-ALLDAYEVENT:TRUE',
-      ...lines,
-    );
+    vevent(`UID:${uid}`, 'DTSTAMP:20260101T000000Z', 'X-MICROSOFT-CDO-ALLDAYEVENT:TRUE', ...lines);
   const berlinDay = (day: string, next: string): string[] => [
     `DTSTART;TZID=Europe/Berlin:${day}T000000`,
     `DTEND;TZID=Europe/Berlin:${next}T000000`,
@@ -234,6 +235,17 @@ describe('series that move', () => {
       ['12-01', 'Later'],
       ['12-06', ''],
     ]);
+  });
+
+  test('an instance of days that a program names by midnight is the day that it writes', async () => {
+    const calendar = await newCalendar(ann, 'Midnights');
+    const days = (...lines: string[]): string[] =>
+      vevent('UID:midnights', 'DTSTAMP:20260101T000000Z', ...lines);
+    const master = days('DTSTART;VALUE=DATE:20270104', 'RRULE:FREQ=DAILY;COUNT=3');
+    const moved = (id: string) => days(id, 'DTSTART;TZID=America/New_York:20270110T100000', 'DURATION:PT1H');
+    const ids = ['RECURRENCE-ID:20270105T000000Z', 'RECURRENCE-ID;TZID=Europe/Berlin:20270106T000000'];
+    await importFile(ann, calendar, icsFile(...master, ...ids.flatMap(moved)));
+    expect(await starts(calendar)).toEqual(['01-04', '01-10T10', '01-10T10']);
   });
 
   test('a message cancels the day that it names in UTC', async () => {
@@ -302,7 +314,12 @@ describe('series that move', () => {
     await importFile(ann, calendar, icsFile(...zone, ...master, ...moved));
     const utc = async (from: string, to: string) =>
       (await instancesOf(ann, calendar, from, to)).map(({ start_utc }) => start_utc);
-    const march = ['2027-03-19T14:00:00Z', '2027-03-21T14:00:00Z', '2027-03-22T18:00:00Z', '2027-03-23T14:00:00Z'];
+    const march = [
+      '2027-03-19T14:00:00Z',
+      '2027-03-21T14:00:00Z',
+      '2027-03-22T18:00:00Z',
+      '2027-03-23T14:00:00Z',
+    ];
     expect(await utc('2027-03-19', '2027-03-25')).toEqual(march);
     expect(await utc('2027-07-01', '2027-07-04')).toEqual(['2027-07-01T13:00:00Z', '2027-07-03T13:00:00Z']);
     // A later file has one instance of the stored series.

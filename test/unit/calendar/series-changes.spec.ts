@@ -103,7 +103,10 @@ describe('changes of series', () => {
 
   test('so have those of a series with several rules, each of which counts its own instances and periods', () => {
     const several = fc.array(
-      fc.oneof(rules, fc.constantFrom('FREQ=WEEKLY;INTERVAL=2;COUNT=9', 'FREQ=DAILY;BYHOUR=15;COUNT=5', 'FREQ=MONTHLY')),
+      fc.oneof(
+        rules,
+        fc.constantFrom('FREQ=WEEKLY;INTERVAL=2;COUNT=9', 'FREQ=DAILY;BYHOUR=15;COUNT=5', 'FREQ=MONTHLY'),
+      ),
       { minLength: 2, maxLength: 3 },
     );
     fc.assert(

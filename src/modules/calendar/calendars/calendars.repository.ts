@@ -211,7 +211,12 @@ export class CalendarsRepository {
   }
 
   /** The event of the target that has the uid of another event of a calendar, which {@link delete} would not move. Removed invitations do not count. */
-  async findSameUid(tx: Tx, { tenantId }: RequestContext, id: string, target: string): Promise<string | null> {
+  async findSameUid(
+    tx: Tx,
+    { tenantId }: RequestContext,
+    id: string,
+    target: string,
+  ): Promise<string | null> {
     return (await tx.query(sameUid, [tenantId, id, target]))[0]?.id ?? null;
   }
 

@@ -1,5 +1,6 @@
 import {
   continuedRule,
+  DAY,
   formatRule,
   type Instance,
   instancesOf,
@@ -28,7 +29,7 @@ export function split(record: EventRecord, key: string, now: string): Split {
   const series = seriesOf({ ...record, excluded: [] });
   const at = wallOf(key);
   const byRules = { ...series, added: [] };
-  const before = byRules.rules.map((rule) => instancesBefore(byRules, rule, at));
+  const before = byRules.rules.map((rule) => lastBefore(byRules, rule, at));
   const isEarlier = (other: string): boolean => other < key;
   const later: EventRecord = {
     ...record,
@@ -37,12 +38,15 @@ export function split(record: EventRecord, key: string, now: string): Split {
     overrides: record.overrides.filter(({ recurrence_key }) => !isEarlier(recurrence_key)),
     participants: laterResponses(record.participants, key),
   };
-  const hasRules = before.some((instances) => instances.length > 0);
+  const hasRules = before.some((last) => last !== null);
   const addedBefore = record.added.filter(isEarlier);
   const earlier: EventRecord = {
     ...record,
     ...(hasRules
-      ? { rules: byRules.rules.map((rule, n) => earlierRule(rule, before[n], record)), added: addedBefore }
+      ? {
+          rules: byRules.rules.map((rule, n) => earlierRule(rule, before[n] ?? null, record)),
+          added: addedBefore,
+        }
       : addedAlone(record, addedBefore)),
     excluded: record.excluded.filter(isEarlier),
     overrides: record.overrides.filter(({ recurrence_key }) => isEarlier(recurrence_key)),
@@ -61,11 +65,21 @@ type Pattern = Pick<EventRecord, 'starts' | 'ends' | 'rules' | 'added'>;
 /** Instances after a split that are tried as the start of the later part. */
 const MAX_STARTS = 1_000;
 
-/** The instances of one rule of a series before a wall time. The start of the series counts for each rule. */
-function instancesBefore(byRules: Series, rule: Rule, at: number): Instance[] {
-  const from = instantOf(byRules.start, byRules.zone);
-  const found = instancesOf({ ...byRules, rules: [rule] }, { from, to: instantOf(at, byRules.zone) });
-  return found.filter((instance) => instance.key < at);
+/** The last instance of one rule of a series before a wall time. The start of the series counts for each rule. */
+function lastBefore(byRules: Series, rule: Rule, at: number): Instance | null {
+  const [first, to] = [byRules.start, at].map((wall) => instantOf(wall, byRules.zone)) as [number, number];
+  for (let reach = 4 * DAY; ; reach *= 8) {
+    const found = instancesOf({ ...byRules, rules: [rule] }, { from: Math.max(first, to - reach), to });
+    const last = found.findLast((instance) => instance.key < at);
+    if (last || to - reach < first) return last ?? null;
+  }
+}
+
+/** The number of instances of a rule with COUNT before a wall time. */
+function countBefore(byRules: Series, rule: Rule, at: number): number {
+  const [from, to] = [byRules.start, at].map((wall) => instantOf(wall, byRules.zone)) as [number, number];
+  const found = instancesOf({ ...byRules, rules: [rule] }, { from, to });
+  return found.filter((instance) => instance.key < at).length;
 }
 
 /**
@@ -104,8 +118,7 @@ function addedAlone(record: EventRecord, [first, ...added]: readonly string[]): 
 }
 
 /** A rule that ends with its last instance before the split; UNTIL is in UTC; for a series without a zone, a wall time. */
-function earlierRule(rule: Rule, before: readonly Instance[] = [], { starts, time_zone }: EventRecord): string {
-  const last = before.at(-1);
+function earlierRule(rule: Rule, last: Instance | null, { starts, time_zone }: EventRecord): string {
   if (!last) return formatRule(rule);
   const kind = isDay(starts) ? 'date' : time_zone === null ? 'wall' : 'utc';
   const until = { kind, time: kind === 'utc' ? last.start : last.key } as const;
@@ -117,7 +130,7 @@ function laterRule(byRules: Series, rule: Rule, next: number): string {
   const continued = continuedRule(rule, byRules, next) as Rule;
   if (rule.count === null) return formatRule(continued);
   const isFirst = firstFrom({ ...byRules, rules: [rule] }, next) === next;
-  const left = rule.count - instancesBefore(byRules, rule, next).length;
+  const left = rule.count - countBefore(byRules, rule, next);
   return formatRule({ ...continued, count: left + (isFirst ? 0 : 1) });
 }
 

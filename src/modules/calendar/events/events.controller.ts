@@ -270,6 +270,7 @@ export class EventsController {
       CalendarErrors.proposalsDisabled,
       CalendarErrors.proposalClosed,
       CalendarErrors.sameTime,
+      CalendarErrors.ruleNotMoved,
     ],
   })
   propose(

@@ -160,7 +160,9 @@ export class EventClock {
     if (!found) return start;
     const rules = found.kind === 'iana' ? null : found.rules;
     if (start.isDate) return { ...start, clock: { zone: found.kind === 'iana' ? found.name : 'UTC', rules } };
-    return found.kind !== 'iana' && found.nearest === start.zone ? { ...start, replaced: found.rules } : start;
+    return found.kind !== 'iana' && found.nearest === start.zone
+      ? { ...start, replaced: found.rules }
+      : start;
   }
 
   /** The times of the instances that RDATE states as periods (RFC 5545, 3.8.5.2), by key. */
@@ -230,10 +232,14 @@ export class EventClock {
     return found.map(({ key }) => wallText(key, false));
   }
 
-  /** The day of a time: on the clock of a series that writes its days as times, or as it is written. */
+  /**
+   * The day of a time: on the clock of a series that writes its days as times. A midnight in the zone that it names is the day as it is
+   * written, and so is a time without a zone.
+   */
   private dayOf(time: Dated, start: Start): number {
     const { clock } = start;
-    if (!clock || time.kind === 'date' || (time.kind === 'local' && time.tzid === null)) return time.wall;
+    const isWritten = time.kind === 'date' || time.wall % DAY === 0 || (time.kind === 'local' && !time.tzid);
+    if (!clock || isWritten) return time.wall;
     const instant = this.instantOf(time, start);
     return instant + offsetIn(clock, instant);
   }
