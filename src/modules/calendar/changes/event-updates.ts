@@ -17,6 +17,7 @@ import { type EventChange } from './event-write.js';
 import { movedEntries, moveTarget, moveTo, type Updated, type UpdateJob } from './update-job.js';
 import { EventWriter, messagesFor } from './event-writer.js';
 import {
+  assertRulesMove,
   changedWholeField,
   changesFor,
   changesForOne,
@@ -184,12 +185,13 @@ export class EventUpdates {
     return { calendar, ...written(first), key: null, later: written(second) };
   }
 
-  /** The changes of a request to the whole event, with its attendees. */
+  /** The changes of a request to the whole event, with its attendees. @throws ApiError 422 `rule_not_moved` */
   private async changes(
     { tx, ctx, fields }: UpdateJob,
     record: EventRecord,
     times: Changes['times'],
   ): Promise<Changes> {
+    if (times) assertRulesMove(record, fields, times);
     const changes = changesFor(record, fields, times);
     if (fields.attendees === undefined) return changes;
     const participants = await this.writer.participants(

@@ -19,7 +19,7 @@ import { clockTimes, contentOf as contentAt, isSeries, occurrenceOf } from '../m
 import { instantOf, isDay, lengthAt, timesAt, wallIn, wallOf } from '../model/event-times.js';
 import { presentEvent, viewerOf } from '../responses/event.presenter.js';
 import { withCallOf } from './event-calls.js';
-import { changeAll, changeOne, type Changes, movedDates } from './event-change.js';
+import { changeAll, changeOne, type Changes, findUnmovableRule, movedRecurrence } from './event-change.js';
 import { entryIn, requestedReminders } from './event-operations.js';
 import { remindersAt, withRemindersAt } from '../model/instance-alarms.js';
 import { EventWriter } from './event-writer.js';
@@ -40,14 +40,28 @@ export function changedWholeField(
 /** The changes of a request to a whole event, without its attendees. */
 export function changesFor(record: EventRecord, fields: UpdateEvent, times: EventTimes | undefined): Changes {
   const { proposals_allowed } = fields;
-  const dates = movedDates(record, times ?? record);
-  const recurrence = recurrenceOf(fields, times ?? record, { rules: record.rules, ...dates });
+  const current = times ?? record;
+  const recurrence = recurrenceOf(fields, current, movedRecurrence(record, current));
   return {
     content: withCallOf(record, contentOf(fields)),
     times,
     recurrence,
     ...(proposals_allowed !== undefined && { proposals_allowed }),
   };
+}
+
+/**
+ * @throws ApiError 422 `rule_not_moved` for a request that moves a series and does not state its rules, one of which names days or hours that
+ *   have no place in the moved series
+ */
+export function assertRulesMove(record: EventRecord, fields: UpdateEvent, times: EventTimes): void {
+  const { recurrence, rrule } = fields;
+  if (recurrence === null || recurrence?.rules !== undefined || rrule !== undefined) return;
+  const rule = findUnmovableRule(record, times);
+  if (rule === undefined) return;
+  const message = `${rule} names days or hours that do not move with the start: send the new rule.`;
+  const details = [{ field: 'recurrence.rules', code: 'rule_not_moved', message }];
+  throw CalendarErrors.ruleNotMoved.with({ message, details });
 }
 
 /** The changes of a request to one instance. A value that the request repeats keeps following the series. */

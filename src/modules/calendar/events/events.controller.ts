@@ -179,7 +179,7 @@ export class EventsController {
     id: 'updateEvent',
     summary: 'Update an event',
     description:
-      'Only the given fields change. `scope` selects one instance, an instance and all later ones (the series is split), or all. Attendees change their own reminders, color and show_as. A new time resets the responses of attendees.',
+      'Only the given fields change. `scope` selects one instance, an instance and all later ones (the series is split), or all. A new start moves the instances: UNTIL, and the days and hours that a rule names, move with it, unless the request states the rules; `rule_not_moved` for a rule such as the second Monday of each month. Attendees change their own reminders, color and show_as. A new time resets the responses of attendees.',
     response: [UpdatedEventEnvelope, 'The event as it is now.'],
     etag: 'event',
     example: { title: 'Planning of 2027' },
@@ -191,6 +191,7 @@ export class EventsController {
       QuotaErrors.exceeded,
       CallErrors.serverNotConfigured,
       ...TIME_ERRORS,
+      CalendarErrors.ruleNotMoved,
     ],
   })
   @Revisioned('event', { optional: true })
@@ -269,6 +270,7 @@ export class EventsController {
       CalendarErrors.proposalsDisabled,
       CalendarErrors.proposalClosed,
       CalendarErrors.sameTime,
+      CalendarErrors.ruleNotMoved,
     ],
   })
   propose(

@@ -14,7 +14,7 @@ export function keyOfInstance(
   clock: EventClock,
 ): string | null {
   const id = propertyOf(instance, 'RECURRENCE-ID');
-  return (id && unlessInvalid(() => clock.keyOf(id, start, times))) ?? null;
+  return (id && unlessInvalid(() => clock.keyOf(id, start, times, instance))) ?? null;
 }
 
 export const hasRange = (id: Property | undefined): boolean =>

@@ -125,7 +125,7 @@ export function readOrphans(given: readonly Component[], clock: EventClock): Rea
   const own = clock.times(first, start);
   const found = instances
     .slice(0, MAX_OVERRIDES)
-    .flatMap((each) => unlessInvalid(() => clock.keyOf(idOf(each), start, own)) ?? []);
+    .flatMap((each) => unlessInvalid(() => clock.keyOf(idOf(each), start, own, each)) ?? []);
   const added = [...new Set(found)].toSorted();
   const [starts] = added;
   if (starts === undefined) throw invalid('RECURRENCE-ID', 'is not a date or time');

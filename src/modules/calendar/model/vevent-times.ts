@@ -137,11 +137,39 @@ export class EventClock {
     return { rules, added, excluded: [...excluded].toSorted() };
   }
 
-  /** The key of the instance that RECURRENCE-ID names; null for a property without a time. */
-  keyOf(property: Property, start: Start, times: EventTimes): string | null {
+  /**
+   * The key of the instance that RECURRENCE-ID names; null for a property without a time.
+   * @param start of the series: as its VEVENT states it, or of a stored series
+   * @param instance the VEVENT with the property
+   */
+  keyOf(property: Property, start: Start, times: EventTimes, instance: Component): string | null {
     const [time] = valuesOf(property);
     const tzid = parameterOf(property, 'TZID') ?? null;
-    return (time && this.keysOf({ ...time, tzid }, start, times, null)[0]) ?? null;
+    return time ? this.keyOfTime({ ...time, tzid }, start, times, instance) : null;
+  }
+
+  /** Does what `keyOf` does, for the value of RECURRENCE-ID. @throws ICalendarError */
+  keyOfTime(time: Dated, start: Start, times: EventTimes, instance: Component): string {
+    const [key] = this.keysOf(time, this.onClockOf(start, instance), times, null);
+    return key as string;
+  }
+
+  /**
+   * A stored series lacks the clock of its file, on which days are times, and the rules of a zone that another one replaces: they are those
+   * of DTSTART of the instance.
+   */
+  private onClockOf(start: Start, instance: Component): Start {
+    const property = propertyOf(instance, 'DTSTART');
+    const tzid = property && parameterOf(property, 'TZID');
+    if ((start.clock ?? start.rules ?? start.replaced) || !property || !tzid) return start;
+    const [time] = unlessInvalid(() => valuesOf(property)) ?? [];
+    const found = time?.kind === 'local' ? this.zones.resolve(tzid, time.wall) : null;
+    if (!found) return start;
+    const rules = found.kind === 'iana' ? null : found.rules;
+    if (start.isDate) return { ...start, clock: { zone: found.kind === 'iana' ? found.name : 'UTC', rules } };
+    return found.kind !== 'iana' && found.nearest === start.zone
+      ? { ...start, replaced: found.rules }
+      : start;
   }
 
   /** The times of the instances that a series states at others than its rules in its zone, by key. */
@@ -210,7 +238,7 @@ export class EventClock {
    *   this day
    */
   private keysOf(time: Dated, start: Start, times: EventTimes, series: Recurrence | null): string[] {
-    const day = Math.floor((start.isDate ? this.wallOfDay(time, start) : time.wall) / DAY) * DAY;
+    const day = Math.floor((start.isDate ? this.dayOf(time, start) : time.wall) / DAY) * DAY;
     if (start.isDate) return [checked(wallText(day, true))];
     if (time.kind !== 'date') {
       const wall = this.wallOf(time, start);
@@ -226,19 +254,33 @@ export class EventClock {
   }
 
   /**
-   * A time that names an instance of a series of days. Programs write the midnight at which a day begins in UTC: on the clock on which the
-   * file has the days, else on that of the calendar.
+   * The day of a time: on the clock of a series that writes its days as times. A midnight in the zone that it names is the day as it is
+   * written, and so is a time without a zone.
    */
-  private wallOfDay({ kind, wall }: Dated, { clock }: Start): number {
-    if (kind !== 'utc') return wall;
-    if (clock) return wall + offsetIn(clock, wall);
+  private dayOf(time: Dated, start: Start): number {
+    const { clock } = start;
+    if (!clock && time.kind === 'utc') return this.dayOnCalendar(time.wall);
+    const isWritten = time.kind === 'date' || time.wall % DAY === 0 || (time.kind === 'local' && !time.tzid);
+    if (!clock || isWritten) return time.wall;
+    const instant = this.instantOf(time, start);
+    return instant + offsetIn(clock, instant);
+  }
+
+  /** Programs write the midnight at which a day begins in UTC: that of the calendar, where the series is written in days. */
+  private dayOnCalendar(instant: number): number {
     const zone = this.floating ?? this.unnamed;
-    const local = zone === null ? wall : wallIn(zone, wall);
-    return local % DAY === 0 ? local : wall;
+    const local = zone === null ? instant : wallIn(zone, instant);
+    return local % DAY === 0 ? local : instant;
   }
 
   /** A time on the clock of the series. */
-  private wallOf({ kind, wall, tzid }: Dated, { zone, rules }: Start): number {
+  private wallOf({ kind, wall, tzid }: Dated, { zone, rules, replaced }: Start): number {
+    if (replaced && !(tzid === null && kind === 'local')) {
+      const found = tzid === null ? null : this.zones.resolve(tzid, wall);
+      if (found?.kind === 'rules' && found.nearest === zone) return wall;
+      const instant = tzid === null ? wall : instantIn(this.zone(tzid, wall), wall);
+      return instant + replaced.offsetAt(instant);
+    }
     if (kind === 'utc') return zone === null ? wall : wallIn(zone, wall);
     const own = tzid === null ? null : this.zone(tzid, wall);
     if (rules) return own === null ? rules.toInstant(wall) : instantIn(own, wall);

@@ -22,10 +22,10 @@ import type { EventChange } from '../../changes/event-write.js';
 import { DuplicateUidError } from '../../changes/event-writer.js';
 import type { EventContent, EventRecord, EventTimes, ShowAs } from '../../model/event-record.js';
 import { isSeries } from '../../model/event-series.js';
-import { instantOf, isDay, wallIn, wallText } from '../../model/event-times.js';
 import { meantKey } from '../../model/stated-instances.js';
 import { contentOfVevent } from '../../model/vevent-content.js';
 import { withoutScheduling } from '../../model/ics/people-parameters.js';
+import { startOf } from '../../model/vevent-reader.js';
 import { EventClock, type Recurrence } from '../../model/vevent-times.js';
 import { BUSY_STATUS } from '../../model/vevent.js';
 import type { IncomingResult } from '../scheduling.entity.js';
@@ -144,28 +144,17 @@ export function assertOrganizer(
 }
 
 /**
+/**
  * The key of the instance that RECURRENCE-ID names. A RECURRENCE-ID in another zone is converted; midnight may name the day. The series may
  * have no instance with this key.
- * @throws RejectedMessageError `unknown_time_zone`
+ * @throws ICalendarError `unknown_time_zone`
  */
-export function keyOf(record: EventRecord, part: ItipPart, incoming: Incoming): string {
-  const key = statedKey(record, part, incoming);
+export function keyOf(record: EventRecord, part: ItipPart, { zones, byHand, message }: Incoming): string {
+  const clock = new EventClock(zones, byHand?.timeZone ?? null);
+  const time = part.recurrenceId as NonNullable<ItipPart['recurrenceId']>;
+  const key = clock.keyOfTime(time, startOf(record), record, part.event);
   // ADD names a new instance by its start.
-  return isSeries(record) && incoming.message.method !== 'ADD' ? meantKey(record, key) : key;
-}
-
-function statedKey(record: EventRecord, part: ItipPart, { zones, byHand }: Incoming): string {
-  const { kind, wall, tzid } = part.recurrenceId as NonNullable<ItipPart['recurrenceId']>;
-  if (isDay(record.starts)) return wallText(wall, true);
-  if (kind === 'date') return `${wallText(wall, true)}${record.starts.slice(10)}`;
-  const zone = record.time_zone;
-  if (kind === 'utc') return wallText(zone === null ? wall : wallIn(zone, wall), false);
-  if (tzid === null || zone === null) return wallText(wall, false);
-  const resolved =
-    zones.resolve(tzid, wall) ?? (byHand ? { kind: 'iana' as const, name: byHand.timeZone } : null);
-  if (resolved === null) throw new RejectedMessageError('unknown_time_zone');
-  const instant = resolved.kind === 'iana' ? instantOf(wall, resolved.name) : resolved.rules.toInstant(wall);
-  return wallText(wallIn(zone, instant), false);
+  return isSeries(record) && message.method !== 'ADD' ? meantKey(record, key) : key;
 }
 
 /** Seconds since the epoch of a stored time. */
