@@ -20,6 +20,9 @@ const LOADED_AT_START = ['app.prepare.js', 'app.setup.js'];
 const EXTERNAL =
   /^(?:sharp|@node-rs\/argon2|swagger-ui-dist|reflect-metadata|@aws-sdk\/.*|@simplewebauthn\/server|livekit-server-sdk|@opentelemetry\/(?!api$).*|qrcode|undici)(?:\/|$)/;
 
+/** This module says that operations are not described. */
+const UNDESCRIBED = path.join(out, 'platform', 'http', 'describes-operations.js');
+
 /** What a module asks about its own place. */
 const PLACE = /\bimport\.meta\.url\b|\b__dirname\b|\b__filename\b/;
 /** Files of packages that do so where the service does not come to, or only to load packages that stay outside. */
@@ -57,9 +60,14 @@ function replacePlace(code, id) {
   throw new Error(`${name} depends on its place: see HARMLESS and EXTERNAL in bin/lib/bundle.mjs`);
 }
 
-function mapOf(id) {
-  const file = `${id}.map`;
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
+/** A module of ours with the map of the compiler, so that positions are those of the sources. */
+function loadOurs(id) {
+  if (id === UNDESCRIBED) return 'export const DESCRIBES_OPERATIONS = false;';
+  const map = `${id}.map`;
+  return {
+    code: readFileSync(id, 'utf8'),
+    map: existsSync(map) ? JSON.parse(readFileSync(map, 'utf8')) : null,
+  };
 }
 
 /**
@@ -88,10 +96,10 @@ async function bundle() {
     logLevel: 'silent',
     plugins: [
       {
-        name: 'source maps of the compiler',
+        name: 'ours',
         load: {
           filter: { id: { exclude: /node_modules/ } },
-          handler: (id) => (isOurs(id) ? { code: readFileSync(id, 'utf8'), map: mapOf(id) } : null),
+          handler: (id) => (isOurs(id) ? loadOurs(id) : null),
         },
       },
       { name: 'places', transform: { filter: { code: PLACE }, handler: replacePlace } },
