@@ -174,7 +174,7 @@ export function projectNode() {
 
 /**
  * The environment of programs that start often, with a cache of compiled modules. Not for the server: Node keeps the whole
- * cache in memory, 24 MB, for 0.3 s less of processor time at the start.
+ * cache in memory, 12 MB, for 0.4 s less of processor time at the start.
  */
 export function programEnv() {
   return { NODE_COMPILE_CACHE: path.join(MODULES, '.cache', 'workspace-compiled'), ...process.env };
