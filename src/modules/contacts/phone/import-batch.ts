@@ -2,27 +2,23 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { Turns } from '../../../lib/turns/index.js';
 import {
-  checkCard,
   contactInsert,
-  contentHash,
   type ContactInsert,
   contactUpdate,
   type ContactUpdate,
 } from '../model/contact-values.js';
-import {
-  canJoin,
-  joinCards,
-  differences,
-  identityKeys,
-  type ContactCard,
-} from '../../../lib/contact-card/index.js';
+import { canJoin, differences, identityKeys, type ContactCard } from '../../../lib/contact-card/index.js';
 import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
+import { ContactErrors } from '../contacts.resource.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { FormerContacts } from '../former-contacts.repository.js';
 import type { ImportCounts } from './import.entity.js';
 import type { ImportProblemResponse, OnImportedDuplicate } from './phone.dto.js';
-import { cardHash, type ImportedCard, isDerivedUid, isSamePerson } from './import-cards.js';
+import { type ImportedCard, isDerivedUid, isSamePerson, problemOf } from './import-cards.js';
+import { isAsSent, joined, joinedPhoto, ruleOf } from './import-rules.js';
+import { Touched, type TouchedContact } from './import-touched.js';
 import { type ImportItem, ImportsRepository } from './imports.repository.js';
 
 /** Contacts that may have an address or number of a batch. */
@@ -33,19 +29,32 @@ export interface ImportRun {
   bookId: string;
   deviceId: string;
   onDuplicate: OnImportedDuplicate;
-  /** Ids of the contacts that this import has created or found: they are those of other cards. */
-  taken: Set<string>;
+  /** By id: the contacts that the written batches have created or found. */
+  touched: Map<string, TouchedContact>;
   /** Counts of the written batches. */
   counts: ImportCounts;
   problems: ImportProblemResponse[];
 }
 
-/** The result of one batch: the outcome of each written card, and the cards that do not fit into the address book. */
+/** The result of one batch: the outcome of each written card, and why the others were not written. */
 interface BatchResult {
-  outcomes: Exclude<keyof ImportCounts, 'total' | 'failed'>[];
-  exceeding: ImportedCard[];
-  /** Ids of the contacts that were created or found. */
-  taken: Set<string>;
+  outcomes: Outcome[];
+  failed: ImportProblemResponse[];
+  /** By id: the contacts that the batch created or found. */
+  touched: ReadonlyMap<string, TouchedContact>;
+}
+
+type Outcome = Exclude<keyof ImportCounts, 'total' | 'failed'>;
+
+/** A contact as the cards of a batch leave it. */
+interface State {
+  row: ContactRow;
+  card: ContactCard;
+  photoId: string | null;
+  /** The places of the outcomes of the cards that changed it. */
+  changes: number[];
+  /** The hash of the last one of them. */
+  hash: string;
 }
 
 interface Known {
@@ -54,8 +63,8 @@ interface Known {
   byKey: Map<string, ContactRow[]>;
   /** By the uid of a contact that was merged into it. */
   byFormerUid: Map<string, Former>;
-  /** The hash of the last card of a contact that the device sent. */
-  hashes: Map<string, string>;
+  /** The hashes of the cards of a contact in the last import of the device before this one. */
+  hashes: Map<string, readonly string[]>;
 }
 
 /** The contact into which another one was merged, and the id of the other one. */
@@ -63,9 +72,6 @@ interface Former {
   row: ContactRow;
   formerId: string;
 }
-
-/** The contact has no card from before the import. */
-const NO_ORIGINAL = { original: null, original_photo_id: null, original_revision: null };
 
 /** Writes one batch of an import. No uid and no external_id occurs twice in a batch. */
 @Injectable()
@@ -76,7 +82,10 @@ export class ImportBatch {
     private readonly former: FormerContacts,
   ) {}
 
-  /** @param capacity number of contacts that fit into the address book */
+  /**
+   * Several cards may have one contact: each is merged into the contact as the cards before it leave it.
+   * @param capacity number of contacts that fit into the address book
+   */
   async write(
     tx: Tx,
     ctx: RequestContext,
@@ -86,80 +95,84 @@ export class ImportBatch {
     capacity: number,
   ): Promise<BatchResult> {
     const known = await this.known(tx, ctx, run, cards);
-    const matches = new Map(cards.map((card) => [card, matchOf(card, known)]));
-    const taken = new Set([...run.taken, ...[...matches.values()].flatMap(({ same }) => same?.id ?? [])]);
-    const result: BatchResult = { outcomes: [], exceeding: [], taken };
-    const items: ImportItem[] = [];
-    const inserts: { contact: ContactInsert; source_hash: string }[] = [];
-    const updates = new Map<string, ContactUpdate>();
+    const matches = new Map(cards.map((card) => [card, matchOf(card, known, run)]));
+    const touched = new Touched(run.touched);
+    const own = new Set([...matches.values()].flatMap(({ same, isOwn }) => (isOwn && same ? same.id : [])));
+    const outcomes: Outcome[] = [];
+    const failed: ImportProblemResponse[] = [];
+    const inserts: ContactInsert[] = [];
+    const states = new Map<string, State>();
+    /** The contacts of cards by the id under which the card is recorded. */
+    const found = new Map<string, ContactRow>();
+    const turns = new Turns();
     for (const imported of cards) {
-      const { card, hash: source_hash, externalId } = imported;
-      const { same, namesakes, formerId } = matches.get(imported) as Match;
-      const similar = namesakes.filter(({ id }) => !taken.has(id));
+      await turns.pause();
+      const { index, card, hash, externalId } = imported;
+      const { same, isOwn, namesakes, formerId } = matches.get(imported) as Match;
+      const similar = namesakes.filter(({ id }) => !own.has(id) && !touched.of(id).isTaken);
       const row = same ?? similar[0];
       const photoId = (imported.photo && photoIds.get(imported.photo.hash)) ?? null;
       if (!row) {
         if (inserts.length >= capacity) {
-          result.exceeding.push(imported);
+          const { code: error, message } = ContactErrors.bookFull;
+          failed.push({ index, name: card.full_name, error, message });
           continue;
         }
         const uid = uidOfNew(imported, known);
         const contact = contactInsert(card, { externalId, uid, source: 'phone_sync', photoId });
-        inserts.push({ contact, source_hash });
-        result.outcomes.push('created');
+        inserts.push(contact);
+        touched.set(contact.id, { isNew: true, isTaken: true });
+        touched.addHash(contact.id, hash);
+        outcomes.push('created');
         continue;
       }
-      // Cards of members follow their profiles. A second card for the same contact waits for the next import.
-      if (run.onDuplicate === 'skip' || row.linked_user_id !== null || updates.has(row.id)) {
-        result.outcomes.push('skipped');
+      const { isNew } = touched.of(row.id);
+      // Cards of members follow their profiles.
+      if (row.linked_user_id !== null || (run.onDuplicate === 'skip' && !isNew)) {
+        outcomes.push('skipped');
         continue;
       }
-      const before = cardOf(row);
+      const state = states.get(row.id) ?? { row, card: cardOf(row), photoId: row.photo_id, changes: [], hash };
       const sentId = formerId ?? row.id;
-      const sentHash = known.hashes.get(sentId);
-      const isSame = same !== undefined || (similar.length === 1 && isSameCard(imported, row, run));
-      // A changed card of a contact that was merged into this one adds its fields, as that of a namesake.
-      const isOwn = formerId === undefined || sentHash === source_hash;
-      const lastHash = isSame && isOwn ? sentHash : undefined;
-      const onDuplicate = formerId === undefined ? run.onDuplicate : 'merge';
-      if (isSame) taken.add(row.id);
-      const after = isAsSent(row, imported, lastHash)
-        ? card
-        : merged(before, imported, lastHash, onDuplicate);
-      const photoAfter = mergedPhoto(row.photo_id, photoId, lastHash, source_hash, onDuplicate);
-      const changed = differences(before, after);
-      if (changed.length === 0 && photoAfter === row.photo_id) {
-        result.outcomes.push('unchanged');
-        if (sentHash !== source_hash) items.push(unchangedItem(sentId, row, source_hash));
+      const sent = known.hashes.get(sentId) ?? [];
+      const isChangedThere = !same && similar.length === 1 && isSameCard(imported, row, run, sent);
+      const isSame = same !== undefined || isChangedThere;
+      const rule = ruleOf({
+        hash,
+        // A changed card of a contact that was merged into this one adds its fields, as that of a namesake.
+        last: isSame && (formerId === undefined || sent.includes(hash)) ? sent : [],
+        given: touched.of(sentId).hashes,
+        isFurther: touched.has(row.id),
+        isNew: isNew && isSame,
+        isAsSent: isAsSent(row, imported, sent),
+        replaces: run.onDuplicate === 'replace' && formerId === undefined,
+      });
+      const after = attempt(() => joined(rule, state.card, card), imported);
+      if ('error' in after) {
+        failed.push(after);
         continue;
       }
-      updates.set(row.id, contactUpdate(row, after, changed, photoAfter));
-      result.outcomes.push(same ? 'updated' : 'merged');
-      const revision = row.revision + 1;
-      items.push({
-        contact_id: row.id,
-        action: 'updated',
-        revision,
-        source_hash: formerId === undefined ? source_hash : (known.hashes.get(row.id) ?? source_hash),
-        original: row.card,
-        original_photo_id: row.photo_id,
-        original_revision: row.revision,
-      });
-      if (formerId !== undefined) items.push(unchangedItem(formerId, row, source_hash));
+      const photoAfter = joinedPhoto(rule, state.photoId, photoId);
+      const isChanged = differences(state.card, after).length > 0 || photoAfter !== state.photoId;
+      touched.set(row.id, isOwn || isChangedThere ? { isTaken: true } : {});
+      touched.addHash(sentId, hash);
+      found.set(row.id, row).set(sentId, row);
+      if (isChanged) {
+        const changes = [...state.changes, outcomes.length];
+        states.set(row.id, { row, card: after, photoId: photoAfter, changes, hash });
+      }
+      outcomes.push(!isChanged ? 'unchanged' : same ? 'updated' : 'merged');
     }
-    const contacts = inserts.map(({ contact }) => contact);
-    const revisions = await this.store(tx, ctx, run, contacts, [...updates.values()]);
-    for (const { contact, source_hash } of inserts)
-      items.push({
-        contact_id: contact.id,
-        action: 'created',
-        revision: revisions.get(contact.id) as number,
-        source_hash,
-        ...NO_ORIGINAL,
-      });
+    const updates = updatesOf(states, outcomes);
+    const revisions = await this.store(tx, ctx, run, inserts, [...updates.values()]);
+    const items = itemsOf(found, updates, states, known, touched);
+    for (const { id } of inserts) {
+      const [revision, { hashes }] = [revisions.get(id) as number, touched.of(id)];
+      items.push({ contact_id: id, action: 'created', revision, hashes, ...NO_ORIGINAL });
+    }
     await this.imports.addItems(tx, ctx, run.id, items);
-    for (const { id } of contacts) taken.add(id);
-    return result;
+    for (const { contact_id: id } of items) touched.set(id, { hasItem: true });
+    return { outcomes, failed, touched: touched.added };
   }
 
   /** @returns the revisions of the new contacts by id */
@@ -211,18 +224,67 @@ export class ImportBatch {
       byExternalId: new Map(byExternalId.map((row) => [row.external_id, row])),
       byKey,
       byFormerUid: new Map(remaining.map((row) => [row.former_uid, { row, formerId: row.former_id }])),
-      hashes: await this.imports.hashes(tx, ctx, deviceId, ids),
+      hashes: await this.imports.hashes(tx, ctx, deviceId, ids, run.id),
     };
   }
 }
 
-const unchangedItem = (contactId: string, { revision }: ContactRow, source_hash: string): ImportItem => ({
-  contact_id: contactId,
-  action: 'unchanged',
-  revision,
-  source_hash,
-  ...NO_ORIGINAL,
-});
+/** The contacts that the batch changes, by id. The outcomes of cards that changed nothing together become `unchanged`. */
+function updatesOf(states: ReadonlyMap<string, State>, outcomes: Outcome[]): Map<string, ContactUpdate> {
+  const updates = new Map<string, ContactUpdate>();
+  for (const [id, { row, card, photoId, changes }] of states) {
+    const changed = differences(cardOf(row), card);
+    if (changed.length > 0 || photoId !== row.photo_id)
+      updates.set(id, contactUpdate(row, card, changed, photoId));
+    else for (const at of changes) outcomes[at] = 'unchanged';
+  }
+  return updates;
+}
+
+/** The items of contacts that were found. One whose cards are those of the last import keeps the item of that import. */
+function itemsOf(
+  found: ReadonlyMap<string, ContactRow>,
+  updates: ReadonlyMap<string, ContactUpdate>,
+  states: ReadonlyMap<string, State>,
+  known: Known,
+  touched: Touched,
+): ImportItem[] {
+  return [...found].flatMap(([id, row]): ImportItem[] => {
+    const sent = known.hashes.get(id) ?? [];
+    const { hashes, hasItem } = touched.of(id);
+    const { revision } = row;
+    if (!updates.has(id)) {
+      const isKnown = !hasItem && hashes.every((hash) => sent.includes(hash));
+      if (isKnown || hashes.length === 0) return [];
+      return [{ contact_id: id, action: 'unchanged', revision, hashes, ...NO_ORIGINAL }];
+    }
+    // A contact that another one was merged into may be changed by a card of that one alone.
+    const own = [hashes, sent, [states.get(id)!.hash]].find((list) => list.length > 0)!;
+    return [
+      {
+        contact_id: id,
+        action: 'updated',
+        revision: revision + 1,
+        hashes: own,
+        original: row.card,
+        original_photo_id: row.photo_id,
+        original_revision: revision,
+      },
+    ];
+  });
+}
+
+/** The contact has no card from before the import. */
+const NO_ORIGINAL = { original: null, original_photo_id: null, original_revision: null };
+
+/** The card, or the problem with it. */
+function attempt(make: () => ContactCard, { index, card }: ImportedCard): ContactCard | ImportProblemResponse {
+  try {
+    return make();
+  } catch (error) {
+    return problemOf(index, card.full_name, error);
+  }
+}
 
 const isName = (key: string): boolean => key.startsWith('=');
 const reachKeys = (card: ContactCard): string[] => identityKeys(card).filter((key) => !isName(key));
@@ -240,8 +302,10 @@ function namesakesOf(card: ContactCard, { byKey }: Known): ContactRow[] {
 }
 
 interface Match {
-  /** The contact of the card: that with its uid or external_id, or the one whose last card it was. */
+  /** The contact of the card: that with its uid or external_id, or one whose card it was in the last import. */
   same?: ContactRow | undefined;
+  /** Whether this is the contact of no other card. */
+  isOwn?: boolean;
   /** Without such a contact: others that may be the same person. */
   namesakes: readonly ContactRow[];
   /** Of the contact of the card, which was merged into `same`. */
@@ -257,22 +321,25 @@ function strangersOf(cards: readonly ImportedCard[], rows: readonly ContactRow[]
   });
 }
 
-function matchOf(imported: ImportedCard, known: Known): Match {
+function matchOf(imported: ImportedCard, known: Known, run: ImportRun): Match {
   const { uid, shared, externalId, card, hash } = imported;
   // The order of the cards of a file does not decide who keeps a uid that several people have.
   const uids = shared ? [shared.own, shared.stated] : [uid];
   for (const each of uids) {
     const same = known.byUid.get(each);
-    if (same && (each === shared?.own || isOfPerson(imported, same))) return { same, namesakes: [] };
+    if (same && (each === shared?.own || isOfPerson(imported, same))) return { same, isOwn: true, namesakes: [] };
     const former = same ? undefined : known.byFormerUid.get(each);
     if (former && (each === uid || each === shared?.own))
-      return { same: former.row, namesakes: [], formerId: former.formerId };
+      return { same: former.row, isOwn: true, namesakes: [], formerId: former.formerId };
   }
   const named = externalId === undefined ? undefined : known.byExternalId.get(externalId);
-  if (named) return { same: named, namesakes: [] };
+  if (named) return { same: named, isOwn: true, namesakes: [] };
   const namesakes = namesakesOf(card, known);
-  const same = namesakes.find(({ id }) => known.hashes.get(id) === hash);
-  return { same, namesakes: same ? [] : namesakes };
+  const sent = ({ id }: ContactRow): readonly string[] => known.hashes.get(id) ?? [];
+  const same = namesakes.find((row) => sent(row).includes(hash));
+  return same
+    ? { same, isOwn: isSameCard(imported, same, run, sent(same)), namesakes: [] }
+    : { namesakes };
 }
 
 /**
@@ -287,44 +354,17 @@ const uidOfNew = ({ uid, shared }: ImportedCard, { byUid }: Known): string =>
   shared && byUid.has(shared.stated) ? shared.own : uid;
 
 /**
- * Whether a card and the last card of a similar contact are one card of the device, which changed there: telephones write cards without UID. A card
- * with a UID of its own is another card of the same person.
+ * Whether a card and the only card that the device sent for a similar contact are one card of the device, which may have changed there: telephones
+ * write cards without UID. A card with a UID of its own is another card of the same person.
  */
-const isSameCard = (card: ImportedCard, row: ContactRow, { deviceId }: ImportRun): boolean =>
-  deviceId !== '' && card.externalId === undefined && isDerivedUid(card.uid) && isDerivedUid(row.uid);
-
-/** True for a contact that is the last card of the device: nothing was changed here, so the device's changes are the only ones. */
-function isAsSent({ card }: ContactRow, { photo }: ImportedCard, lastHash: string | undefined): boolean {
-  if (lastHash === undefined) return false;
-  const content = contentHash(card);
-  return lastHash === content || (photo !== null && lastHash === cardHash(content, photo.hash));
-}
-
-/**
- * The contact with an imported card.
- * @param lastHash hash of the last card of the contact that the device sent; undefined: none
- */
-function merged(
-  before: ContactCard,
-  { card, hash }: ImportedCard,
-  lastHash: string | undefined,
-  onDuplicate: OnImportedDuplicate,
-): ContactCard {
-  if (onDuplicate === 'replace') return card;
-  if (lastHash === hash) return before;
-  // Without an earlier import nothing shows which side is newer: the contact wins.
-  return checkCard(lastHash === undefined ? joinCards(before, card) : joinCards(card, before));
-}
-
-/** The photo of the contact with an imported card, by the rules of `merged`. */
-function mergedPhoto(
-  before: string | null,
-  imported: string | null,
-  lastHash: string | undefined,
-  hash: string,
-  onDuplicate: OnImportedDuplicate,
-): string | null {
-  if (onDuplicate === 'replace') return imported;
-  if (lastHash === hash) return before;
-  return lastHash === undefined ? (before ?? imported) : (imported ?? before);
-}
+const isSameCard = (
+  card: ImportedCard,
+  row: ContactRow,
+  { deviceId }: ImportRun,
+  sent: readonly string[],
+): boolean =>
+  deviceId !== '' &&
+  card.externalId === undefined &&
+  isDerivedUid(card.uid) &&
+  isDerivedUid(row.uid) &&
+  sent.length === 1;

@@ -255,12 +255,17 @@ function entryOf(
     const problems = omitted.map((field) => omission(index, card.full_name, field));
     return { index, uid: storedUid(uid, content), externalId, card, hash: whole, photo, problems };
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    const [problem] = error.extras.details ?? [];
-    const code =
-      error.kind === Errors.validationFailed && problem?.field === '' ? problem.code : error.kind.code;
-    return { index, name, error: code, message: problem?.message ?? error.message };
+    return problemOf(index, name, error);
   }
+}
+
+/** Why a card cannot be imported. @throws the error when it is none of the input */
+export function problemOf(index: number, name: string | null, error: unknown): ImportProblemResponse {
+  if (!(error instanceof ApiError)) throw error;
+  const [problem] = error.extras.details ?? [];
+  const code =
+    error.kind === Errors.validationFailed && problem?.field === '' ? problem.code : error.kind.code;
+  return { index, name, error: code, message: problem?.message ?? error.message };
 }
 
 /** The hash of a card with its photo from their hashes. */

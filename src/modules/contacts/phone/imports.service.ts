@@ -119,7 +119,7 @@ export class ImportsService implements OnModuleInit {
       bookId: book.id,
       deviceId: device_id,
       onDuplicate,
-      taken: new Set(),
+      touched: new Map(),
       counts: { total: 0, created: 0, updated: 0, merged: 0, unchanged: 0, skipped: 0, failed: 0 },
       problems: [],
     };
@@ -148,7 +148,7 @@ export class ImportsService implements OnModuleInit {
     if (!batch) return false;
     const photoIds = await this.photos.store(ctx.tenantId, batch.cards);
     // The transaction may be repeated, so `run` is changed after it.
-    const { counts, problems, taken } = await this.db.tx(async (tx) => {
+    const { counts, problems, touched } = await this.db.tx(async (tx) => {
       const count = await this.contacts.lockBook(tx, ctx, run.bookId);
       if (count === undefined || !(await this.imports.save(tx, ctx, { ...run, problems: [] })))
         throw ContactErrors.bookNotFound.with();
@@ -156,17 +156,17 @@ export class ImportsService implements OnModuleInit {
       const capacity = QUOTAS.item.contacts_of_addressbook - count;
       const result = await this.batches.write(tx, ctx, run, batch.cards, photoIds, capacity);
       const omissions = batch.cards.flatMap((card) => card.problems);
-      const failed = [...batch.problems, ...full(result.exceeding)].toSorted((a, b) => a.index - b.index);
+      const failed = [...batch.problems, ...result.failed].toSorted((a, b) => a.index - b.index);
       const written = {
         counts: sum(run.counts, result.outcomes, failed.length),
         problems: [...run.problems, ...failed, ...omissions].slice(0, MAX_PROBLEMS),
       };
       await this.imports.save(tx, ctx, { ...run, ...written });
-      return { ...written, taken: result.taken };
+      return { ...written, touched: result.touched };
     });
     run.counts = counts;
     run.problems = problems;
-    run.taken = taken;
+    for (const [id, contact] of touched) run.touched.set(id, contact);
     return true;
   }
 }
@@ -176,14 +176,6 @@ function sum(before: ImportCounts, outcomes: readonly (keyof ImportCounts)[], fa
   for (const outcome of outcomes) after[outcome] += 1;
   return after;
 }
-
-const full = (cards: readonly ImportedCard[]): ImportProblemResponse[] =>
-  cards.map(({ index, card }) => ({
-    index,
-    name: card.full_name,
-    error: ContactErrors.bookFull.code,
-    message: ContactErrors.bookFull.message,
-  }));
 
 async function* vcardEntries(
   results: AsyncIterable<CardResult>,
