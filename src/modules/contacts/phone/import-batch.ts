@@ -16,7 +16,7 @@ import { ContactsRepository } from '../contacts.repository.js';
 import { FormerContacts } from '../former-contacts.repository.js';
 import type { ImportCounts } from './import.entity.js';
 import type { ImportProblemResponse, OnImportedDuplicate } from './phone.dto.js';
-import { type ImportedCard, isDerivedUid, isSamePerson, problemOf } from './import-cards.js';
+import { type ImportedCard, inSpellingOf, isDerivedUid, isSamePerson, problemOf } from './import-cards.js';
 import { isAsSent, joined, joinedPhoto, ruleOf } from './import-rules.js';
 import { Touched, type TouchedContact } from './import-touched.js';
 import { type ImportItem, ImportsRepository } from './imports.repository.js';
@@ -53,8 +53,8 @@ interface State {
   photoId: string | null;
   /** The places of the outcomes of the cards that changed it. */
   changes: number[];
-  /** The hash of the last one of them. */
-  hash: string;
+  /** The hash of the last one of them; null: there is none. */
+  hash: string | null;
 }
 
 interface Known {
@@ -105,20 +105,21 @@ export class ImportBatch {
     /** The contacts of cards by the id under which the card is recorded. */
     const found = new Map<string, ContactRow>();
     const turns = new Turns();
-    for (const imported of cards) {
+    for (const given of cards) {
       await turns.pause();
-      const { index, card, hash, externalId } = imported;
-      const { same, isOwn, namesakes, formerId } = matches.get(imported) as Match;
+      const { index, externalId } = given;
+      const { same, isOwn, namesakes, formerId } = matches.get(given) as Match;
       const similar = namesakes.filter(({ id }) => !own.has(id) && !touched.of(id).isTaken);
       const row = same ?? similar[0];
-      const photoId = (imported.photo && photoIds.get(imported.photo.hash)) ?? null;
+      const photoId = (given.photo && photoIds.get(given.photo.hash)) ?? null;
       if (!row) {
+        const { card, hash } = given;
         if (inserts.length >= capacity) {
           const { code: error, message } = ContactErrors.bookFull;
           failed.push({ index, name: card.full_name, error, message });
           continue;
         }
-        const uid = uidOfNew(imported, known);
+        const uid = uidOfNew(given, known);
         const contact = contactInsert(card, { externalId, uid, source: 'phone_sync', photoId });
         inserts.push(contact);
         touched.set(contact.id, { isNew: true, isTaken: true });
@@ -132,16 +133,20 @@ export class ImportBatch {
         outcomes.push('skipped');
         continue;
       }
-      const state = states.get(row.id) ?? { row, card: cardOf(row), photoId: row.photo_id, changes: [], hash };
+      const state = states.get(row.id) ?? stateOf(row);
+      const imported = inSpellingOf(given, state.card);
+      const { card, hash } = imported;
       const sentId = formerId ?? row.id;
       const sent = known.hashes.get(sentId) ?? [];
       const isChangedThere = !same && similar.length === 1 && isSameCard(imported, row, run, sent);
       const isSame = same !== undefined || isChangedThere;
+      const isSent = sent.includes(hash) || sent.includes(given.hash);
+      // A changed card of a contact that was merged into this one adds its fields, as that of a namesake.
+      const hasEarlier = sent.length > 0 && isSame && (formerId === undefined || isSent);
       const rule = ruleOf({
-        hash,
-        // A changed card of a contact that was merged into this one adds its fields, as that of a namesake.
-        last: isSame && (formerId === undefined || sent.includes(hash)) ? sent : [],
-        given: touched.of(sentId).hashes,
+        isRepeated: touched.of(sentId).hashes.includes(hash),
+        isKnown: isSent && hasEarlier,
+        hasEarlier,
         isFurther: touched.has(row.id),
         isNew: isNew && isSame,
         isAsSent: isAsSent(row, imported, sent),
@@ -156,6 +161,7 @@ export class ImportBatch {
       const isChanged = differences(state.card, after).length > 0 || photoAfter !== state.photoId;
       touched.set(row.id, isOwn || isChangedThere ? { isTaken: true } : {});
       touched.addHash(sentId, hash);
+      touched.addHash(sentId, given.hash);
       found.set(row.id, row).set(sentId, row);
       if (isChanged) {
         const changes = [...state.changes, outcomes.length];
@@ -229,6 +235,14 @@ export class ImportBatch {
   }
 }
 
+const stateOf = (row: ContactRow): State => ({
+  row,
+  card: cardOf(row),
+  photoId: row.photo_id,
+  changes: [],
+  hash: null,
+});
+
 /** The contacts that the batch changes, by id. The outcomes of cards that changed nothing together become `unchanged`. */
 function updatesOf(states: ReadonlyMap<string, State>, outcomes: Outcome[]): Map<string, ContactUpdate> {
   const updates = new Map<string, ContactUpdate>();
@@ -259,7 +273,7 @@ function itemsOf(
       return [{ contact_id: id, action: 'unchanged', revision, hashes, ...NO_ORIGINAL }];
     }
     // A contact that another one was merged into may be changed by a card of that one alone.
-    const own = [hashes, sent, [states.get(id)!.hash]].find((list) => list.length > 0)!;
+    const own = [hashes, sent, [states.get(id)!.hash!]].find((list) => list.length > 0)!;
     return [
       {
         contact_id: id,

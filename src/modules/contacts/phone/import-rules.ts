@@ -5,11 +5,12 @@ import { cardHash, type ImportedCard } from './import-cards.js';
 
 /** What is known of a card and its contact. */
 interface Situation {
-  hash: string;
-  /** Hashes of the cards of the contact in the last import of the device. Empty: the device did not send it. */
-  last: readonly string[];
-  /** Hashes of the cards of the contact in this import. */
-  given: readonly string[];
+  /** This import had the card before. */
+  isRepeated: boolean;
+  /** The device sent the card in its last import. */
+  isKnown: boolean;
+  /** The device sent a card of the contact in its last import. */
+  hasEarlier: boolean;
   /** This import had another card for the contact. */
   isFurther: boolean;
   /** This import created the contact, and the card is its own. */
@@ -27,14 +28,13 @@ interface Situation {
 type Rule = 'keep' | 'replace' | 'follow' | 'card' | 'contact';
 
 /** How a card changes its contact. A further card of this import never removes what an earlier one has said. */
-export function ruleOf({ hash, last, given, isFurther, isNew, isAsSent: asSent, replaces }: Situation): Rule {
-  if (given.includes(hash)) return 'keep';
-  if (replaces && !isFurther) return 'replace';
-  if (last.includes(hash) && !replaces) return 'keep';
-  // The contact of several cards is not one of them.
-  if (asSent && last.length === 1 && !isFurther) return 'follow';
+export function ruleOf(given: Situation): Rule {
+  if (given.isRepeated) return 'keep';
+  if (given.replaces && !given.isFurther) return 'replace';
+  if (given.isKnown && !given.replaces) return 'keep';
+  if (given.hasEarlier && given.isAsSent && !given.isFurther) return 'follow';
   // Without an earlier card of the device nothing shows which side is newer: the contact wins.
-  return last.length > 0 || isNew ? 'card' : 'contact';
+  return given.hasEarlier || given.isNew ? 'card' : 'contact';
 }
 
 /** The contact with an imported card. @throws ApiError 422 for one that would be too large */
@@ -51,7 +51,7 @@ export function joinedPhoto(rule: Rule, before: string | null, imported: string 
   return rule === 'contact' ? (before ?? imported) : (imported ?? before);
 }
 
-/** True for a contact that is the only card that the device sent for it. */
+/** True for a contact that is the card that the device sent. The contact of several cards is not one of them. */
 export function isAsSent({ card }: ContactRow, { photo }: ImportedCard, sent: readonly string[]): boolean {
   if (sent.length !== 1) return false;
   const content = contentHash(card);
