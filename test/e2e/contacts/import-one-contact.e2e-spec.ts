@@ -161,6 +161,16 @@ describe('several cards of one contact in one import', () => {
     expect(await numbers()).toEqual(['+4741000002']);
   });
 
+  test('beyond 100 cards of one contact, further ones are reported', async () => {
+    const cards = Array.from({ length: 120 }, (_, n) => card('UID:m1', ...MARIT, `TEL:+47410000${n + 10}`));
+    for (const outcome of [{ created: 2, updated: 99 }, { unchanged: 101 }]) {
+      const done = await send(cards.join('') + others(1));
+      expect(done).toMatchObject({ ...outcome, failed: 20 });
+      expect(done.errors[0]).toMatchObject({ index: 100, name: 'Marit Lund', error: 'too_many_cards' });
+    }
+    expect(await numbers()).toHaveLength(100);
+  });
+
   test('cards of contacts that were merged here add their fields to the one that remained', async () => {
     const jo = (...lines: string[]): string => card('UID:m2', 'FN:Jo Berg', ...lines);
     await send(first('UID:m1') + jo('TEL:+4741000005'));

@@ -1,3 +1,18 @@
+import type { ImportCounts } from './import.entity.js';
+import type { ImportProblemResponse, OnImportedDuplicate } from './phone.dto.js';
+
+export interface ImportRun {
+  id: string;
+  bookId: string;
+  deviceId: string;
+  onDuplicate: OnImportedDuplicate;
+  /** By id: the contacts that the written batches have created or found. */
+  touched: Map<string, TouchedContact>;
+  /** Counts of the written batches. */
+  counts: ImportCounts;
+  problems: ImportProblemResponse[];
+}
+
 /** What an import has done with a contact. */
 export interface TouchedContact {
   /** The hashes of its cards, hexadecimal. */
@@ -12,8 +27,8 @@ export interface TouchedContact {
 
 const UNTOUCHED: TouchedContact = { hashes: [], isNew: false, isTaken: false, hasItem: false };
 
-/** Hashes that an item stores. Cards beyond them are joined again in each import, which adds nothing to their contact. */
-const MAX_HASHES = 250;
+/** Hashes of one contact. Further cards of it are reported: each of them costs as much as the whole contact. */
+export const MAX_HASHES = 100;
 
 /** The contacts that an import has created or found. Each batch collects its own, because its transaction may be repeated. */
 export class Touched {
@@ -35,9 +50,17 @@ export class Touched {
     this.added.set(id, { ...this.of(id), ...values });
   }
 
+  /** Whether the contact can get another card. */
+  hasRoom(id: string, hash: string): boolean {
+    const { hashes } = this.of(id);
+    return hashes.length < MAX_HASHES || hashes.includes(hash);
+  }
+
   addHash(id: string, hash: string): void {
     const known = this.of(id);
-    const isKnown = known.hashes.includes(hash) || known.hashes.length >= MAX_HASHES;
-    this.added.set(id, isKnown ? known : { ...known, hashes: [...known.hashes, hash] });
+    this.added.set(
+      id,
+      known.hashes.includes(hash) ? known : { ...known, hashes: [...known.hashes, hash] },
+    );
   }
 }

@@ -17,10 +17,11 @@ import { ContactErrors, CONTACTS, fieldError } from '../contacts.resource.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { phoneCountry } from '../input/contact.dto.js';
 import type { ImportCounts } from './import.entity.js';
-import { ImportBatch, type ImportRun } from './import-batch.js';
+import { ImportBatch } from './import-batch.js';
 import { fromJson, fromVcard, type ImportedCard, type ImportEntry, UidsOfFile } from './import-cards.js';
 import { importResponse } from './import-undo.js';
 import { ImportPhotos } from './import-photos.js';
+import type { ImportRun } from './import-touched.js';
 import { deleteOld, ImportsRepository } from './imports.repository.js';
 import {
   type ImportedEnvelope,
@@ -216,33 +217,23 @@ class ReadAhead<T> {
   }
 }
 
-const idsOf = ({ uid, shared, externalId }: ImportedCard): string[] => [
-  ...new Set([`uid ${uid}`, `uid ${shared?.own ?? uid}`, `external ${externalId ?? uid}`]),
-];
-
-/** Begins a new batch before a card whose uid or external_id the batch already contains, and after many bytes of photos. */
+/** Begins a new batch after a number of cards, and after many bytes of photos. */
 async function* batchesOf(
   entries: AsyncIterable<ImportEntry> | Iterable<ImportEntry>,
 ): AsyncGenerator<Batch> {
   let batch: Batch = { cards: [], problems: [] };
-  let ids = new Set<string>();
   let bytes = 0;
   const uids = new UidsOfFile();
-  for await (const each of entries) {
-    const entry = 'card' in each ? uids.assign(each) : each;
-    const own = 'card' in entry ? idsOf(entry) : [];
-    const isFull = batch.cards.length + batch.problems.length >= BATCH || bytes >= BATCH_PHOTO_BYTES;
-    if (isFull || own.some((id) => ids.has(id))) {
+  for await (const entry of entries) {
+    if (batch.cards.length + batch.problems.length >= BATCH || bytes >= BATCH_PHOTO_BYTES) {
       yield batch;
       batch = { cards: [], problems: [] };
-      ids = new Set();
       bytes = 0;
     }
     if ('card' in entry) {
-      batch.cards.push(entry);
+      batch.cards.push(uids.assign(entry));
       bytes += entry.photo?.image.length ?? 0;
     } else batch.problems.push(entry);
-    for (const id of own) ids.add(id);
   }
   if (batch.cards.length + batch.problems.length > 0) yield batch;
 }
