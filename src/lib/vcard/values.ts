@@ -103,7 +103,12 @@ export function withStoredSpelling(
 }
 
 /** What a position or a link to media says in every version, as a key; undefined for other properties. */
-function meaningOf({ group, name, params: { VALUE: type, ...params }, value }: CardProperty): string | undefined {
+function meaningOf({
+  group,
+  name,
+  params: { VALUE: type, ...params },
+  value,
+}: CardProperty): string | undefined {
   const said = name === 'GEO' ? geoNumbers(geoUri(value) ?? '') : linkOf(name, type?.[0], value);
   const others = Object.entries(params).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return said === undefined ? undefined : JSON.stringify([name, said, group, others]);

@@ -118,7 +118,11 @@ describe('properties of single programs', () => {
       for (const written of [row, folded]) {
         const one = read('3.0', 'NOTE:x', written);
         expect(one.custom).toMatchObject([
-          { name: name.replace('item1.', '').toUpperCase(), params: { 'X-P_Q': ['1'] }, value: 'ina@chat.example' },
+          {
+            name: name.replace('item1.', '').toUpperCase(),
+            params: { 'X-P_Q': ['1'] },
+            value: 'ina@chat.example',
+          },
         ]);
         for (const version of ['3.0', '4.0'] as const)
           expect(readCard(writeCard(one, { version })).custom).toEqual(one.custom);
@@ -134,7 +138,16 @@ describe('properties of single programs', () => {
     expect(read('3.0', 'BDAY:05/05/1984').dates).toMatchObject([{ year: 1984, month: 5, day: 5 }]);
   });
 
-  test.each(['6/7/1984', '31/06/1984', '13/13/1984', '26/06-1984', '1984/6.26', '0000', '1984 or so', '31.06.1984'])('%s is no date', (text) => {
+  test.each([
+    '6/7/1984',
+    '31/06/1984',
+    '13/13/1984',
+    '26/06-1984',
+    '1984/6.26',
+    '0000',
+    '1984 or so',
+    '31.06.1984',
+  ])('%s is no date', (text) => {
     expect(read('3.0', `BDAY:${text}`)).toMatchObject({ dates: [], custom: [{ name: 'BDAY', value: text }] });
   });
 

@@ -57,7 +57,8 @@ export function readAddress(draft: Draft, property: Property): boolean {
 function component(part: string | undefined, name: keyof AddressFields, isOld: boolean): string | null {
   if (!part) return null;
   const texts = isOld ? [part] : splitEscaped(part, ',');
-  if (name !== 'street' && name !== 'extended') return cleanLine(texts.map(lineOf).filter(Boolean).join(', '));
+  if (name !== 'street' && name !== 'extended')
+    return cleanLine(texts.map(lineOf).filter(Boolean).join(', '));
   return cleanText(
     texts
       .map((text) => cleanText(unescapeText(text)))

@@ -155,7 +155,7 @@ const IsInCalendar = (): PropertyDecorator =>
     name: 'isInCalendar',
     validator: {
       validate: (day, args) => {
-        const { year = null, month = null } = args?.object as DateInput;
+        const { year = null, month = null } = (args?.object ?? {}) as Partial<DateInput>;
         return typeof day !== 'number' || checkDate({ year, month, day }) !== undefined;
       },
       defaultMessage: () => '$property must be a day of the month, which a date with a year needs',

@@ -84,7 +84,8 @@ export const Country = (): PropertyDecorator =>
       name: 'isPhoneCountry',
       validator: {
         validate: (value) => typeof value === 'string' && isPhoneCountry(value),
-        defaultMessage: () => '$property must be a country with telephone numbers, of two letters (ISO 3166-1)',
+        defaultMessage: () =>
+          '$property must be a country with telephone numbers, of two letters (ISO 3166-1)',
       },
     }),
   );

@@ -77,7 +77,8 @@ export function matchOf(imported: ImportedCard, known: Known, run: ImportRun): M
   const { uid, shared, externalId, card, hash } = imported;
   for (const each of uidsOf(imported)) {
     const same = known.byUid.get(each);
-    if (same && (each === shared?.own || isOfPerson(imported, () => cardOf(same)))) return { same, isOwn: true, namesakes: [] };
+    if (same && (each === shared?.own || isOfPerson(imported, () => cardOf(same))))
+      return { same, isOwn: true, namesakes: [] };
     const former = same ? undefined : known.byFormerUid.get(each);
     if (former && (each === uid || each === shared?.own))
       return { same: former.row, isOwn: true, namesakes: [], formerId: former.formerId };
@@ -87,9 +88,7 @@ export function matchOf(imported: ImportedCard, known: Known, run: ImportRun): M
   const namesakes = namesakesOf(card, known);
   const sent = ({ id }: ContactRow): readonly string[] => known.hashes.get(id) ?? [];
   const same = namesakes.find((row) => sent(row).includes(hash));
-  return same
-    ? { same, isOwn: isSameCard(imported, same, run, sent(same)), namesakes: [] }
-    : { namesakes };
+  return same ? { same, isOwn: isSameCard(imported, same, run, sent(same)), namesakes: [] } : { namesakes };
 }
 
 /**

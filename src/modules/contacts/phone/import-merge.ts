@@ -12,7 +12,7 @@ import type { ErrorKind } from '../../../platform/http/errors.js';
 import type { ImportCounts } from './import.entity.js';
 import { type ImportedCard, inSpellingOf, problemOf } from './import-cards.js';
 import { externalKey, isSameCard, type Known, madeFor, type Match, uidKey } from './import-matches.js';
-import { isAsSent, joined, joinedPhoto, ruleOf } from './import-rules.js';
+import { isAsSent, joinedCard, joinedPhoto, ruleOf } from './import-rules.js';
 import { type ImportRun, MAX_HASHES, type Touched } from './import-touched.js';
 import type { ImportItem } from './imports.repository.js';
 import type { ImportProblemResponse } from './phone.dto.js';
@@ -80,7 +80,11 @@ export class ImportMerge {
   ) {}
 
   /** @param photoId the stored photo of the card */
-  add(given: ImportedCard, { same, isOwn = false, namesakes, formerId }: Match, photoId: string | null): void {
+  add(
+    given: ImportedCard,
+    { same, isOwn = false, namesakes, formerId }: Match,
+    photoId: string | null,
+  ): void {
     const made = same ? undefined : madeFor(given, this.made);
     if (made) return this.merge(given, photoId, made, { isMatch: true, isOwn: true });
     const similar = namesakes.filter(({ id }) => !this.own.has(id) && !this.touched.of(id).isTaken);
@@ -153,8 +157,7 @@ export class ImportMerge {
   private create(given: ImportedCard, photoId: string | null): void {
     const { card, hash, externalId, shared } = given;
     if (this.count >= this.capacity) return this.reject(given, ContactErrors.bookFull);
-    const hasStated =
-      shared && (this.known.byUid.has(shared.stated) || this.made.has(uidKey(shared.stated)));
+    const hasStated = shared && (this.known.byUid.has(shared.stated) || this.made.has(uidKey(shared.stated)));
     // Another person may have the uid that the card states.
     const uid = hasStated ? shared.own : given.uid;
     const id = uuidv7();
@@ -194,7 +197,7 @@ export class ImportMerge {
     });
     let after: ContactCard;
     try {
-      after = joined(rule, state.card, card);
+      after = joinedCard(rule, state.card, card);
     } catch (error) {
       this.failed.push(problemOf(given.index, card.full_name, error));
       return;
@@ -215,7 +218,10 @@ export class ImportMerge {
     this.outcomes.push(!isChanged ? 'unchanged' : isMatch ? 'updated' : 'merged');
   }
 
-  private reject({ index, card }: ImportedCard, { code: error, message }: Pick<ErrorKind, 'code' | 'message'>): void {
+  private reject(
+    { index, card }: ImportedCard,
+    { code: error, message }: Pick<ErrorKind, 'code' | 'message'>,
+  ): void {
     this.failed.push({ index, name: card.full_name, error, message });
   }
 

@@ -38,7 +38,7 @@ export function ruleOf(given: Situation): Rule {
 }
 
 /** The contact with an imported card. @throws ApiError 422 for one that would be too large */
-export function joined(rule: Rule, before: ContactCard, card: ContactCard): ContactCard {
+export function joinedCard(rule: Rule, before: ContactCard, card: ContactCard): ContactCard {
   if (rule === 'keep') return before;
   if (rule === 'replace' || rule === 'follow') return card;
   return checkCard(rule === 'card' ? joinCards(card, before) : joinCards(before, card));

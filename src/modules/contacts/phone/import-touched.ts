@@ -58,9 +58,6 @@ export class Touched {
 
   addHash(id: string, hash: string): void {
     const known = this.of(id);
-    this.added.set(
-      id,
-      known.hashes.includes(hash) ? known : { ...known, hashes: [...known.hashes, hash] },
-    );
+    this.added.set(id, known.hashes.includes(hash) ? known : { ...known, hashes: [...known.hashes, hash] });
   }
 }
