@@ -8,7 +8,7 @@ RUN npm ci --omit=dev --no-audit --no-fund
 COPY nest-cli.json tsconfig.json tsconfig.build.json ./
 COPY bin ./bin
 COPY src ./src
-RUN node node_modules/@nestjs/cli/bin/nest.js build
+RUN node bin/build.mjs
 
 # The packages that the application needs at run time. The database is another container and the base image contains Node, so
 # the embedded ones are removed.

@@ -3,11 +3,11 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import { AppModule } from './app.module.js';
-import { createApp } from './app.setup.js';
+import { createApp, type ServedApp } from './app.setup.js';
 import { API_PREFIX, type Config } from './config/config.js';
 import { EXAMPLE_PATH, hasExample } from './docs/serve-example.js';
 import { DEMO_PASSWORD, DEMO_TENANT, DEMO_USERS } from './demo/demo-client.js';
-import { createDemoWorkspace, demoToken } from './demo/demo-workspace.js';
+import { createDemoWorkspace, demoToken, isDemoMissing } from './demo/demo-workspace.js';
 import { CellAdministration } from './platform/cells/cell-administration.js';
 import { CELL_URLS } from './platform/cells/cells.js';
 import { Db } from './platform/database/db.js';
@@ -56,7 +56,7 @@ export async function migrateCells(
   databaseUrl: string,
 ): Promise<Record<string, string[] | Error>> {
   if (!(await hasCells(config, databaseUrl))) return {};
-  return withModules(config, databaseUrl, 'silent', (app) => app.get(CellAdministration).migrate());
+  return withModules(config, databaseUrl, (app) => app.get(CellAdministration).migrate());
 }
 
 /** Brings the database into the state that serving needs. An unavailable cell affects its own workspaces only. */
@@ -122,9 +122,12 @@ async function withoutModules<T>(
   return withDataSource(createDataSource(config, databaseUrl, { entities: [], migrations: [] }), work);
 }
 
-/** Creates the demo workspace if it is enabled and missing or incomplete, through an application of its own on the loopback address. */
-export async function prepareDemo(config: Config, databaseUrl: string): Promise<void> {
-  if (!config.demo) return;
+/**
+ * Creates the demo workspace if it is enabled and missing or incomplete, through an application of its own on the loopback address.
+ * @param served an application of the same database
+ */
+export async function prepareDemo(config: Config, databaseUrl: string, served: ServedApp): Promise<void> {
+  if (!config.demo || !(await isDemoMissing(served.nest))) return;
   const unlimited = config.with({ API_REQUESTS_PER_MINUTE: 0 });
   const app = await createApp(unlimited, databaseUrl);
   try {
@@ -135,12 +138,12 @@ export async function prepareDemo(config: Config, databaseUrl: string): Promise<
   }
 }
 
-/** Information for the operator once the service responds. */
-export async function banner(config: Config, databaseUrl: string): Promise<string> {
+/** Information for the operator once the service responds. @param served the application that responds */
+export async function banner(config: Config, served: ServedApp): Promise<string> {
   const base = `${config.publicUrl}/${API_PREFIX}`;
   const lines = ['', `  Workspace API    ${base}`, `  Swagger UI       ${base}/docs`];
   if (config.demo) {
-    const token = await withModules(config, databaseUrl, 'error', demoToken);
+    const token = await demoToken(served.nest);
     const users = DEMO_USERS.map((user) => `${user.email} (${user.role})`);
     lines.push(
       `  Demo workspace   ${DEMO_TENANT.slug}: ${users.join(', ')}`,
@@ -156,14 +159,13 @@ export async function banner(config: Config, databaseUrl: string): Promise<strin
   return `${lines.join('\n')}\n`;
 }
 
-/** Runs `work` with the modules of the application on a migrated database, without an HTTP server. @param level of the log */
+/** Runs `work` with the modules of the application on a migrated database, without an HTTP server and without a log. */
 export async function withModules<T>(
   config: Config,
   url: string,
-  level: 'silent' | 'error',
   work: (app: INestApplicationContext) => Promise<T>,
 ): Promise<T> {
-  const logger = new PinoLoggerService(createLogger(config.LOG_LEVEL === 'silent' ? 'silent' : level));
+  const logger = new PinoLoggerService(createLogger('silent'));
   const app = await NestFactory.createApplicationContext(AppModule.forRoot(config, url), {
     logger,
     abortOnError: false,

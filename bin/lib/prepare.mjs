@@ -7,6 +7,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withLock } from './lock.mjs';
+import { BUNDLE, PROGRAMS, writePrograms } from './programs.mjs';
 import { FORWARDED } from './run.mjs';
 
 /** The directory of the clone. */
@@ -60,7 +61,7 @@ export async function ensureInstalled(packages) {
 }
 
 /**
- * Compiles src into dist when anything in it changed since the last build. In a clone with only the packages of a start, swc
+ * Compiles src into dist and bundles the programs when anything in it changed since the last build. In a clone with only the packages of a start, swc
  * compiles: it takes a tenth of the time of the TypeScript compiler and checks no types. Both outputs behave alike, and only that of the TypeScript compiler has what
  * openapi.json is made of. Tests and the container image use it.
  */
@@ -72,10 +73,20 @@ async function ensureBuilt(packages) {
     if (isBuiltBy(compiler, readStamp(DIST), files)) return;
     print('Building ...');
     await withStamp(DIST, files, async (stamp) => {
-      if (compiler === SWC && (await compileBySwc(DIST, stamp, files)) !== undefined) return SWC;
-      await compileByTsc(stamp, files);
-      return TSC;
+      if (compiler === SWC && (await compileBySwc(DIST, stamp, files)) !== undefined) {
+        await bundle();
+        return SWC;
+      }
+      return compileByTsc(stamp, files);
     });
+  });
+}
+
+/** Compiles src into dist by the TypeScript compiler, and bundles the programs, in any case. */
+export async function build() {
+  await withLock(ROOT, async () => {
+    const files = sourceFiles();
+    await withStamp(DIST, files, (stamp) => compileByTsc(stamp, files));
   });
 }
 
@@ -83,13 +94,14 @@ async function ensureBuilt(packages) {
 const isBuiltBy = (compiler, stamp, files) =>
   stamp !== undefined && (stamp.compiler === TSC || compiler === SWC) && sameFiles(stamp.files, files);
 
-/** Compiles src into a directory for development, by swc. @returns what the compiler has printed @throws PrepareError */
+/** Compiles src into a directory for development, by swc and without a bundle. @returns what the compiler has printed @throws PrepareError */
 export async function buildForDevelopment(out) {
   const files = sourceFiles();
   let printed;
   await withStamp(out, files, async (stamp) => {
     printed = await compileBySwc(out, stamp, files);
     if (printed === undefined) throw new PrepareError('npm has not installed swc for this machine.');
+    writePrograms(out);
     return SWC;
   });
   return printed.trimEnd();
@@ -129,6 +141,7 @@ async function compileBySwc(out, stamp, files) {
 const isKnownTo = (compiler, stamp, files) =>
   stamp?.compiler === compiler && sameFiles(settingsOf(stamp.files), settingsOf(files));
 
+/** @returns the name of the compiler */
 async function compileByTsc(stamp, files) {
   // The compiler detects changed sources, but not changed settings, nor the output of swc.
   if (!isKnownTo(TSC, stamp, files)) rmSync(path.join(DIST, INCREMENTAL), { force: true });
@@ -136,6 +149,13 @@ async function compileByTsc(stamp, files) {
     [projectNode(), path.join(MODULES, '@nestjs', 'cli', 'bin', 'nest.js'), 'build'],
     process.env,
   );
+  await bundle();
+  return TSC;
+}
+
+/** Bundles the programs from the modules in dist. */
+async function bundle() {
+  await quietly([projectNode(), path.join(ROOT, 'bin', 'lib', 'bundle.mjs'), DIST], process.env);
 }
 
 /** False on the Node of the machine if it is too old for the sources of the project. */
@@ -154,7 +174,7 @@ export function projectNode() {
 
 /**
  * The environment of programs that start often, with a cache of compiled modules. Not for the server: Node keeps the whole
- * cache in memory, 24 MB, for 0.3 s less of processor time at the start.
+ * cache in memory, 12 MB, for 0.4 s less of processor time at the start.
  */
 export function programEnv() {
   return { NODE_COMPILE_CACHE: path.join(MODULES, '.cache', 'workspace-compiled'), ...process.env };
@@ -260,7 +280,13 @@ function sourceFiles() {
   for (const name of readdirSync(ROOT)) {
     if (/^(?:tsconfig.*|nest-cli|package-lock)\.json$/.test(name)) record(files, path.join(ROOT, name));
   }
-  for (const name of ['swagger-plugin.mjs', 'swc-compiler.mjs'])
+  for (const name of [
+    'bundle.mjs',
+    'bundle-maps.mjs',
+    'programs.mjs',
+    'swagger-plugin.mjs',
+    'swc-compiler.mjs',
+  ])
     record(files, path.join(ROOT, 'bin', 'lib', name));
   return files;
 }
@@ -277,7 +303,9 @@ function removeOrphans(out) {
   for (const entry of readdirSync(out, { recursive: true, withFileTypes: true })) {
     const file = path.join(entry.parentPath ?? entry.path, entry.name);
     if (!entry.isFile() || (path.dirname(file) === out && entry.name.startsWith('.'))) continue;
-    const asset = path.join(ROOT, 'src', path.relative(out, file));
+    const name = path.relative(out, file);
+    if (name in PROGRAMS || name.startsWith(`${BUNDLE}${path.sep}`)) continue;
+    const asset = path.join(ROOT, 'src', name);
     if (!existsSync(asset) && !existsSync(asset.replace(/(?:\.js|\.js\.map|\.d\.ts)$/, '.ts'))) rmSync(file);
   }
 }

@@ -53,7 +53,7 @@ export async function withApp<T>(
 ): Promise<T> {
   return withDatabase(config, async (url) => {
     await migrateDatabase(config, url);
-    return withModules(config, url, 'silent', (app) => work(app, url));
+    return withModules(config, url, (app) => work(app, url));
   });
 }
 

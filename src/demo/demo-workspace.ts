@@ -46,6 +46,10 @@ const UNFINISHED = { ...DEMO_TENANT, slug: 'demo (unfinished)', users: [...DEMO_
 /** Tables of files, which the collector removes, and of accounts, which another mail service keeps. */
 const KEPT = ['blobs', 'file_usage', 'user_file_usage', 'mail_accounts'];
 
+/** Whether there is no complete demo workspace. */
+export const isDemoMissing = async (app: INestApplicationContext): Promise<boolean> =>
+  (await app.get(TenantsApi).idBySlug(DEMO_TENANT.slug)) === null;
+
 /**
  * Creates the demo workspace unless it exists: users, and content for each of them. The content is created through the HTTP API,
  * so that all rules for clients apply to it. A workspace whose creation was interrupted is created again: its users have no passwords
@@ -54,12 +58,11 @@ const KEPT = ['blobs', 'file_usage', 'user_file_usage', 'mail_accounts'];
  * @param options.mail whether to send mail, which only the embedded mail service delivers to these addresses
  */
 export async function createDemoWorkspace(app: INestApplication, { mail }: { mail: boolean }): Promise<void> {
-  const isMissing = async () => (await app.get(TenantsApi).idBySlug(DEMO_TENANT.slug)) === null;
-  if (!(await isMissing())) return;
+  if (!(await isDemoMissing(app))) return;
   const session = await openSession(app.get(Db).main, 'demo workspace');
   try {
     await session.query('SELECT pg_advisory_lock($1)', [LOCK]);
-    if (await isMissing()) await createOrRepeat(app, mail);
+    if (await isDemoMissing(app)) await createOrRepeat(app, mail);
   } finally {
     await session.end();
   }

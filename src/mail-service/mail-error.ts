@@ -83,6 +83,11 @@ export const mailErrors = {
   messageTooLarge: domain(400, 'The message is larger than this server stores', 'MessageTooLarge'),
   messageUnreadable: domain(400, 'The message is too complex to be stored', 'MessageTooComplex'),
   emptyMessage: domain(400, 'Empty message provided', 'EmptyMessage'),
+  /** WildDuck stores what is left of the content. */
+  notBase64: () =>
+    mailErrors.invalid('"content" of an attachment is not base64', {
+      attachments: '"content" is not base64',
+    }),
   /** WildDuck responds with status 200 to this failure. */
   unknownEncoding: (encoding: string) =>
     new MailError(200, { error: `Unknown encoding: ${encoding}`, code: 'ERR_UNKNOWN_ENCODING' }),

@@ -25,11 +25,11 @@ export type LoadApplication = () => Promise<Application>;
 export interface Application {
   /** Prepares the database once before serving: migrations. */
   prepare(config: Config, databaseUrl: string): Promise<void>;
-  /** Creates the demo workspace if it is enabled and missing or incomplete. */
-  prepareDemo(config: Config, databaseUrl: string): Promise<void>;
   createApp(config: Config, databaseUrl: string): Promise<Server>;
-  /** The banner for the operator when the application serves. */
-  banner(config: Config, databaseUrl: string): Promise<string>;
+  /** Creates the demo workspace if it is enabled and missing or incomplete. @param server of the same database */
+  prepareDemo(config: Config, databaseUrl: string, server: Server): Promise<void>;
+  /** The banner for the operator when the server serves. */
+  banner(config: Config, server: Server): Promise<string>;
 }
 
 /** Time for requests in flight at shutdown. */
@@ -47,6 +47,7 @@ export interface Serving {
 export class ServingProcess {
   private application: Promise<Application> | undefined;
   private isFirst = false;
+  private server: Server | undefined;
 
   constructor(
     private readonly load: LoadApplication,
@@ -64,7 +65,7 @@ export class ServingProcess {
     return application;
   }
 
-  /** Brings the database into the state that serving needs. `create` then makes the demo workspace. */
+  /** Brings the database into the state that serving needs. `create` also makes the demo workspace then. */
   async prepare(): Promise<void> {
     const application = await this.loadApplication();
     await application.prepare(this.config, this.databaseUrl);
@@ -77,20 +78,22 @@ export class ServingProcess {
     const { shutdown, databaseUrl } = this;
     const application = await this.loadApplication();
     const config = mail ? this.config.withMailService(mail) : this.config;
-    if (this.isFirst) await application.prepareDemo(config, databaseUrl);
-    shutdown.checkpoint();
     const telemetry = await startTelemetry(config, this.log, 'api');
     if (telemetry) shutdown.onEnd(() => telemetry.stop(), { skippable: true });
     const server = await application.createApp(config, databaseUrl);
     shutdown.onEnd(() => server.drain(DRAIN_MS), { skippable: true });
     telemetry?.exportMetrics(server.metrics);
     shutdown.checkpoint();
+    if (this.isFirst) await application.prepareDemo(config, databaseUrl, server);
+    shutdown.checkpoint();
+    this.server = server;
     collectStartupGarbage();
     return server;
   }
 
   /** The banner for the operator; undefined in a process that did not prepare the database. */
   async banner(): Promise<string | undefined> {
-    return this.isFirst ? (await this.loadApplication()).banner(this.config, this.databaseUrl) : undefined;
+    if (!this.isFirst || !this.server) return undefined;
+    return (await this.loadApplication()).banner(this.config, this.server);
   }
 }

@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
 import { MAIL_SCHEMA } from '../../src/mail-service/mail-service.schema.js';
+import { hashOf, readToken } from '../../src/platform/secrets/secret-box.js';
 import { TestApp, type TestUser } from '../support/app.ts';
 import { ok, published } from '../support/domains/forms.ts';
+import { GuestBrowser } from '../support/domains/guests.ts';
 import { mailboxesOf, type MailClient, TestMailService } from '../support/mail/mail-service.ts';
 import type { Release } from '../support/release/release.ts';
 
@@ -267,6 +269,126 @@ describe('a process of release 0.1.0 on the schema of this version', () => {
     expect(await run('presence.beat', [...columns, 75])).toEqual({ id });
     await run('presence.leave', [...columns, -1]);
     expect(await run('presence.sweep', [1_000, 75])).toMatchObject({ ...key, status: 'offline' });
+  });
+
+  describe('guests', () => {
+    let ann: TestUser;
+    let call: string;
+    let room: string;
+
+    beforeEach(async () => {
+      [ann] = await app.tenant(`guests-${randomUUID()}`, 'ann');
+      room = ok(await ann.api.post('/chat/rooms', { type: 'group', name: 'Room' }), 201).room.id;
+      call = randomUUID();
+      await app.sql(
+        `INSERT INTO calls (tenant_id, id, room_id, title, kind, state, host_id, max_viewers, started_at)
+         VALUES ($1, $2, $3, 'Review', 'livestream', 'live', $4, 1, now())`,
+        [ann.tenantId, call, room, ann.id],
+      );
+    });
+
+    /** Workspace and hash of the token of a new link, and the token. */
+    const newLink = async (fields: object) => {
+      const body = { call_id: call, kind: 'link', ...fields };
+      const { token } = ok(await ann.api.post('/call/external_invites', body), 201).invites[0];
+      return { token, key: [ann.tenantId, readToken(token).hash] };
+    };
+
+    /** A new guest as the release sends one; `guestToken` and `session` are the texts of its tokens. */
+    const newGuest = (fields: object = {}) => {
+      const [guestToken, session] = [randomUUID(), randomUUID()];
+      const hashes = { token: hashOf(guestToken).toString('hex'), session: hashOf(session).toString('hex') };
+      const none = { email: null, codes: null, address: '00', user_agent: null };
+      return {
+        guestToken,
+        session,
+        input: { id: randomUUID(), name: 'Gina', ...none, ...hashes, ...fields },
+      };
+    };
+
+    const result = async (statement: string, values: unknown[]) => (await run(statement, values)).result;
+
+    test('have one session in processes of both versions', async () => {
+      const { token, key } = await newLink({ require_approval: false });
+      const { input, ...tokens } = newGuest();
+      const session = [...key, hashOf(tokens.session)];
+      const claimed = await result('guests.claim', [...key, input, 900, true]);
+      expect(claimed).toMatchObject({ outcome: 'ok', id: input.id, state: 'admitted', is_new: false });
+      const entered = { outcome: 'ok', state: 'in_session', call_id: call };
+      expect(await result('guests.enter', session)).toMatchObject(entered);
+      const written = { outcome: 'ok', room_id: room, after_seq: 0 };
+      expect(await result('guests.chat', [...session, 5, 8])).toMatchObject(written);
+      expect((await result('guests.chat', [...session, 5, 8])).outcome).toBe('quota');
+      const seen = { guest_id: input.id, guest_state: 'in_session', chat_rejection: null };
+      expect(await run('guests.view', session)).toMatchObject(seen);
+
+      const browser = Object.assign(new GuestBrowser(app.anonymous, token), tokens);
+      expect(ok(await browser.get('status')).guest).toMatchObject({ id: input.id, state: 'in_session' });
+      ok(await browser.renew());
+      const next = newGuest();
+      const hashes = [hashOf(next.guestToken), hashOf(next.session), 900];
+      expect((await result('guests.rotate', [...key, hashOf(tokens.guestToken), ...hashes])).outcome).toBe(
+        'reused',
+      );
+      expect((await browser.post('session/leave')).status).toBe(200);
+      const unknown = hashOf(browser.guestToken);
+      expect((await result('guests.rotate', [...key, unknown, ...hashes])).outcome).toBe('invalid');
+    });
+
+    test('prove an address', async () => {
+      const { key } = await newLink({ require_approval: false, require_otp: true });
+      const [email, code] = ['gina@partner.example', randomBytes(32)];
+      const request = [...key, 'join', email, code, Buffer.from('network'), true, 200];
+      const sent = { outcome: 'ok', fits: true, title: 'Review' };
+      for (let n = 0; n < 3; n += 1) expect(await result('guests.request_code', request)).toMatchObject(sent);
+      expect((await result('guests.request_code', request)).outcome).toBe('limited');
+      const claim = (codes: string[]) => {
+        const { session, input } = newGuest({ email, codes });
+        return { session, claimed: result('guests.claim', [...key, input, 900, true]) };
+      };
+      expect(await claim(['00']).claimed).toMatchObject({ outcome: 'otp_invalid', attempts_left: 4 });
+      const { session, claimed } = claim([code.toString('hex')]);
+      expect(await claimed).toMatchObject({ outcome: 'ok', state: 'admitted' });
+      const left = await result('guests.leave', [...key, hashOf(session)]);
+      expect(left).toMatchObject({ outcome: 'ok', before: 'admitted', role: 'guest' });
+      expect((await result('guests.enter', [...key, hashOf(session)])).outcome).toBe('no_session');
+    });
+
+    test('wait for a decision', async () => {
+      const { key } = await newLink({});
+      const { session, input } = newGuest();
+      const claimed = await result('guests.claim', [...key, input, 900, true]);
+      expect(claimed).toMatchObject({ outcome: 'ok', state: 'waiting', is_new: true });
+      const idle = `UPDATE guests SET active_at = now() - interval '11 minutes' WHERE tenant_id = $1 AND id = $2`;
+      await app.sql(idle, [ann.tenantId, input.id]);
+      const timedOut = { tenant_id: ann.tenantId, id: input.id, was_waiting: true };
+      expect(await run('guests.time_out', [1_000])).toEqual(timedOut);
+      const entered = await result('guests.enter', [...key, hashOf(session)]);
+      expect(entered).toMatchObject({ outcome: 'waiting', is_new: true });
+      const review = async (admits: boolean) =>
+        (await run('approvals.review', [ann.tenantId, ann.id, false, input.id, admits, '', false])).outcome;
+      expect([await review(true), await review(true), await review(false)]).toEqual([
+        'ok',
+        'unchanged',
+        'already_reviewed',
+      ]);
+    });
+
+    test('watch a livestream', async () => {
+      const { key } = await newLink({ role: 'viewer' });
+      const join = (session: Buffer | null, input: object) =>
+        result('guests.join_viewer', [...key, session, input, 3_600]);
+      const { session, input } = newGuest();
+      expect(await join(null, input)).toMatchObject({ outcome: 'ok', is_new: true, id: input.id });
+      expect(await join(hashOf(session), newGuest().input)).toMatchObject({ outcome: 'ok', is_new: false });
+      expect((await join(null, newGuest().input)).outcome).toBe('full');
+      const [email, code] = ['gina@partner.example', randomBytes(32)];
+      const request = [...key, 'livestream', email, code, Buffer.from('network'), true, 200];
+      expect((await result('guests.request_code', request)).outcome).toBe('ok');
+      const viewer = newGuest({ email, codes: [code.toString('hex')] });
+      const verified = await result('guests.verify_viewer', [...key, viewer.input, 3_600, true]);
+      expect(verified).toMatchObject({ outcome: 'ok', id: viewer.input.id, state: 'admitted' });
+    });
   });
 
   describe('mail', () => {

@@ -43,7 +43,7 @@ async function earlierVersion(): Promise<string> {
   );
   if (lock === own) symlinkSync(path.join(ROOT, 'node_modules'), path.join(directory, 'node_modules'));
   else execFileSync('npm', ['ci', '--silent'], { cwd: directory, stdio: 'inherit' });
-  execFileSync(path.join(directory, 'node_modules', '.bin', 'nest'), ['build'], { cwd: directory });
+  execFileSync('npm', ['run', '--silent', 'build'], { cwd: directory });
   return directory;
 }
 

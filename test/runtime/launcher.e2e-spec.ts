@@ -39,6 +39,14 @@ const CLONED = [
   'tsconfig.build.json',
   'tsconfig.json',
 ];
+/** The sources of programs, and those that a server loads at its start. */
+const BUNDLED = [
+  'app.prepare.ts',
+  'app.setup.ts',
+  'cli/workspace.ts',
+  'mail-service/service-process.ts',
+  'server.ts',
+];
 /** In node_modules: for which commands packages are installed. */
 const INSTALLED = '.workspace-lock-hash';
 
@@ -96,8 +104,12 @@ function cloneInstalled({ missing = '' } = {}): string {
 
 describe('the build of a start', () => {
   const write = (clone: string, text: string, time: number): void => {
-    mkdirSync(path.join(clone, 'src'), { recursive: true });
-    const file = path.join(clone, 'src', 'one.ts');
+    const src = path.join(clone, 'src');
+    for (const name of BUNDLED) {
+      mkdirSync(path.dirname(path.join(src, name)), { recursive: true });
+      writeFileSync(path.join(src, name), 'console.log("a program");');
+    }
+    const file = path.join(src, 'one.ts');
     writeFileSync(file, text);
     utimesSync(file, time, time);
   };
@@ -120,11 +132,42 @@ describe('the build of a start', () => {
       () => rmSync(path.join(clone, 'dist', '.workspace-build.json')),
       () => appendFileSync(path.join(clone, 'tsconfig.json'), '\n'),
       () => appendFileSync(path.join(clone, 'bin', 'lib', 'swc-compiler.mjs'), '\n'),
+      () => appendFileSync(path.join(clone, 'bin', 'lib', 'bundle.mjs'), '\n'),
     ]) {
       writeFileSync(output, 'truncated');
       change();
       expect(build(clone)).toContain('one = 22;');
     }
+  });
+
+  const programOf = (clone: string): string =>
+    execFileSync(process.execPath, [path.join(clone, 'dist', 'main.js')], { encoding: 'utf8' });
+  const bundlesOf = (clone: string): string[] =>
+    readdirSync(path.join(clone, 'dist', 'bundle')).filter(
+      (name) => name.startsWith('server-') && name.endsWith('.js'),
+    );
+
+  it('keeps the bundle before, from which a server may still load chunks, and no older one', () => {
+    const clone = cloneInstalled();
+    write(clone, 'export const one = 1;', 2_000);
+    for (const [version, bundles] of [
+      [1, 1],
+      [2, 2],
+      [3, 2],
+    ] as const) {
+      writeFileSync(path.join(clone, 'src', 'server.ts'), `console.log("version ${version}");`);
+      build(clone);
+      expect(programOf(clone)).toBe(`version ${version}\n`);
+      expect(bundlesOf(clone)).toHaveLength(bundles);
+    }
+  });
+
+  it('runs the modules on a machine for which the bundler has no binary', () => {
+    const clone = cloneInstalled({ missing: 'rolldown' });
+    write(clone, 'export const one = 1;', 2_000);
+    build(clone);
+    expect(programOf(clone)).toBe('a program\n');
+    expect(readdirSync(path.join(clone, 'dist'))).not.toContain('bundle');
   });
 
   it('is that of the TypeScript compiler on a machine for which swc has no binary', () => {

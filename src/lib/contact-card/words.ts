@@ -1,4 +1,4 @@
-import { fold } from '../search-text/index.js';
+import { fold, foldedWords, nameWords } from '../search-text/index.js';
 import type { ContactCard, ContactPhone } from './card.js';
 import { nationalNumber } from './phone-numbers.js';
 import { asciiDigits, cutText, mailAddress, telLink } from '../text/index.js';
@@ -14,17 +14,16 @@ const MAX_LENGTH = 64;
 /** Characters of an address that is a key. */
 const MAX_ADDRESS = 320;
 const MAX_TERMS = 6;
+/** No word begins with it. */
+const IN_NO_WORD = '@';
 
-const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/u;
 /** Scripts without spaces between words, and Hangul, where a part of a name is a usual query. */
 const SPACELESS =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 
-const wordsOf = (text: string): string[] =>
-  fold(text)
-    .split(SEPARATORS)
-    .filter(Boolean)
-    .map((word) => cutText(word, MAX_LENGTH));
+const wordsOf = (text: string): string[] => nameWords(text).map(shortened);
+
+const shortened = (word: string): string => cutText(word, MAX_LENGTH);
 
 /** The word and, in scripts without spaces, its suffixes, so that a prefix search finds each part. */
 function withSuffixes(word: string): string[] {
@@ -71,7 +70,7 @@ export const categoryKey = (category: string): string => `#${cutText(fold(catego
 
 /** The key of a name; null for a name without words. Names with the same words in another order are equal. */
 function nameKey(name: string | null): string | null {
-  const words = wordsOf(name ?? '');
+  const words = foldedWords(name ?? '').map(shortened);
   return words.length === 0 ? null : `=${cutText(words.toSorted().join(' '), MAX_ADDRESS)}`;
 }
 
@@ -129,20 +128,20 @@ export function prefixRange(terms: readonly string[]): [from: string, to: string
 }
 
 /**
- * Terms of a query: each is a prefix of a word of the contacts that match.
- * @returns at most MAX_TERMS; empty for a query without letters and digits
+ * Terms of a query: each is a prefix of a word of the contacts that match. Those of a query of signs are a prefix of none.
+ * @returns at most MAX_TERMS; empty for a blank query
  */
 export function queryTerms(query: string): string[] {
-  const folded = fold(query.trim());
   const number = asciiDigits(telLink(query)?.number ?? query);
   if (/^[+\d\s().\-/]+$/.test(number)) {
     const digits = digitsOf(number.trim().replace(/^00/, ''));
-    return digits === '' ? [] : [cutText(digits, MAX_LENGTH)];
+    if (digits !== '') return [cutText(digits, MAX_LENGTH)];
   }
-  const terms = folded
+  const terms = fold(query.trim())
     .split(/\s+/)
-    .flatMap((word) => (/^[^@]+@/.test(word) ? [cutText(word, MAX_ADDRESS)] : word.split(SEPARATORS)))
-    .filter(Boolean)
-    .map((word) => (word.includes('@') ? word : cutText(word, MAX_LENGTH)));
+    .flatMap((word) =>
+      /^[^@]+@/.test(word) ? [cutText(word, MAX_ADDRESS)] : foldedWords(word).map(shortened),
+    );
+  if (terms.length === 0 && query.trim() !== '') return [IN_NO_WORD];
   return [...new Set(terms)].slice(0, MAX_TERMS);
 }

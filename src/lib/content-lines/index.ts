@@ -10,7 +10,7 @@ const inEightBits = (pairs: string): string =>
   pairs.replace(PAIRS, (byte) => String.fromCharCode(byte.charCodeAt(0) | 0x80));
 
 // oxlint-disable-next-line no-control-regex -- exactly the characters in question
-const SHIFT_OUT = /\x0E([^\x0F\r\n]*)\x0F?|\x0F/g;
+const SHIFT_OUT = /\x0E([^\x0E\x0F\r\n]*)\x0F?|\x0F/g;
 
 /** Charsets of seven bits whose texts shift between ASCII and pairs. A shift ends with its line. TextDecoder does not know them. */
 const SEVEN_BITS: readonly { names: RegExp; eightBits: string; shift: (bytes: string) => string }[] = [
@@ -22,12 +22,12 @@ const SEVEN_BITS: readonly { names: RegExp; eightBits: string; shift: (bytes: st
       bytes.replaceAll('\x1B$)C', '').replace(SHIFT_OUT, (_, pairs = '') => inEightBits(pairs)),
   },
   {
-    // RFC 1843. A tilde may be the second byte of a pair, and never the first one.
+    // RFC 1843. A tilde may be the second byte of a pair, and never the first one. The space of a fold may be between two pairs.
     names: /^\s*hz(?:-gb-?2312)?\s*$/i,
     eightBits: 'gb2312',
     shift: (bytes) =>
       bytes.replace(
-        /~(?:(~)|\r?\n|\{((?:[^~\r\n][^\r\n])*)(?:~\})?)/g,
+        /~(?:(~)|\r?\n|\{((?:[\t ]|[^~\t\r\n ][^\r\n])*)(?:~\})?)/g,
         (_, tilde = '', pairs = '') => tilde + inEightBits(pairs),
       ),
   },
@@ -124,11 +124,28 @@ export function charsetOf(contentType: string | undefined): string | undefined {
 export const isWestern = (contentType: string | undefined): boolean =>
   decoderFor(namedIn(contentType) ?? 'utf-8')?.encoding === 'windows-1252';
 
-/** Whether a text begins with a byte order mark, which states its charset more reliably than its sender does. */
-export const hasByteOrderMark = (bytes: Uint8Array): boolean =>
-  (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) ||
-  (bytes[0] === 0xff && bytes[1] === 0xfe) ||
-  (bytes[0] === 0xfe && bytes[1] === 0xff);
+/** Bytes of the longest byte order mark. */
+export const MARK_BYTES = 3;
+
+/** The charsets that byte order marks state. */
+const MARKS = [
+  ['utf-8', [0xef, 0xbb, 0xbf]],
+  ['utf-16le', [0xff, 0xfe]],
+  ['utf-16be', [0xfe, 0xff]],
+] as const;
+
+/** A byte order mark, which states the charset of a text more reliably than its sender does. */
+export interface ByteOrderMark {
+  charset: (typeof MARKS)[number][0];
+  /** Its bytes. */
+  length: number;
+}
+
+/** The byte order mark at the start of a text; null for a text without one. */
+export function byteOrderMarkOf(start: Uint8Array): ByteOrderMark | null {
+  const found = MARKS.find(([, mark]) => mark.every((byte, at) => start[at] === byte));
+  return found ? { charset: found[0], length: found[1].length } : null;
+}
 
 function decoderFor(charset: string): TextDecoder | undefined {
   try {

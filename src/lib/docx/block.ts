@@ -28,7 +28,7 @@ const QUOTE_STEP = 360;
 const MAX_INDENT = 5_400;
 
 /** Elements that separate paragraphs. */
-export const BLOCKS = new Set(
+const BLOCKS = new Set(
   'p div center li h1 h2 h3 h4 h5 h6 blockquote pre details summary dl dt dd figure figcaption section article header footer nav aside main address'.split(
     ' ',
   ),
@@ -49,11 +49,27 @@ export const indented = (block: Block, by: number): Block => ({
   indent: Math.min(MAX_INDENT, Math.round(block.width * 0.6), block.indent + by),
 });
 
+/** Levels of headings that the document has styles for. */
+const HEADING_LEVELS = 6;
+
+/** The style of a heading by its role (WAI-ARIA), whatever its element is; undefined for another element. */
+function roleStyle(element: Element): string | undefined {
+  const isTag = /^h[1-6]$/.test(element.tagName);
+  if (!isTag && attribute(element, 'role')?.trim().toLowerCase() !== 'heading') return undefined;
+  const level = /^\s*([1-9])\s*$/.exec(attribute(element, 'aria-level') ?? '')?.[1];
+  if (level === undefined) return isTag ? undefined : 'Heading2';
+  return `Heading${Math.min(Number(level), HEADING_LEVELS)}`;
+}
+
+/** Whether an element separates paragraphs. */
+export const isBlock = (element: Element): boolean =>
+  BLOCKS.has(element.tagName) || roleStyle(element) !== undefined;
+
 /** @returns the block of an element inside another block */
 export function blockIn(element: Element, around: Block): Block {
   const { tagName } = element;
   let block = around.before === undefined && around.after === undefined ? around : withoutMargins(around);
-  const style = STYLES[tagName];
+  const style = roleStyle(element) ?? STYLES[tagName];
   if (style) block = { ...block, style };
   if (KEPT_WITH_NEXT.has(tagName)) block = { ...block, keepNext: true };
   if (tagName === 'blockquote') block = indented({ ...block, quoted: true }, QUOTE_STEP);
@@ -67,8 +83,8 @@ export function blockIn(element: Element, around: Block): Block {
   if (align !== undefined && ALIGNMENTS.has(align)) block = { ...block, align: align as Alignment };
   const moved = pixels(css.get('margin-left'), 0) ?? pixels(css.get('padding-left'), 0);
   // The levels of lists have their own indent.
-  if (moved && BLOCKS.has(tagName)) block = indented(block, Math.round(moved * TWIPS_PER_PX));
-  return css.size === 0 ? block : spaced(block, css, tagName);
+  if (moved && isBlock(element)) block = indented(block, Math.round(moved * TWIPS_PER_PX));
+  return css.size === 0 ? block : spaced(block, css, isBlock(element));
 }
 
 function withoutMargins(given: Block): Block {
@@ -80,12 +96,12 @@ function withoutMargins(given: Block): Block {
 const MAX_MARGIN = 1_584;
 
 /** The block with the line height, the indent of the first line and the margins of its style. */
-function spaced(block: Block, css: ReadonlyMap<string, string>, tagName: string): Block {
+function spaced(block: Block, css: ReadonlyMap<string, string>, hasMargins: boolean): Block {
   const lines = lineHeight(css.get('line-height')) ?? block.lines;
   const firstLine = twips(css.get('text-indent')) ?? block.firstLine;
   const margin = (side: 'top' | 'bottom'): number | undefined => {
     const size = twips(css.get(`margin-${side}`));
-    return size === undefined || !BLOCKS.has(tagName) ? undefined : Math.min(MAX_MARGIN, size);
+    return size === undefined || !hasMargins ? undefined : Math.min(MAX_MARGIN, size);
   };
   const [before, after] = [margin('top'), margin('bottom')];
   return {

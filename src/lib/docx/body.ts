@@ -1,8 +1,16 @@
 import type { Element, ElementContent, Nodes } from 'hast';
-import { type Block, blockIn, BLOCKS, CODE, indented, pageBreaks, placeOf } from './block.js';
+import { type Block, blockIn, CODE, isBlock, indented, pageBreaks, placeOf } from './block.js';
 import { attribute, declarations, pixels, TWIPS_PER_PX } from './css.js';
 import { pictureXml, shownSize } from './image.js';
-import { isChecked, leadingCheckbox, LIST_STEP, ListMarkers, type Marker } from './lists.js';
+import {
+  drawnState,
+  isChecked,
+  leadingCheckbox,
+  LIST_STEP,
+  ListMarkers,
+  type Marker,
+  taggedState,
+} from './lists.js';
 import { Paragraph } from './paragraph.js';
 import { Bookmarks, type DocxParts } from './parts.js';
 import { isWithoutLines, layOutTable, tableXml } from './table.js';
@@ -54,6 +62,9 @@ export class BodyWriter {
   private element(element: Element, around: TextStyle, block: Block): void {
     const style = within(block, textStyle(element, around));
     this.mark(element);
+    const state = drawnState(element);
+    if (state !== undefined && element.tagName !== 'img' && element.tagName !== 'input')
+      return this.box(element, state, style, block);
     switch (element.tagName) {
       case 'br':
         return this.open(block).lineBreak(style);
@@ -81,9 +92,20 @@ export class BodyWriter {
       case 'table':
         return this.table(element, style, block);
       default:
-        if (BLOCKS.has(element.tagName)) this.block(element, style, block);
-        else this.nodes(element.children, style, block);
+        if (isBlock(element)) this.block(element, style, block);
+        else {
+          this.tag(element, block);
+          this.nodes(element.children, style, block);
+        }
     }
+  }
+
+  /** The check box before a text that is tagged as a task. */
+  private tag(element: Element, block: Block): void {
+    const state = taggedState(element);
+    if (state === undefined) return;
+    this.open(block).object(checkboxXml(this.parts.nextId(), state), {});
+    this.open(block).text(' ', { space: 'pre' });
   }
 
   private block(element: Element, style: TextStyle, around: Block): void {
@@ -93,6 +115,7 @@ export class BodyWriter {
     this.atPageEnd ||= breaks.before;
     const before = this.out.length;
     const block = blockIn(element, around);
+    this.tag(element, block);
     if (tagName === 'details') this.details(element, style, block);
     else this.nodes(element.children, style, block);
     // Editors represent an empty line by an empty paragraph.
@@ -105,7 +128,7 @@ export class BodyWriter {
   /** An element that links of the text name is the bookmark of its paragraph, or of the next one. */
   private mark(element: Element): void {
     for (const name of this.bookmarks.of(element)) {
-      if (this.paragraph && !BLOCKS.has(element.tagName)) this.paragraph.bookmark(this.parts.nextId(), name);
+      if (this.paragraph && !isBlock(element)) this.paragraph.bookmark(this.parts.nextId(), name);
       else this.pending.push(name);
     }
   }
@@ -138,8 +161,13 @@ export class BodyWriter {
   }
 
   private input(element: Element, style: TextStyle, block: Block): void {
-    if (element === this.shownBox || attribute(element, 'type')?.toLowerCase() !== 'checkbox') return;
-    this.open(block).object(checkboxXml(this.parts.nextId(), isChecked(element)), style);
+    if (attribute(element, 'type')?.toLowerCase() === 'checkbox')
+      this.box(element, isChecked(element), style, block);
+  }
+
+  private box(element: Element, checked: boolean, style: TextStyle, block: Block): void {
+    if (element === this.shownBox) return;
+    this.open(block).object(checkboxXml(this.parts.nextId(), checked), style);
   }
 
   /** Embedded pictures are written. Others become their description with a link to the address. */

@@ -140,6 +140,8 @@ function integer(text: string | undefined): number | undefined {
 function checkedState(item: Element, list: Element): boolean | undefined {
   const box = leadingCheckbox(item);
   if (box?.tagName === 'input') return isChecked(box);
+  const drawn = box && drawnState(box);
+  if (drawn !== undefined) return drawn;
   const state =
     attribute(item, 'data-checked') ??
     attribute(item, 'data-list') ??
@@ -147,17 +149,44 @@ function checkedState(item: Element, list: Element): boolean | undefined {
     attribute(list, 'data-checked');
   if (state === 'true' || state === 'checked') return true;
   if (state === 'false' || state === 'unchecked') return false;
-  return undefined;
+  const lists = classOf(list);
+  return TASK_LISTS.test(lists) ? CHECKED.test(classOf(item)) || DONE_LIST.test(lists) : undefined;
 }
 
 export const isChecked = (box: Element): boolean => box.properties['checked'] !== undefined;
 
-/** @returns the check box at the beginning of an item's text, or its picture (Google Docs), in any wrapper */
+const classOf = (element: Element): string => attribute(element, 'class') ?? '';
+
+/** Classes of lists of tasks: Notion, GitHub, Confluence, CKEditor, Dropbox Paper. */
+const TASK_LISTS =
+  /(?:^|\s)(?:to-?do-list|contains-task-list|inline-task-list|task-?list|check-?list|listtype-task(?:done)?)(?:\s|$)/i;
+const DONE_LIST = /(?:^|\s)listtype-taskdone(?:\s|$)/i;
+const CHECKED = /(?:^|\s)(?:(?:checkbox|is|task|task-list-item)-)?(?:checked|done|completed|on)(?:\s|$)/i;
+
+/** The state of a text that OneNote has tagged as a task; undefined for another one. */
+export function taggedState(element: Element): boolean | undefined {
+  const tag = /(?:^|,)\s*to-do(?:-priority-[12])?(:completed)?\s*(?:,|$)/i.exec(
+    attribute(element, 'data-tag') ?? '',
+  );
+  return tag ? tag[1] !== undefined : undefined;
+}
+
+/** The state of an element without text that is drawn as a check box, by its role or as Notion does; undefined for another one. */
+export function drawnState(element: Element): boolean | undefined {
+  if (element.children.length > 0) return undefined;
+  const state = attribute(element, 'role') === 'checkbox' ? attribute(element, 'aria-checked') : undefined;
+  if (state !== undefined) return state === 'true';
+  const classes = classOf(element);
+  return /(?:^|\s)checkbox(?:\s|$)/i.test(classes) ? CHECKED.test(classes) : undefined;
+}
+
+/** @returns the check box at the beginning of an item's text, or what is drawn in its place (Google Docs, Notion), in any wrapper */
 export function leadingCheckbox(parent: Element): Element | undefined {
   for (const child of parent.children) {
     if (child.type === 'text' && child.value.trim() !== '') return undefined;
     if (child.type !== 'element') continue;
     if (child.tagName === 'input' || attribute(child, 'aria-roledescription') === 'checkbox') return child;
+    if (drawnState(child) !== undefined) return child;
     if (!/^(?:label|span|p|div)$/.test(child.tagName)) return undefined;
     const box = leadingCheckbox(child);
     // Empty wrappers are skipped. A wrapper with text is the beginning of the item.

@@ -1,7 +1,7 @@
 import { strToU8, type Zippable, zipSync } from 'fflate';
 import type { Element, ElementContent, Root } from 'hast';
 import { toHtml } from 'hast-util-to-html';
-import { cleanHtml, parseHtml } from '../html/index.js';
+import { cleanHtml, parseHtml, showVisible } from '../html/index.js';
 import { BodyWriter } from './body.js';
 import { attribute } from './css.js';
 import { Paragraph } from './paragraph.js';
@@ -49,6 +49,7 @@ export class DocxTooLargeError extends Error {
  */
 export function writeDocx(source: DocxSource): Uint8Array {
   const { root } = parseHtml(source.html);
+  showVisible(root);
   const parts = new DocxParts();
   const body = new BodyWriter(parts, PAGE.width - 2 * PAGE.margin).write(root.children as ElementContent[]);
   if (body.length > MAX_XML) throw new DocxTooLargeError();

@@ -4,6 +4,7 @@ import { toHtml } from 'hast-util-to-html';
 import { DATA_ATTRIBUTE, prefixIds, SCHEMA } from './rules.js';
 import { safeStyle } from './style.js';
 import { parseHtml, tagsAreAllowed } from './tree.js';
+import { showVisible } from './visible.js';
 
 const MAX_ROUNDS = 4;
 
@@ -18,10 +19,11 @@ export function cleanHtml(html: string): string {
   let text = html;
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const { root, startTags } = parseHtml(text);
+    const isOther = showVisible(root);
     const clean = asRoot(sanitize(root, SCHEMA));
     refine(clean);
     prefixIds(clean);
-    if (sameTree(root, clean) && tagsAreAllowed(text, startTags)) return text;
+    if (!isOther && sameTree(root, clean) && tagsAreAllowed(text, startTags)) return text;
     keepFirstNewlines(clean);
     text = toHtml(clean, { characterReferences: { useNamedReferences: true } });
   }

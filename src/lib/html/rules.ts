@@ -86,7 +86,7 @@ const PICTURE =
 const WEB = /^[\t\n\f\r ]*https?:/i;
 const INTEGER = /^-?\d{1,9}$/;
 const SPAN = /^\d{1,4}$/;
-const SIZE = /^\d{1,5}(?:\.\d{1,6})?(?:px|%)?$/;
+const SIZE = /^\d{1,5}(?:\.\d{1,18})?(?:px|%)?$/;
 const CHECKBOX = /^checkbox$/i;
 const AMOUNT = /^-?\d{1,9}(?:\.\d{1,9})?$/;
 

@@ -3,10 +3,13 @@ const PLAIN_COLOR = String.raw`#[0-9a-f]{3,8}|[a-z]{3,24}|(?:rgba?|hsla?|hwb|(?:
 export const COLOR =
   String.raw`${PLAIN_COLOR}|var\(--[\w-]{1,64}(?:, ?(?:${PLAIN_COLOR}))?\)|light-dark\((?:${PLAIN_COLOR}), ?(?:${PLAIN_COLOR})\)|` +
   String.raw`color-mix\(in [a-z\d -]{3,40}(?:, ?(?:${PLAIN_COLOR})(?: [\d.]{1,8}%)?){2}\)`;
-const NUMBER = String.raw`(?:\d{1,4}(?:\.\d{1,6})?|\.\d{1,6})`;
-const LENGTH = `${NUMBER}(?:px|pt|pc|em|rem|ex|ch|cm|mm|in|%)|0`;
+/** Notion and editors that compute write the 16 digits of a double. */
+const DECIMALS = String.raw`\.\d{1,18}`;
+const NUMBER = String.raw`(?:\d{1,4}(?:${DECIMALS})?|${DECIMALS})`;
+const UNIT = 'px|pt|pc|em|rem|ex|ch|cm|mm|in';
+const LENGTH = `${NUMBER}(?:${UNIT}|vw|%)|0`;
 /** Lengths that may be negative are short: a line that begins far outside is invisible. */
-const SHIFT = String.raw`-?\d{1,3}(?:\.\d{1,6})?(?:px|pt|pc|em|rem|ex|ch|cm|mm|in)|0`;
+const SHIFT = String.raw`-?(?:\d{1,3}(?:${DECIMALS})?|${DECIMALS})(?:${UNIT})|\d{1,3}(?:${DECIMALS})?%|0`;
 /** Two lengths, so that a sum has the bounds of both. */
 const CALCULATION = `calc\\((?:${LENGTH}) [+-] (?:${LENGTH})\\)`;
 const SIZE = `auto|(?:min|max|fit)-content|${LENGTH}|${CALCULATION}`;
@@ -15,7 +18,7 @@ const LINE_STYLE = 'none|hidden|solid|dashed|dotted|double|groove|ridge|inset|ou
 const LINE_WIDTH = `thin|medium|thick|${LENGTH}`;
 const BREAK = '(?:avoid-)?(?:page|column)|auto|avoid|always|left|right|recto|verso';
 /** A name between quotes has nothing that ends a declaration. */
-const FONT = String.raw`[\p{L}\p{N}_-]{1,64}(?: [\p{L}\p{N}_-]{1,64}){0,7}|"[\p{L}\p{N} _.-]{1,64}"|'[\p{L}\p{N} _.-]{1,64}'`;
+const FONT = String.raw`[\p{L}\p{N}_-]{1,64}(?: [\p{L}\p{N}_-]{1,64}){0,7}|"[\p{L}\p{N} _.,+&()'-]{1,64}"|'[\p{L}\p{N} _.,+&()-]{1,64}'`;
 
 const rule = (values: string): RegExp => new RegExp(`^(?:${values})$`, 'iu');
 
@@ -56,6 +59,8 @@ const VALUES: [property: string, values: string][] = [
   ['font-weight', String.raw`normal|bold|bolder|lighter|\d{1,4}`],
   ['font-style', 'normal|italic|oblique'],
   ['font-variant', WORDS],
+  ['font-variant-caps', WORDS],
+  ['font-variant-numeric', WORDS],
   ['font-stretch', '[a-z-]{6,15}'],
   ['font-size', FONT_SIZE],
   ['line-height', LINE_HEIGHT],
@@ -113,7 +118,7 @@ const VALUES: [property: string, values: string][] = [
   ['table-layout', 'auto|fixed'],
   ['caption-side', 'top|bottom'],
   ['empty-cells', 'show|hide'],
-  ['vertical-align', `baseline|sub|super|top|text-top|middle|bottom|text-bottom|${LENGTH}`],
+  ['vertical-align', `baseline|sub|super|top|text-top|middle|bottom|text-bottom|${LENGTH}|${SHIFT}`],
   ['list-style-type', '[a-z-]{3,32}'],
   ['list-style-position', 'inside|outside'],
   ['list-style', list('[a-z-]{3,32}', ' ', 2)],
@@ -130,21 +135,27 @@ const DECLARATIONS: ReadonlyMap<string, RegExp> = new Map(
   VALUES.map(([property, values]) => [property, rule(values)]),
 );
 
-/** Text between quotes that cannot end a declaration or an attribute: names of fonts. */
-const QUOTED = /"[\p{L}\p{N} _.-]*"|'[\p{L}\p{N} _.-]*'/gu;
-/** CSS beyond flat `name: value` pairs: escapes, comments, strings, at-rules, blocks. It is rejected, not parsed. */
-const NOT_FLAT = /[\\@"'<>{}\0]|\/\*/;
+/**
+ * The parts of a list of declarations (CSS Syntax 3, 5.4.6): comments, strings, escapes, `url()` without quotes, and single characters that
+ * open, close or separate. A string ends at a line break. Each alternative begins with another character, so the time is linear.
+ */
+const PARTS =
+  /\/\*[^]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[^])*["\n]?|'(?:[^'\\\n]|\\[^])*['\n]?|\\[^]?|[([{}\])]|;|[^"'\\;()[\]{}/]+|\//gu;
+/** What a list of declarations may have beside plain declarations. */
+const NESTED = /["'\\([{]|\/\*/;
+const OPENING = new Set(['(', '[', '{']);
+const CLOSING = new Set([')', ']', '}']);
 const IMPORTANT = /^\s*important$/i;
 
 /**
  * Returns the allowed declarations of a `style` attribute in their order: the input itself when all are allowed, `''` when none
- * is. A value that is not flat CSS is dropped as a whole, because browsers may parse it differently.
+ * is. An allowed declaration is a name and a value of its list, without comments and escapes, so that each browser parses the result alike.
  */
 export function safeStyle(style: string): string {
-  if (NOT_FLAT.test(style) && NOT_FLAT.test(style.replaceAll(QUOTED, ' '))) return '';
   const kept: string[] = [];
-  let dropped = false;
-  for (const declaration of style.split(';')) {
+  const declarations = declarationsOf(style);
+  let dropped = declarations.join(';') !== style;
+  for (const declaration of declarations) {
     const text = declaration.trim();
     if (text === '') continue;
     const plain = withoutPriority(text);
@@ -153,6 +164,25 @@ export function safeStyle(style: string): string {
     dropped ||= !isKept || plain !== text;
   }
   return dropped ? kept.join('; ') : style;
+}
+
+/** Splits a `style` attribute at the semicolons outside strings, comments and blocks. A comment becomes a blank. */
+function declarationsOf(style: string): string[] {
+  if (!NESTED.test(style)) return style.split(';');
+  const declarations: string[] = [];
+  let declaration = '';
+  let depth = 0;
+  for (const [part] of style.matchAll(PARTS)) {
+    if (part === ';' && depth === 0) {
+      declarations.push(declaration);
+      declaration = '';
+      continue;
+    }
+    if (OPENING.has(part)) depth += 1;
+    else if (CLOSING.has(part)) depth = Math.max(0, depth - 1);
+    declaration += part.startsWith('/*') ? ' ' : part;
+  }
+  return [...declarations, declaration];
 }
 
 /** The declaration without `!important`, by which it would win over the styles of the application. */

@@ -1,9 +1,12 @@
 import { decodeHTML } from 'entities';
+import { toHtml } from 'hast-util-to-html';
 import { ENTITIES } from '../xml/index.js';
+import { HtmlTooComplexError, parseHtml } from './tree.js';
+import { FOUND_ONLY, HIDING_STYLE, showVisible } from './visible.js';
 
 /** Inline elements: a word may begin inside and end outside of them. All other tags separate words. */
 const INLINE = new Set(
-  'a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark q rp rt ruby s samp small span strike strong sub sup time tt u var wbr'.split(
+  'a abbr acronym annotation annotation-xml b bdi bdo big cite code data del dfn em font i ins kbd mark q rp rt ruby s samp small span strike strong sub sup time tt u var wbr'.split(
     ' ',
   ),
 );
@@ -158,9 +161,9 @@ export function plainText(html: string): string {
     .trim();
 }
 
-/** PARAGRAPH stands for an empty line. BREAK stands before a line break that stays. */
-const [PARAGRAPH, BREAK] = ['\ue000', '\ue001'] as const;
-const MARKS = /[\ue000\ue001]/g;
+/** PARAGRAPH stands for an empty line, BREAK before a line break that stays, BLANK and TAB for a blank and a tab that stay. */
+const [PARAGRAPH, BREAK, BLANK, TAB] = ['\ue000', '\ue001', '\ue002', '\ue003'] as const;
+const MARKS = /[\ue000-\ue003]/g;
 
 /**
  * The readable text of a document of another program: without scripts, styles, the title and the line breaks of its source. The address of
@@ -168,7 +171,29 @@ const MARKS = /[\ue000\ue001]/g;
  * @param gap between paragraphs
  */
 export function documentText(html: string, gap: '\n' | '\n\n' = '\n\n'): string {
-  const marked = withMarks(withAddresses(withoutScripts(html.replaceAll(MARKS, ''))));
+  const whole = withoutScripts(withFormulas(html.replaceAll(MARKS, '')));
+  return linesOf(withoutHidden(whole), gap) || linesOf(whole, gap);
+}
+
+const FORMULA = /<(?:m|mml)?:?math[\s>]/i;
+/** Characters of a document whose formulas are read: parsing it takes some milliseconds. */
+const LONGEST_PARSED = 65_536;
+
+/** The HTML with formulas as lines of text. */
+function withFormulas(html: string): string {
+  if (html.length > LONGEST_PARSED || !FORMULA.test(html)) return html;
+  try {
+    const { root } = parseHtml(html);
+    showVisible(root);
+    return toHtml(root);
+  } catch (error) {
+    if (error instanceof HtmlTooComplexError) return html;
+    throw error;
+  }
+}
+
+function linesOf(html: string, gap: string): string {
+  const marked = withMarks(withAddresses(html));
   return [...textPieces(marked)]
     .join('')
     .replace(/[^\S\n]+/gu, ' ')
@@ -179,8 +204,11 @@ export function documentText(html: string, gap: '\n' | '\n\n' = '\n\n'): string 
     .map((paragraph) => paragraph.trim())
     .filter((paragraph) => paragraph !== '')
     .join(gap)
+    .replaceAll(TRAILING_BLANKS, '')
     .replace(/\n{3,}/g, '\n\n')
-    .trim();
+    .replaceAll(BLANK, ' ')
+    .replaceAll(TAB, '\t')
+    .replace(/^\n+|\s+$/g, '');
 }
 
 /** The position of a text in ASCII from a position on, in any letter case; -1 without one. Lower case of a whole text may have another length. */
@@ -189,12 +217,15 @@ function positionOf(html: string, wanted: RegExp, from: number): number {
   return wanted.exec(html)?.index ?? -1;
 }
 
-/** The elements whose text is hidden, and their ends. */
-const HIDDEN = new Map(
-  ['script', 'style', 'title'].map((name) => [name, new RegExp(String.raw`</${name}(?=[\s/>])`, 'gi')]),
+/** The elements whose text is never shown, and their ends. */
+const UNSHOWN = new Map(
+  ['script', 'style', 'title', 'annotation', 'annotation-xml'].map((name) => [
+    name,
+    new RegExp(String.raw`</${name}(?=[\s/>])`, 'gi'),
+  ]),
 );
 
-/** The HTML without scripts, styles, the title and comments, in one pass. */
+/** The HTML without scripts, styles, the title, comments and the sources of formulas, in one pass. */
 export function withoutScripts(html: string): string {
   let kept = '';
   let from = 0;
@@ -202,7 +233,7 @@ export function withoutScripts(html: string): string {
   while (open >= 0) {
     const { end, name } = tagAt(html, open);
     const isComment = name === '' && end > open;
-    const closing = html.charCodeAt(open + 1) === SLASH ? undefined : HIDDEN.get(name.toLowerCase());
+    const closing = html.charCodeAt(open + 1) === SLASH ? undefined : UNSHOWN.get(name.toLowerCase());
     const next = closing ? positionOf(html, closing, end) : Math.max(end, open + 1);
     if (isComment || closing) {
       kept += html.slice(from, open);
@@ -233,30 +264,87 @@ function* tagsIn(html: string): Generator<Tag> {
   }
 }
 
+/** The words of tags that may hide their elements. */
+const HIDING = /hidden|none|mso-hide|collapse/i;
+
+/**
+ * The HTML without elements that browsers do not show, such as the lines that mails begin with for lists of mails. One without an end tag of
+ * its own stays: where it ends depends on the elements around.
+ */
+function withoutHidden(html: string): string {
+  if (!HIDING.test(html)) return html;
+  const open = new Map<string, Tag[]>();
+  const hidden: { from: number; to: number }[] = [];
+  for (const tag of tagsIn(html)) {
+    const started = open.get(tag.name);
+    if (!tag.isEnd) {
+      if (started) started.push(tag);
+      else open.set(tag.name, [tag]);
+      continue;
+    }
+    const start = started?.pop();
+    if (start && hides(html, start)) hidden.push({ from: start.open, to: tag.end });
+  }
+  let text = '';
+  let at = 0;
+  for (const { from, to } of hidden.sort((one, other) => one.from - other.from)) {
+    if (from >= at) text += html.slice(at, from);
+    at = Math.max(at, to);
+  }
+  return text + html.slice(at);
+}
+
+function hides(html: string, { open, end, name }: Tag): boolean {
+  const tag = html.slice(open, end);
+  if (!HIDING.test(tag)) return false;
+  let isHidden = /\shidden(?=[\s/>])/i.test(tag.replaceAll(/"[^"]*"|'[^']*'/g, ''));
+  attributesEnd(html, open + 1 + name.length, (attribute, value) => {
+    const written = value.replace(/^\s*["']|["']$/g, '');
+    if (/^style$/i.test(attribute)) isHidden ||= HIDING_STYLE.test(written);
+    if (/^hidden$/i.test(attribute)) isHidden ||= !FOUND_ONLY.test(written);
+  });
+  return isHidden;
+}
+
 const PARAGRAPHS = new Set('p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre hr'.split(' '));
+
+/** Blanks that stay, at the end of a line. */
+const TRAILING_BLANKS = /(?<![\ue002\ue003])[\ue002\ue003]+(?=\n|$)/g;
+/** A style by which the lines and blanks of the source stay. */
+const VERBATIM_STYLE = /\bwhite-space(?:-collapse)?\s*:\s*(?:pre|break-spaces)/i;
 
 /**
  * The HTML with marks before paragraphs and line breaks, and with spaces in place of the line breaks of its source, which have a meaning in
- * `<pre>` only.
+ * `<pre>` and by a style only.
  */
 function withMarks(html: string): string {
   let text = '';
   let at = 0;
-  let isVerbatim = false;
+  /** The element whose lines and blanks stay, and how many of its name are open. */
+  let verbatim = null as { name: string; depth: number } | null;
   const add = (to: number, mark: string): void => {
     const piece = html.slice(at, to);
-    text += isVerbatim ? piece.replaceAll(/\r?\n/g, `${BREAK}\n`) : piece.replaceAll(/[\r\n]+/g, ' ');
-    text += mark;
+    text += (verbatim ? verbatimText(piece) : piece.replaceAll(/[\r\n]+/g, ' ')) + mark;
     at = to;
   };
-  for (const { open, name, isEnd } of tagsIn(html)) {
-    if (PARAGRAPHS.has(name)) add(open, PARAGRAPH);
-    else if (name === 'br' && !isEnd) add(open, BREAK);
-    if (name === 'pre') isVerbatim = !isEnd;
+  for (const { open, end, name, isEnd } of tagsIn(html)) {
+    add(open, PARAGRAPHS.has(name) ? PARAGRAPH : name === 'br' && !isEnd ? BREAK : '');
+    // The blanks of a tag are none of the text.
+    text += html.slice(open, end).replaceAll(/[\r\n]+/g, ' ');
+    at = end;
+    if (verbatim?.name === name) verbatim.depth += isEnd ? -1 : 1;
+    else if (!verbatim && !isEnd && (name === 'pre' || isVerbatimTag(html.slice(open, end))))
+      verbatim = { name, depth: 1 };
+    if (verbatim?.depth === 0) verbatim = null;
   }
   add(html.length, '');
   return text;
 }
+
+const verbatimText = (text: string): string =>
+  text.replaceAll(/\r?\n/g, `${BREAK}\n`).replaceAll(' ', BLANK).replaceAll('\t', TAB);
+
+const isVerbatimTag = (tag: string): boolean => /\bstyle\s*=/i.test(tag) && VERBATIM_STYLE.test(tag);
 
 /** The web address of a link; empty without one. */
 function addressOf(html: string, { open }: Tag): string {

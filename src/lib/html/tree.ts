@@ -133,7 +133,7 @@ function convert(element: P5.Element, depth: number): Element {
   const properties: Element['properties'] = Object.setPrototypeOf({}, null);
   for (const { name, prefix, value } of element.attrs) {
     if (prefix) properties[`${prefix}:${name}`] = value;
-    else if (PRESENCE.has(name)) properties[name] = true;
+    else if (PRESENCE.has(name) && !element.tagName.endsWith('mfenced')) properties[name] = true;
     else if (name === 'rel') properties[name] = value.split(/[\t\n\f\r ]+/).filter(Boolean);
     else properties[name] = value;
   }

@@ -29,6 +29,7 @@ export {
   type TimeValue,
   unescapeText,
 } from './values.js';
+export { longUidOf, storedUid } from './uids.js';
 export { ZoneRules } from './zone-rules.js';
 export { vtimezoneText, zonesIn, vtimezoneOf } from './zone-writer.js';
 export { CalendarZones, type ResolvedZone, zoneOfName } from './zones.js';

@@ -1,5 +1,11 @@
 import { TextDecoder } from 'node:util';
-import { decodeQuotedPrintable, decodeStated, decodeText, hasByteOrderMark } from '../content-lines/index.js';
+import {
+  byteOrderMarkOf,
+  decodeQuotedPrintable,
+  decodeStated,
+  decodeText,
+  MARK_BYTES,
+} from '../content-lines/index.js';
 import { type Component, ICalendarError, parseProperty, type Property } from './component.js';
 import { isVCalendar, upgradeItem } from './vcalendar.js';
 
@@ -7,15 +13,6 @@ const LF = 10;
 const CR = 13;
 const SPACE = 32;
 const TAB = 9;
-const BYTE_ORDER_MARK = '\uFEFF';
-/** Of a byte order mark in UTF-8. */
-const MARK_BYTES = 3;
-
-/** The decoder of a text in UTF-16 by the byte order mark at its start; null for another text. */
-function utf16Of([first, second]: Uint8Array): TextDecoder | null {
-  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le');
-  return first === 0xfe && second === 0xff ? new TextDecoder('utf-16be') : null;
-}
 
 /**
  * Turns bytes into unfolded content lines (RFC 5545, 3.1). Lines end with CRLF, LF or CR; a fold may be within a UTF-8
@@ -28,7 +25,6 @@ export class LineReader {
   private bytes = 0;
   /** The bytes read so far end with a line end: the next byte decides whether a fold follows. */
   private atLineStart = true;
-  private isFirst = true;
   /** Undefined until the text has the bytes of a byte order mark; null for a text that is not in UTF-16. */
   private utf16: TextDecoder | null | undefined;
   private head: Uint8Array = new Uint8Array();
@@ -45,20 +41,25 @@ export class LineReader {
 
   /** @throws ICalendarError `too_large` */
   push(given: Uint8Array): void {
-    const chunk = this.utf16 === undefined ? Buffer.concat([this.head, given]) : given;
+    let chunk = given;
     if (this.utf16 === undefined) {
+      chunk = Buffer.concat([this.head, given]);
       if (chunk.length < MARK_BYTES) {
         this.head = chunk;
         return;
       }
-      this.begin(chunk);
+      chunk = this.begin(chunk);
     }
     this.read(this.utf16 ? Buffer.from(this.utf16.decode(chunk, { stream: true })) : chunk);
   }
 
-  private begin(start: Uint8Array): void {
-    this.utf16 = utf16Of(start);
-    if (hasByteOrderMark(start)) this.charset = undefined;
+  /** Reads the byte order mark. @returns the text after it */
+  private begin(start: Uint8Array): Uint8Array {
+    const mark = byteOrderMarkOf(start);
+    this.utf16 = mark && mark.charset !== 'utf-8' ? new TextDecoder(mark.charset) : null;
+    if (!mark) return start;
+    this.charset = undefined;
+    return start.subarray(mark.length);
   }
 
   private read(chunk: Uint8Array): void {
@@ -85,8 +86,8 @@ export class LineReader {
   /** Visits the last line. */
   end(): void {
     if (this.utf16 === undefined) {
-      this.begin(this.head);
-      this.read(this.utf16 ? Buffer.from((this.utf16 as TextDecoder).decode(this.head)) : this.head);
+      const text = this.begin(this.head);
+      this.read(this.utf16 ? Buffer.from((this.utf16 as TextDecoder).decode(text)) : text);
     }
     this.flush();
   }
@@ -109,8 +110,7 @@ export class LineReader {
     if (this.bytes === 0) return;
     const text = textOf(this.line.subarray(0, this.bytes), this.charset);
     this.bytes = 0;
-    this.visit(this.isFirst && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
-    this.isFirst = false;
+    this.visit(text);
   }
 }
 

@@ -81,35 +81,33 @@ function zoneOfOffset(tzid: string, around: number): ResolvedZone | null {
   if (offset === null) return null;
   const rules = offsetRules.get(offset) ?? rulesOfOffset(offset);
   offsetRules.set(offset, rules);
-  return { kind: 'rules', rules, nearest: nearestOfOffset(offset, around) };
+  return { kind: 'rules', rules, nearest: zoneOfRules(rules, around, null).nearest };
 }
 
-/** Large zones with the lengths, in seconds, of their offsets in a year that begins at the key. */
-const yearsOfZones = new Map<number, { name: string; offsets: [length: number, offset: number][] }[]>();
+/** An offset with the instant from which on it holds, seconds. */
+interface Offset {
+  at: number;
+  offset: number;
+}
+
+/** The offsets of zones in the compared weeks of years, by the beginning of the year. */
+const yearsOfZones = new Map<number, Map<string, Offset[]>>();
 const MAX_YEARS = 16;
 
-/** The large zone whose offsets differ from one offset for the shortest time, as `zoneOfRules` finds it. */
-function nearestOfOffset(offset: number, around: number): string {
-  let [nearest, least] = ['UTC', Number.POSITIVE_INFINITY];
-  for (const { name, offsets } of zonesOfYear(Math.floor(around / YEAR) * YEAR)) {
-    const apart = offsets.reduce((sum, [length, each]) => sum + length * Math.abs(each - offset), 0);
-    if (apart < least) [nearest, least] = [name, apart];
+/** The offsets of a zone in the compared weeks from a moment on. */
+function offsetsOf(name: string, from: number): Offset[] {
+  let year = yearsOfZones.get(from);
+  if (!year) {
+    if (yearsOfZones.size >= MAX_YEARS) yearsOfZones.clear();
+    yearsOfZones.set(from, (year = new Map()));
   }
-  return nearest;
-}
-
-function zonesOfYear(from: number) {
-  const known = yearsOfZones.get(from);
-  if (known) return known;
-  const to = from + COMPARED_WEEKS * WEEK;
-  const found = LARGE_ZONES.map((name) => {
+  let found = year.get(name);
+  if (!found) {
     const zone = Zone.of(name);
-    const edges = [from, ...zone.transitionsBetween(from, to).map(({ at }) => at)];
-    const offsets = edges.map((at, n): [number, number] => [(edges[n + 1] ?? to) - at, zone.offsetAt(at)]);
-    return { name, offsets };
-  });
-  if (yearsOfZones.size >= MAX_YEARS) yearsOfZones.clear();
-  yearsOfZones.set(from, found);
+    const changes = zone.transitionsBetween(from, from + COMPARED_WEEKS * WEEK).map(({ at }) => at);
+    found = [from, ...changes].map((at) => ({ at, offset: zone.offsetAt(at) }));
+    year.set(name, found);
+  }
   return found;
 }
 
@@ -197,9 +195,14 @@ function zoneOfRules(rules: ZoneRules, around: number, named: string | null): Zo
   const key = [from, rules.offsetAt(from), named, ...changes.flatMap(({ at, after }) => [at, after])].join();
   const known = matches.get(key);
   if (known) return known;
-  const samples = SAMPLED_DAYS.map((day) => from + day * DAY);
+  const samples = SAMPLED_DAYS.map((day) => ({
+    at: from + day * DAY,
+    offset: rules.offsetAt(from + day * DAY),
+  }));
   const isAlike = (name: string): boolean =>
-    samples.every((at) => Zone.of(name).measure(at) === rules.offsetAt(at));
+    samples.every(({ at, offset }) => Zone.of(name).measure(at) === offset);
+  const edges = [from, ...changes.map(({ at }) => at).toSorted((a, b) => a - b)];
+  const own = edges.map((at) => ({ at, offset: rules.offsetAt(at) }));
   const all = named === null ? commonZones() : [named, ...commonZones()];
   const alike = all.filter(isAlike);
   const names = alike.length > 0 ? alike : LARGE_ZONES;
@@ -209,7 +212,7 @@ function zoneOfRules(rules: ZoneRules, around: number, named: string | null): Zo
     apart: Number.POSITIVE_INFINITY,
   };
   for (const name of names) {
-    const apart = secondsApart(rules, Zone.of(name), changes, from, to);
+    const apart = secondsApart(own, offsetsOf(name, from), to);
     if (apart >= best.apart) continue;
     best = { nearest: name, isEqual: apart <= TOLERANCE * changes.length, apart };
     if (best.isEqual) break;
@@ -220,22 +223,17 @@ function zoneOfRules(rules: ZoneRules, around: number, named: string | null): Zo
   return found;
 }
 
-/** The difference of the offsets, added up over all seconds of a period; relative to an hour. */
-function secondsApart(
-  rules: ZoneRules,
-  zone: Zone,
-  changes: readonly { at: number }[],
-  from: number,
-  to: number,
-): number {
-  const edges = [from, to, ...changes.map(({ at }) => at)];
-  for (const { at } of zone.transitionsBetween(from, to)) edges.push(at);
-  edges.sort((a, b) => a - b);
+/** The difference of the offsets of two zones, added up over all seconds until a moment; relative to an hour. */
+function secondsApart(one: readonly Offset[], other: readonly Offset[], to: number): number {
   let apart = 0;
-  for (const [n, at] of edges.entries()) {
-    const next = edges[n + 1];
-    if (next === undefined || next === at) continue;
-    apart += (next - at) * (Math.abs(rules.offsetAt(at) - zone.offsetAt(at)) / 3600);
+  let [n, m] = [0, 0];
+  for (;;) {
+    const [a, b] = [one[n] as Offset, other[m] as Offset];
+    const [nextA, nextB] = [one[n + 1]?.at ?? to, other[m + 1]?.at ?? to];
+    const next = Math.min(nextA, nextB);
+    apart += (next - Math.max(a.at, b.at)) * (Math.abs(a.offset - b.offset) / 3600);
+    if (next >= to) return apart;
+    if (nextA === next) n += 1;
+    if (nextB === next) m += 1;
   }
-  return apart;
 }

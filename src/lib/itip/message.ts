@@ -5,13 +5,13 @@ import {
   parseCalendars,
   parseTime,
   propertyOf,
+  storedUid,
   textOf,
   timesOf,
   type TimeValue,
 } from '../icalendar/index.js';
 import { isItipMethod, ItipError, type ItipMethod } from './methods.js';
 
-const MAX_UID = 500;
 const MAX_PARTS = 1_000;
 const MAX_SEQUENCE = 2_147_483_647;
 
@@ -84,9 +84,8 @@ function asInvalid<T>(work: () => T): T {
 
 function uidOf(event: Component): string {
   const uid = (textOf(event, 'UID') ?? '').replaceAll(/\p{Cc}/gu, '').trim();
-  if (uid === '' || uid.length > MAX_UID)
-    throw new ItipError('invalid_ics', `A UID has 1 to ${MAX_UID} characters`);
-  return uid;
+  if (uid === '') throw new ItipError('invalid_ics', 'The UID is missing');
+  return storedUid(uid);
 }
 
 function partOf(event: Component): ItipPart {

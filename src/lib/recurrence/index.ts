@@ -8,6 +8,7 @@ export {
   parseWallTime,
   weekdayOf,
 } from './civil.js';
+export { continuedRule, movedRule, namesDays, type SeriesStart, withMovedUntil } from './moved-rule.js';
 export {
   RecurrenceError,
   type RecurrenceErrorCode,

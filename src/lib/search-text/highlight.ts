@@ -1,4 +1,5 @@
-import { fold, type Span, spans } from './tokens.js';
+import { type Compound, CompoundReader, replaceJoiners } from './compounds.js';
+import { cut, fold, type Span, spans } from './tokens.js';
 import { escapeHtml, textPieces } from '../html/index.js';
 import type { SearchQuery, Term } from './search-query.js';
 
@@ -102,16 +103,33 @@ function lead(before: string): string {
 /** A cheap test that rejects pieces without a match: a token that begins with a term is part of the folded text. */
 function mayMatch(piece: string, query: SearchQuery): boolean {
   const text = fold(piece);
-  return query.terms.some((term) => text.includes(term.text));
+  const joined = fold(replaceJoiners(piece, ''));
+  return query.terms.some((term) => text.includes(term.text) || joined.includes(term.text));
 }
 
 function marksIn(text: string, query: SearchQuery): Mark[] {
   const marks: Mark[] = [];
-  for (const span of spans(text)) {
+  for (const span of spansIn(text)) {
     for (const term of query.terms) addMarks(text, span, term, marks);
   }
   return inOrder(marks);
 }
+
+/** The spans of a text, and its compounds, each before the span that follows it. */
+function* spansIn(text: string): Generator<Span> {
+  const compounds = new CompoundReader(text);
+  for (const span of spans(text)) {
+    yield* compounds.add(span).map(spanOf);
+    yield span;
+  }
+  yield* compounds.close().map(spanOf);
+}
+
+const spanOf = ({ text, start, end }: Compound): Span => ({
+  start,
+  end,
+  tokens: [{ kind: 'word', text: cut(text) }],
+});
 
 function addMarks(text: string, span: Span, term: Term, marks: Mark[]): void {
   for (const token of span.tokens) {
@@ -136,7 +154,7 @@ function addRunMarks(text: string, { start, end }: Span, run: string, term: Term
 function excerptMarks(text: string, query: SearchQuery): { marks: Mark[]; best: Mark | undefined } {
   let marks: Mark[] = [];
   let end = text.length;
-  for (const span of spans(text)) {
+  for (const span of spansIn(text)) {
     if (span.start > end) break;
     const known = marks.length;
     for (const term of query.terms) addMarks(text, span, term, marks);

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { textPieces } from '../html/index.js';
+import { CompoundReader } from './compounds.js';
 import { Beginning } from './highlight.js';
-import { pairs, quoteLexeme, readerLexeme, SpanReader, UNPLACED } from './tokens.js';
+import { cut, pairs, quoteLexeme, readerLexeme, SpanReader, UNPLACED } from './tokens.js';
 
 /** PostgreSQL keeps positions up to this one and rejects vectors of 1 MB. */
 const MAX_POSITION = 16_383;
@@ -48,7 +49,9 @@ export class SearchVector {
   add(text: string, weight: Weight, continues = false): void {
     if (!continues) this.position += GAP;
     const reader = new SpanReader(text);
+    const compounds = new CompoundReader(text);
     while (reader.next()) {
+      for (const compound of compounds.add(reader)) this.place(cut(compound.text), weight, WORD_POSITIONS);
       for (const token of reader.tokens) {
         if (token.kind === 'word') {
           this.place(token.text, weight, WORD_POSITIONS);
@@ -61,6 +64,7 @@ export class SearchVector {
         }
       }
     }
+    for (const compound of compounds.close()) this.place(cut(compound.text), weight, WORD_POSITIONS);
   }
 
   /** The text form of the `tsvector`. */
@@ -118,7 +122,7 @@ function lastOf(run: string): string {
 }
 
 /** Version of the rules by which texts become words. With a new version all documents are indexed again. */
-export const SEARCH_RULES = 2;
+export const SEARCH_RULES = 3;
 
 /** Characters of text that are indexed; the rest is not found. */
 const MAX_TEXT = 1_000_000;

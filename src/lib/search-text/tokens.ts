@@ -85,9 +85,10 @@ export interface Span {
 const SPACELESS =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Bopomofo}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}' +
   '\\u302a-\\u302f\\u3031-\\u3035\\u303c\\u3099\\u309a\\u30fc\\uff70\\uff9e\\uff9f';
-/** Joiners and the soft hyphen are parts of words; letter-like symbols and squared words (㎏, ㌔) become words by NFKC. */
-const WORDLIKE = '[\\p{L}\\p{N}\\p{M}\\u00ad\\u200c\\u200d\\u2060\\u2100-\\u214f\\u3300-\\u33ff]';
-const LETTERS = '[\\p{L}\\p{N}\\p{M}]';
+/** Joiners and the soft hyphen are parts of words; letter-like symbols and squared words (㎏, ㌔) become words by NFKC. Two modifier letters are apostrophes. */
+const WORDLIKE =
+  '[[\\p{L}\\p{N}\\p{M}\\u00ad\\u200c\\u200d\\u2060\\u2100-\\u214f\\u3300-\\u33ff]--[\\u02bb\\u02bc]]';
+const LETTERS = '[[\\p{L}\\p{N}\\p{M}]--[\\u02bb\\u02bc]]';
 const LAST_ASCII = 0x7f;
 /** An arrow with U+0338 (struck through) is another character and not an emoji. */
 const SIGNS = '\\p{RI}{2}|\\p{Extended_Pictographic}(?!\\u0338)';

@@ -33,7 +33,7 @@ export function splitEscaped(text: string, separator: ',' | ';'): string[] {
 
 /**
  * The names of properties and parameters as programs write them: RFC 6350 allows letters, digits and the hyphen only, KAddressBook writes
- * `X-messaging/xmpp-All`. The marks of content lines (`.`, `;`, `:`, `=`, `,`, `"`) and spaces are in none.
+ * `X-messaging/irc-All`. The marks of content lines (`.`, `;`, `:`, `=`, `,`, `"`) and spaces are in none.
  */
 export const NAME = "[A-Za-z0-9!#$%&'*+/^_|~-]+";
 const WHOLE_NAME = new RegExp(`^${NAME}$`);

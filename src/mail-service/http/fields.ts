@@ -15,11 +15,17 @@ export const fields = {
     Joi.string()
       .regex(/^\d+(,\d+)*$|^\d+:(\d+|\*)$/i)
       .required(),
-  /** A path of a mailbox, in normalization form C (RFC 8621 2). Each part has a visible character. */
+  /** A time. `Date` would take the 30th of February for the 2nd of March. */
+  time: () =>
+    Joi.date().custom((time: Date, helpers) =>
+      isExistingDay(helpers.original) ? time : helpers.error('date.base'),
+    ),
+  /** A path of a mailbox, in normalization form C, without control characters (RFC 8621 2, RFC 5198 2). Each part has a visible character. */
   path: () =>
     Joi.string()
       .normalize('NFC')
       .regex(/\/{2,}|\/$/, { invert: true })
+      .regex(/[\p{Cc}\u2028\u2029]/u, { name: 'control characters', invert: true })
       .max(128 * 513)
       .custom((path: string, helpers) => {
         const parts = path.replace(/^\//, '').split('/');
@@ -30,6 +36,14 @@ export const fields = {
       }),
   retention: () => Joi.number().min(0).max(Number.MAX_SAFE_INTEGER).integer(),
 };
+
+/** False for a text with a date that no calendar has. */
+function isExistingDay(value: unknown): boolean {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})/.exec(String(value)) ?? [];
+  if (year === undefined) return true;
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  return date.getUTCDate() === Number(day);
+}
 
 const traced = {
   sess: Joi.string().max(255).empty(''),

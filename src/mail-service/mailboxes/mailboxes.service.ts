@@ -62,7 +62,7 @@ export class MailboxesService {
   }
 
   async create(userId: string, input: MailboxChange & { path: string }): Promise<Record<string, unknown>> {
-    const path = trimmed(input.path);
+    const path = named(input.path);
     const id = newId();
     if (path.toUpperCase() === 'INBOX') throw mailErrors.mailboxExists('creation');
     if (!(await this.mailboxes.hasUser(userId))) throw mailErrors.userNotFound();
@@ -79,7 +79,7 @@ export class MailboxesService {
     const box = await this.mailboxes.find(userId, id);
     if (!box) throw mailErrors.noMailbox();
     if (path !== undefined && isFixed(box)) throw mailErrors.mailboxDisallowed('update');
-    const change = { ...rest, ...(path !== undefined && { path: trimmed(path) }) };
+    const change = { ...rest, ...(path !== undefined && { path: named(path) }) };
     if (change.path?.toUpperCase() === 'INBOX') throw mailErrors.mailboxExists('rename');
     // Those below it would be below themselves, and have no parent.
     if (change.path?.startsWith(`${box.path}/`) && (await this.mailboxes.hasChildren(userId, id)))
@@ -111,6 +111,13 @@ const pathError = (rejection: PathRejection, action: 'creation' | 'rename') =>
 
 /** Users cannot rename the INBOX and hidden mailboxes. */
 const isFixed = (box: Mailbox): boolean => box.special_use === '\\Inbox' || box.hidden;
+
+/** The path of a new name: names that differ by blanks at their ends look the same. */
+const named = (path: string): string =>
+  trimmed(path)
+    .split('/')
+    .map((name) => name.trim())
+    .join('/');
 
 /** Removes a leading slash; upper-cases INBOX as the first segment. */
 const trimmed = (path: string): string => path.replace(/^\//, '').replace(/^inbox(?=\/|$)/i, 'INBOX');

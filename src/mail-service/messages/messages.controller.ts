@@ -34,7 +34,7 @@ const changes: Joi.SchemaMap = {
   deleted: fields.flag(),
   flagged: fields.flag(),
   draft: fields.flag(),
-  expires: Joi.alternatives(Joi.date(), Joi.boolean().valid(false)),
+  expires: Joi.alternatives(fields.time(), Joi.boolean().valid(false)),
   metaData,
 };
 const update = ofMailbox(changes);
@@ -67,7 +67,7 @@ const attachment = Joi.object({
 const submission = ofMailbox({
   message: fields.uid(),
   deleteFiles: fields.flag(),
-  sendTime: Joi.date().max('9999-12-31T23:59:59.999Z'),
+  sendTime: fields.time().max('9999-12-31T23:59:59.999Z'),
 });
 
 interface One {

@@ -69,7 +69,7 @@ const header = Joi.object({
 
 /** The body of an upload. The order of the fields is the order of validation errors. */
 export const upload: Joi.SchemaMap = {
-  date: Joi.date(),
+  date: fields.time(),
   unseen: fields.flag().default(false),
   flagged: fields.flag().default(false),
   draft: fields.flag().default(false),

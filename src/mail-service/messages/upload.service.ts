@@ -13,6 +13,7 @@ import type {
   NewMessage,
   ParsedMessage,
 } from '../mime/message.js';
+import { shortenReferences } from '../mime/clean-text.js';
 import { MimeWorkers } from '../mime/mime-workers.js';
 import { type Bytes, sizeOf, streamOf } from '../storage/bytes.js';
 import { RawMessages } from '../storage/raw-messages.js';
@@ -69,7 +70,7 @@ export function derivedFrom({ row, link }: Origin, own: string): Derived {
     cc: link.action === 'replyAll' ? others([...to, ...cc]) : [],
     subject: subjectOf(row.subject, forward ? 'Fwd: ' : 'Re: ', forward ? /^fwd?:/i : /^re:/i),
     inReplyTo: row.message_id,
-    references: [...references, row.message_id].slice(-100),
+    references: shortenReferences([...references, row.message_id]),
   };
 }
 
@@ -198,9 +199,13 @@ export class UploadService {
     return made;
   }
 
-  /** An unknown origin is ignored, as in WildDuck. */
+  /**
+   * An unknown origin is ignored, as in WildDuck, so that a reply can be saved after the message is deleted.
+   * @throws MailError 404 when its attachments are wanted, which would be missing
+   */
   private async origin(userId: string, reference: Reference): Promise<Origin | undefined> {
     const row = await this.messages.find(userId, reference.mailbox, reference.id);
+    if (!row && wantsFiles(reference)) throw mailErrors.noMessage();
     return row && { row, link: { mailbox: reference.mailbox, id: reference.id, action: reference.action } };
   }
 
@@ -213,6 +218,7 @@ export class UploadService {
     return { inReplyTo, references: row.summary.references, link: row.reference };
   }
 
+  /** @throws MailError 404 */
   private async copied(
     reference: Reference | undefined,
     origin: Origin | undefined,
@@ -220,10 +226,10 @@ export class UploadService {
   ): Promise<CopiedAttachments[]> {
     if (!origin || !reference?.attachments) return [];
     const wanted = reference.attachments;
-    const ids = origin.row.summary.attachments
-      .filter(({ id }) => wanted === true || wanted.includes(id))
-      .map(({ id }) => id);
+    const known = origin.row.summary.attachments.map(({ id }) => id);
+    const ids = wanted === true ? known : wanted;
     if (ids.length === 0) return [];
+    if (!ids.every((id) => known.includes(id))) throw mailErrors.noAttachment();
     return [{ raw: await this.raws.read(origin.row.raw_id, scratch), ids }];
   }
 
@@ -257,6 +263,9 @@ export class UploadService {
     }
   }
 }
+
+const wantsFiles = ({ attachments }: Reference): boolean =>
+  attachments === true || (Array.isArray(attachments) && attachments.length > 0);
 
 /** Attachments with the long contents of the body. */
 const attachmentsOf = ({ attachments = [] }: UploadRequest, { contents }: Body): NewAttachment[] =>

@@ -1,16 +1,18 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
+import type { AttachmentStream } from 'mailparser';
 import { type Bytes, gather, SpoolFile, streamOf } from '../storage/bytes.js';
 import type { AttachmentInfo } from './message.js';
 import { describe, walk } from './walk.js';
 
 /** Copied attachments up to this size, bytes, stay in memory. */
 const SHORT = 65_536;
+const WITHOUT_TEXTS = { withTexts: false };
 
 /** Streams one attachment of a message and ignores the rest. */
 export async function openAttachment(source: Readable, id: string): Promise<Readable> {
   const found = Promise.withResolvers<Readable>();
-  const walking = walk(source, async (attachment, each) => {
+  const onAttachment = async (attachment: AttachmentStream, each: string): Promise<void> => {
     const content = attachment.content as Readable;
     if (each !== id) {
       content.resume();
@@ -25,7 +27,8 @@ export async function openAttachment(source: Readable, id: string): Promise<Read
         .once('error', reject)
         .once('close', () => reject(new Error('closed')));
     });
-  });
+  };
+  const walking = walk(source, onAttachment, WITHOUT_TEXTS);
   walking.then(
     () => found.reject(new Error('unknown attachment')),
     (error: unknown) => {
@@ -48,14 +51,15 @@ export async function readAttachments(
   const spool = new SpoolFile(file);
   const taken: { info: AttachmentInfo; bytes: Bytes }[] = [];
   try {
-    await walk(source, async (attachment, id) => {
+    const onAttachment = async (attachment: AttachmentStream, id: string): Promise<void> => {
       if (!ids.includes(id)) return void (await describe(attachment, id));
       const bytes: { all?: Bytes } = {};
       const info = await describe(attachment, id, async (content) => {
         bytes.all = await gather(content, spool, SHORT);
       });
       taken.push({ info, bytes: bytes.all as Bytes });
-    });
+    };
+    await walk(source, onAttachment, WITHOUT_TEXTS);
   } finally {
     await spool.close();
   }

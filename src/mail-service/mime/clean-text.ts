@@ -6,6 +6,13 @@ import { charactersOf, cutText } from '../../lib/text/index.js';
  */
 export const isMessageId = (id: string): boolean => /^<[^<>\p{Z}\p{C}]+>$/u.test(id);
 
+/** Ids of a thread that a message names and that are stored. */
+const MAX_REFERENCES = 100;
+
+/** At most 100 ids: the first, which begins the thread, and the last ones (RFC 5537 3.4.4). */
+export const shortenReferences = (ids: readonly string[]): string[] =>
+  ids.length <= MAX_REFERENCES ? [...ids] : [ids[0]!, ...ids.slice(1 - MAX_REFERENCES)];
+
 /** The text in one line, without control characters. */
 export const toOneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ').trim();
 

@@ -6,7 +6,7 @@ import { countForwardedBytes } from '../../platform/memory/garbage.js';
 import { bufferOf, type FileBytes, sizeOf, streamOf } from '../storage/bytes.js';
 import { readAttachments } from './attachments.js';
 import { cleanText, isMediaType, isMessageId } from './clean-text.js';
-import type { CopiedAttachments, NewAttachment, NewMessage } from './message.js';
+import { type CopiedAttachments, INVALID_BASE64, type NewAttachment, type NewMessage } from './message.js';
 
 const PADDING = '='.charCodeAt(0);
 const ALPHABET = new Uint8Array(256);
@@ -15,16 +15,27 @@ for (const letter of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrst
 
 /**
  * Decodes the content of an attachment. Plain base64 of a file is streamed; other encodings are read whole.
+ * @throws Error INVALID_BASE64
  */
 export async function contentOf(
   content: string | FileBytes,
   encoding: BufferEncoding,
 ): Promise<Buffer | Readable> {
-  if (typeof content === 'string') return Buffer.from(content, encoding);
-  if (encoding.toLowerCase() === 'base64' && (await isPlainBase64(content)))
+  const isBase64 = encoding.toLowerCase() === 'base64';
+  if (typeof content !== 'string' && isBase64 && (await isPlainBase64(content)))
     return Readable.from(decodedBytes(content));
-  const text = JSON.parse(`"${(await bufferOf(content)).toString('utf8')}"`) as string;
-  return Buffer.from(cleanText(text), encoding);
+  const text =
+    typeof content === 'string'
+      ? content
+      : cleanText(JSON.parse(`"${(await bufferOf(content)).toString('utf8')}"`) as string);
+  if (isBase64 && !isLooseBase64(text)) throw new Error(INVALID_BASE64);
+  return Buffer.from(text, encoding);
+}
+
+/** True for the alphabets of RFC 4648 with line breaks, with or without padding: `Buffer` skips other characters silently. */
+function isLooseBase64(text: string): boolean {
+  const [, letters] = /^([\w+/-]*)={0,2}$/.exec(text.replaceAll(/\s+/g, '')) ?? [];
+  return letters !== undefined && letters.length % 4 !== 1;
 }
 
 /** True for complete groups of the standard alphabet, which can be decoded independently. */

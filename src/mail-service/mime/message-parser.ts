@@ -14,6 +14,9 @@ import {
   UU_ENCODINGS,
   UuDecoder,
 } from './correction/decoders.js';
+import { enrichedText } from './correction/enriched-text.js';
+import type { EmbeddedFile } from './embedded/embedded-file.js';
+import { splitUuencoded } from './embedded/uuencoded.js';
 
 /** A part as mailsplit announces it. */
 interface SplitPart {
@@ -52,6 +55,7 @@ interface Decoder {
 /** Members of mailparser without types. */
 interface Internals {
   tree: Part | false;
+  textTypes: string[];
   hasHtml: boolean;
   hasText: boolean;
   getDecoder(): Decoder;
@@ -86,6 +90,9 @@ const DATA_TYPES = new Set(['calendar', 'css', 'directory', 'javascript', 'rtf',
 /** Maximum number of characters of a text or HTML that are stored, and of HTML that are read as text. */
 export const MAX_TEXT = 1_048_576;
 const TWITTER_LINK = /<a href="https:\/\/twitter\.com\/\w{1,15}">(@\w{1,15})<\/a>/g;
+/** Reports of delivery beside `message/delivery-status`, which mailparser shows (RFC 6533). */
+const STATUS_TYPES = ['message/global-delivery-status'];
+const ENRICHED = /^text\/(?:enriched|richtext)$/i;
 const UTF8 = /^utf-?8$/i;
 const ISO_2022_JP = /^(?:cs)?iso-?2022-?jp/i;
 /** The beginning of an encoded word whose character set has a name with characters that libmime does not expect there. */
@@ -96,18 +103,26 @@ const UNDECLARED = 'undeclared';
 /**
  * mailparser with corrections: the text of HTML, addresses, ids and dates of other forms (RFC 5322), quotes in format=flowed (RFC 3676),
  * text files, which mailparser puts into the text of the message, texts of other types than plain and HTML (RFC 2046 4.1.4), texts without
- * a known character set, character sets of seven bits that TextDecoder and libmime do not know, base64 with a text after it, and uuencode.
+ * a known character set, character sets of seven bits that TextDecoder and libmime do not know, base64 with a text after it, and uuencode,
+ * also within a text.
  */
 export class MessageParser extends (MailParser as unknown as Constructor) {
   /** The Content-Location of the HTML. */
   base: string | undefined;
+  /** Files within the texts, known with the text. */
+  files: EmbeddedFile[] = [];
+  private readonly enriched = new Set<SplitPart>();
   private readonly flowed = new Map<SplitPart, { delSp: boolean }>();
   /** The part that is processed is HTML. */
   private isHtml = false;
 
   /** mailsplit decodes names of files with a libmime of its own, so that `createNode` reads them again. */
-  constructor(...options: ConstructorParameters<typeof MailParser>) {
-    super(...options);
+  constructor(
+    options: ConstructorParameters<typeof MailParser>[0],
+    private readonly withTexts = true,
+  ) {
+    super(options);
+    this.textTypes.push(...STATUS_TYPES);
     const { libmime } = this;
     const decodeWord = libmime.decodeWord.bind(libmime);
     libmime.decodeWord = (charset, encoding, text) => {
@@ -154,6 +169,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
     if (created.contentType === 'text/html' && typeof location === 'string')
       this.base ??= location.replace(/\s+/g, '');
     if (isOtherText(created)) {
+      if (ENRICHED.test(created.contentType || '')) this.enriched.add(part);
       created.contentType = 'text/plain';
       created.disposition = 'inline';
       created.isAttachment = false;
@@ -200,17 +216,17 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       const content = part.textContent;
       if (content && part.contentType === 'text/html') {
         markups.push(content);
-        if (!alternative?.hasText) texts.push(documentText(content.slice(0, MAX_TEXT)));
+        if (this.withTexts && !alternative?.hasText) texts.push(documentText(content.slice(0, MAX_TEXT)));
       } else if (content && (content.trim() !== '' || !alternative?.hasHtml)) {
-        const flow = this.flowed.get(part.node);
-        const text = flow ? joinFlowed(content, flow.delSp) : content;
+        const text = this.readableText(part.node, content);
         texts.push(text);
-        if (!alternative?.hasHtml && this.hasHtml) markups.push(this.textToHtml(text));
+        if (this.withTexts && !alternative?.hasHtml && this.hasHtml) markups.push(this.textToHtml(text));
       }
       const own = part.contentType === 'multipart/alternative' ? textsOf(part) : undefined;
       for (const child of part.children) visit(child, alternative ?? own);
     };
     if (this.tree) visit(this.tree);
+    if (!this.withTexts) return { type: 'text' };
     return {
       type: 'text',
       ...(texts.length > 0 && { text: texts.join('\n') }),
@@ -218,6 +234,16 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
         ? { html: markups.join('<br/>\n') }
         : { textAsHtml: texts.map((text) => this.textToHtml(text)).join('<br/>\n') }),
     };
+  }
+
+  /** The text without the files that programs write into texts without format. */
+  private readableText(node: SplitPart, content: string): string {
+    const flow = this.flowed.get(node);
+    if (flow) return joinFlowed(content, flow.delSp);
+    if (this.enriched.has(node)) return enrichedText(content);
+    const { text, files } = splitUuencoded(content);
+    this.files.push(...files);
+    return text;
   }
 
   /** mailparser would make `@name` a link to Twitter. */

@@ -1,5 +1,9 @@
 import type { AttachmentStream } from 'mailparser';
+import { isTnef, typeOf } from './embedded/tnef.js';
 import type { Bytes, FileBytes } from '../storage/bytes.js';
+
+/** The message of the error about the content of an attachment that is not base64. */
+export const INVALID_BASE64 = 'The content is not base64';
 
 /** A calendar of a message. */
 export interface CalendarPart {
@@ -25,19 +29,14 @@ export class CalendarPartFinder {
   }
 
   /** @returns a reader of this attachment's content, or undefined where it is not needed */
-  readerOf({
-    contentType,
-    filename,
-    headers,
-  }: AttachmentStream): ((content: AsyncIterable<Buffer>) => Promise<void>) | undefined {
-    // The parser sets no string for a type that it cannot read.
-    const type = typeof contentType === 'string' ? contentType.toLowerCase() : '';
-    if (type === 'application/ms-tnef' || /^winmail\.dat$/i.test(filename ?? '')) {
+  readerOf(attachment: AttachmentStream): ((content: AsyncIterable<Buffer>) => Promise<void>) | undefined {
+    const type = typeOf(attachment);
+    if (isTnef(attachment)) {
       this.offer(RANKS.tnef, { method: null, content: null });
       return undefined;
     }
     if (type !== 'text/calendar' && type !== 'application/ics') return undefined;
-    const { params } = (headers.get('content-type') ?? {}) as { params?: Record<string, unknown> };
+    const { params } = (attachment.headers.get('content-type') ?? {}) as { params?: Record<string, unknown> };
     const given = params?.['method'];
     const method = typeof given === 'string' ? given.slice(0, MAX_METHOD).toUpperCase() : null;
     const rank = type !== 'text/calendar' ? RANKS.file : method === null ? RANKS.calendar : RANKS.method;

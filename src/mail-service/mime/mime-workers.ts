@@ -3,7 +3,7 @@ import { QueueFullError, WorkerLimitError, WorkerPool } from '../../platform/wor
 import { mailErrors } from '../mail-error.js';
 import type { Bytes } from '../storage/bytes.js';
 import type { Scratch } from '../storage/spool.js';
-import type { NewMessage, ParsedMessage, CopiedAttachments } from './message.js';
+import { type CopiedAttachments, INVALID_BASE64, type NewMessage, type ParsedMessage } from './message.js';
 import type { MimeTask, MimeResult } from './mime.worker.js';
 
 /** A thread can hold the longest message in memory several times. A message that exceeds a limit is hostile. */
@@ -29,7 +29,7 @@ export class MimeWorkers implements OnApplicationShutdown {
 
   /**
    * @param scratch files for long contents
-   * @throws MailError as `parse`, and for an unknown attachment encoding
+   * @throws MailError as `parse`, and for an unknown attachment encoding or content that is not base64
    */
   async compose(
     message: NewMessage,
@@ -56,6 +56,7 @@ export class MimeWorkers implements OnApplicationShutdown {
       if (error instanceof QueueFullError) throw mailErrors.busy();
       if (error instanceof WorkerLimitError) throw mailErrors.messageUnreadable();
       if (FILE_ERROR.test((error as Error).message)) throw error;
+      if ((error as Error).message.includes(INVALID_BASE64)) throw mailErrors.notBase64();
       const encoding = /Unknown encoding: (.*)/s.exec((error as Error).message)?.[1];
       throw encoding === undefined ? mailErrors.messageUnreadable() : mailErrors.unknownEncoding(encoding);
     }

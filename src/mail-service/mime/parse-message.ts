@@ -8,13 +8,12 @@ import {
   withoutScripts,
 } from '../../lib/html/index.js';
 import { type Address, type AttachmentInfo, CalendarPartFinder, type ParsedMessage } from './message.js';
-import { cleanTexts, isMediaType, isMessageId, toOneLine } from './clean-text.js';
+import { cleanTexts, isMediaType, isMessageId, shortenReferences, toOneLine } from './clean-text.js';
 import { MAX_TEXT } from './message-parser.js';
 import { describe, locationOf, walk } from './walk.js';
 import { cutText, shortenText } from '../../lib/text/index.js';
 
 const MAX_ADDRESSES = 2_000;
-const MAX_REFERENCES = 100;
 const MAX_MESSAGE_ID = 250;
 const MAX_PARAMETERS = 50;
 const MAX_PARAMETER = 255;
@@ -27,15 +26,17 @@ export async function parseMessage(source: Readable): Promise<ParsedMessage> {
   const attachments: AttachmentInfo[] = [];
   const links: ReadAttachment[] = [];
   const calendar = new CalendarPartFinder();
-  const { headers, lines, text, base } = await walk(source, async (attachment, id) => {
+  const { headers, lines, text, base, tnef } = await walk(source, async (attachment, id) => {
     const { related, cid } = attachment;
     links.push({ id, cid, related, location: locationOf(attachment.headers) });
     attachments.push(await describe(attachment, id, calendar.readerOf(attachment)));
   });
-  const markup = typeof text?.html === 'string' && text.html !== '' ? text.html : undefined;
+  const own = typeof text?.html === 'string' && text.html !== '' ? text.html : undefined;
+  const isEmpty = (text?.text ?? '').trim() === '' && own === undefined;
+  const markup = own ?? (isEmpty && tnef?.html ? tnef.html : undefined);
   const html = markup ?? text?.textAsHtml;
-  const plain =
-    (text?.text ?? '').trim() === '' && markup ? documentText(markup.slice(0, MAX_TEXT)) : (text?.text ?? '');
+  const written = (isEmpty && tnef?.text) || (text?.text ?? '');
+  const plain = written.trim() === '' && markup ? documentText(markup.slice(0, MAX_TEXT)) : written;
   const from = addresses(headers.get('from'));
   const hasOneSender = from.length === 1 && lines.filter(({ key }) => key === 'from').length === 1;
   const sender = hasOneSender ? (from[0]?.address ?? '') : '';
@@ -124,7 +125,7 @@ function messageIds(header: unknown): string[] {
 
 function referencesOf(headers: Headers): string[] {
   const all = [...messageIds(headers.get('references')), ...messageIds(headers.get('in-reply-to'))];
-  return [...new Set(all)].slice(-MAX_REFERENCES);
+  return shortenReferences([...new Set(all)]);
 }
 
 function dateOf(value: unknown): string | null {

@@ -4,6 +4,9 @@ import { detectExtension } from 'nodemailer/lib/mime-funcs';
 import { countForwardedBytes } from '../../platform/memory/garbage.js';
 import { attachmentName, isMediaType } from './clean-text.js';
 import { ContentTypeCorrector } from './correction/content-types.js';
+import { attachmentOf } from './embedded/embedded-file.js';
+import { isTnef, type TnefContent } from './embedded/tnef.js';
+import { TnefStreams } from './embedded/tnef-streams.js';
 import type { AttachmentInfo } from './message.js';
 import { MessageParser } from './message-parser.js';
 
@@ -17,10 +20,14 @@ const MAX_CID = 300;
 const MAX_LOCATION = 2_048;
 const MAX_ENCODING = 40;
 
-/** Links to images stay unchanged; an embedded message is an attachment, as in WildDuck, and not part of the text. */
+/**
+ * Links to images stay unchanged; an embedded message and the status of a bounce (RFC 3464) are attachments, as in WildDuck, and not part
+ * of the text.
+ */
 const OPTIONS = {
   skipImageLinks: true,
   ignoreEmbedded: true,
+  keepDeliveryStatus: true,
   checksumAlgo: 'sha256',
 };
 
@@ -29,23 +36,29 @@ type OnAttachment = (attachment: AttachmentStream, id: string) => Promise<void>;
 
 /**
  * Parses a message from a stream.
+ * @param options.withTexts false: only the attachments are wanted
  * @throws Error for too many parts or headers that are too long
  */
 export async function walk(
   source: Readable,
   onAttachment: OnAttachment,
+  { withTexts = true } = {},
 ): Promise<{
   headers: Headers;
   lines: HeaderLines;
   text: MessageText | undefined;
   base: string | undefined;
+  /** The texts within TNEF. */
+  tnef: Pick<TnefContent, 'text' | 'html'> | undefined;
 }> {
-  const parser = new MessageParser(OPTIONS);
+  const parser = new MessageParser(OPTIONS, withTexts);
   let headers: Headers = new Map();
   let lines: HeaderLines = [];
   let text: MessageText | undefined;
+  let tnef: TnefContent | undefined;
   let count = 0;
   const works: Promise<void>[] = [];
+  const tnefs = new TnefStreams();
   const ended = Promise.withResolvers<void>();
   parser.on('headers', (value) => (headers = value));
   parser.on('headerLines', (value) => (lines = value));
@@ -54,13 +67,17 @@ export async function walk(
       text = data;
       return;
     }
-    count += 1;
-    const id = `ATT${String(count).padStart(5, '0')}`;
-    const work =
-      count > MAX_ATTACHMENTS ? Promise.reject(new Error('too many attachments')) : onAttachment(data, id);
+    if (isTnef(data)) data.content = tnefs.follow(data.content as Readable);
+    const work = take(data);
     works.push(work);
     work.then(() => data.release(), ended.reject);
   });
+  const take = (attachment: AttachmentStream): Promise<void> => {
+    count += 1;
+    return count > MAX_ATTACHMENTS
+      ? Promise.reject(new Error('too many attachments'))
+      : onAttachment(attachment, `ATT${String(count).padStart(5, '0')}`);
+  };
   parser.once('end', () => ended.resolve());
   parser.on('error', ended.reject);
   source.on('data', (chunk: Buffer) => countForwardedBytes(chunk.length * GARBAGE));
@@ -73,11 +90,19 @@ export async function walk(
     await ended.promise;
     // The parser does not wait for the last attachment.
     await Promise.all(works);
+    const contents = tnefs.contents();
+    // They come after the parts of the message, whose ids do not depend on them.
+    for (const file of [...parser.files, ...contents.flatMap(({ files }) => files)].slice(
+      0,
+      MAX_ATTACHMENTS - count,
+    ))
+      await take(attachmentOf(file));
+    tnef = contents[0];
   } finally {
     parser.destroy();
     source.destroy();
   }
-  return { headers, lines, text, base: parser.base ?? locationOf(headers) };
+  return { headers, lines, text, base: parser.base ?? locationOf(headers), tnef };
 }
 
 /** The address of a part (RFC 2557), which links name. */
@@ -124,8 +149,12 @@ export async function describe(
   };
 }
 
-/** The library has no extension for bytes of an unknown type. */
-const extensionOf = (contentType: string): string => detectExtension(contentType).replace('*', 'bin');
+/** The library has no extension for bytes of an unknown type, and not for the reports and messages of several RFCs, which are texts. */
+function extensionOf(contentType: string): string {
+  const extension = detectExtension(contentType).replace('*', 'bin');
+  if (extension !== 'bin' || !contentType.startsWith('message/')) return extension;
+  return /^message\/(?:global|news|partial)$/.test(contentType) ? 'eml' : 'txt';
+}
 
 async function discard(content: AsyncIterable<Buffer>): Promise<void> {
   for await (const _ of content);

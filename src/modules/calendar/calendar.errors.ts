@@ -90,6 +90,11 @@ export const CalendarErrors = {
   proposalNotFound: defineError(404, 'not_found', 'The event has no such proposal.'),
   proposalClosed: defineError(409, 'proposal_closed', 'The proposal is not pending.'),
   noInstances: defineError(422, 'no_instances', 'The recurrence has no instance.'),
+  ruleNotMoved: defineError(
+    422,
+    'rule_not_moved',
+    'A rule of the series names days or hours that do not move with the new start; the request needs the new rule.',
+  ),
   notAnInstance: defineError(422, 'not_an_instance', 'The series has no instance at this `recurrence_id`.'),
   /** The body contains the results of all operations. */
   batchFailed: defineError(422, 'batch_failed', 'An operation failed, so no operation was applied.', {

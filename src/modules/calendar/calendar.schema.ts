@@ -20,8 +20,16 @@ export interface Reminder {
 export interface PlacedReminder extends Reminder {
   /** The VALARM of a program without TRIGGER, where it states more than method and time. */
   alarm?: Component;
-  /** The VALARMs of instances where it differs, such as a dismissed one, by their keys. */
+  /** The VALARMs of instances where it differs, by their keys, as earlier versions stored them: `instance_alarms` has them now. */
   instances?: Record<string, Component>;
+}
+
+/** The alarms of an instance where they differ from those of its series. */
+export interface InstanceAlarms {
+  /** Null means those of the calendar. */
+  reminders: PlacedReminder[] | null;
+  /** Alarms that are no reminders. */
+  alarms: Component[];
 }
 
 @Entity('calendars')
@@ -183,8 +191,12 @@ export class CalendarEntry extends CalendarPart {
   @Column('text', { nullable: true }) color!: string | null;
   @Column('jsonb', { nullable: true }) reminders!: unknown;
   @Column('jsonb', { nullable: true }) alarms!: unknown;
+  /** `InstanceAlarms` by the keys of the instances. */
+  @Column('jsonb', { nullable: true }) instance_alarms!: unknown;
   @Column('boolean') hidden!: boolean;
   @Column('bigint') change_seq!: string;
+  /** The number of the last change that is no response of others; 0: the event has no attendees; null: `change_seq`. */
+  @Column('bigint', { nullable: true }) schedule_seq!: string | null;
   /** Time at which the reminder clock checks the placement; null: it has no further reminder. */
   @Column('timestamptz', { nullable: true }) next_reminder_at!: Date | null;
   /** Reminders up to this moment have been reported. */
@@ -388,6 +400,9 @@ export const calendarSchema: SchemaPart = {
     RemovedInstances1798814000026: '0019-removed-instances',
     ImportedVersions1798814000062: '0020-imported-versions',
     DeliveryOrder1798814000070: '0021-delivery-order',
+    InstanceAlarms1798814000090: '0022-instance-alarms',
+    DeliveriesOfEvent1798814000091: '0023-deliveries-of-event',
+    ScheduleTags1798815000010: '0024-schedule-tags',
   }),
   sql: sqlFiles(
     'workspace',

@@ -44,7 +44,7 @@ export interface ContextRow {
 export const CONTEXT = `row_to_json(calendar) AS calendar, calendar_role_of($1, calendar.id, calendar.owner_id, $3) AS role,
   (SELECT locale FROM member_locales WHERE tenant_id = $1 AND user_id = $3) AS locale`;
 const ENTRY = `json_build_object('show_as', entry.show_as, 'color', entry.color, 'reminders', entry.reminders,
-  'response', entry.response) AS entry`;
+  'instance_alarms', entry.instance_alarms, 'response', entry.response) AS entry`;
 
 const readContext = workspace.statement<ContextRow>(
   'calendar.context',
@@ -57,7 +57,7 @@ const readContexts = workspace.statement<ContextRow>(
   `SELECT ${CONTEXT} FROM calendar_contexts calendar WHERE calendar.tenant_id = $1 AND calendar.id = ANY ($2::uuid[])`,
 );
 
-type EntryJson = Pick<EntryRow, 'show_as' | 'color' | 'reminders' | 'response'>;
+type EntryJson = Pick<EntryRow, 'show_as' | 'color' | 'reminders' | 'instance_alarms' | 'response'>;
 
 /** Joined rows are null where the calendar has no such event. */
 type EventRowJson = ContextRow & { [key in keyof EventJson]: EventJson[key] | null } & { entry: EntryJson };

@@ -51,6 +51,7 @@ export const contactsSchema: SchemaPart = {
     AddressesOfDeletedContacts1798800000073: '0007-addresses-of-deleted-contacts',
     RevisionsBeforeImports1798814000021: '0008-revisions-before-imports',
     SpellingOfUids1798814000053: '0009-spelling-of-uids',
+    JoinedWordsOfContacts1798814000098: '0010-joined-words',
   }),
   sql: sqlFiles('workspace', import.meta.url, 'contact-writes'),
 };

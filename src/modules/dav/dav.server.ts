@@ -25,8 +25,8 @@ import {
   utf8Of,
   xmlError,
 } from './model/body.js';
-import { type Collection, type Collections, hasCollection } from './model/collection.js';
-import { assertIf, isUnchanged, preconditionsOf } from './model/conditions.js';
+import { type Collection, type Collections, hasCollection, type Stored } from './model/collection.js';
+import { assertIf, assertMatch, isUnchanged, preconditionsOf } from './model/conditions.js';
 import { rangeOf } from './model/filters.js';
 import { childOf, HEAD, TAIL } from './model/multistatus.js';
 import { DAV_PATH, parentOf, parsePath, paths, type Space, type Target } from './model/paths.js';
@@ -192,9 +192,10 @@ export class DavServer implements OnModuleInit {
     const { collections, collection } = await this.containing(ctx, target);
     const version = /version=4\.0/.test(request.headers.accept ?? '') ? '4.0' : '3.0';
     const options = { isWanted: true, zones: wantsZones(request), version } as const;
-    const { etag, text } = await single(ctx, collections, collection, target.name, options);
+    const { etag, scheduleTag, text } = await single(ctx, collections, collection, target.name, options);
+    assertMatch(request, etag);
     assertIf(request, etag, await this.states.of(job, request));
-    const headers = { ...COMMON, ETag: etag };
+    const headers = { ...COMMON, ETag: etag, ...scheduleTagHeader(scheduleTag) };
     const { contentType } = collection;
     if (isUnchanged(request, etag))
       return writeBody(response, new BodyReply(null, { status: 304, contentType, headers }));
@@ -210,15 +211,14 @@ export class DavServer implements OnModuleInit {
     // A part of a resource must not replace it (RFC 9110, 14.5).
     if (request.headers['content-range'] !== undefined)
       throw new DavError(400, null, 'Content-Range is not supported.');
-    const isNew = await this.putMember(job, target).catch(async (error: unknown) => {
+    const { isNew, scheduleTag } = await this.putMember(job, target).catch(async (error: unknown) => {
       throw isMissing(error) && !(await this.hasParent(job, target)) ? withoutParent() : error;
     });
     // Without an ETag: the stored text differs from that of the request (RFC 4791, 5.3.4).
-    send(response, isNew ? 201 : 204);
+    send(response, isNew ? 201 : 204, scheduleTagHeader(scheduleTag));
   }
 
-  /** @returns whether the member is new */
-  private async putMember(job: Job, target: Member): Promise<boolean> {
+  private async putMember(job: Job, target: Member): Promise<Stored> {
     const { ctx, request } = job;
     const { collections, collection } = await this.containing(ctx, target);
     if (!collection.isWritable) throw forbidden();
@@ -232,7 +232,9 @@ export class DavServer implements OnModuleInit {
     const isState = await this.states.of(job, request);
     if (target.kind === 'member') {
       const { collections, collection } = await this.containing(ctx, target);
-      await collections.remove(ctx, collection, target.name, preconditionsOf(request, isState));
+      // RFC 6638, 8.1.
+      const isSilent = request.headers['schedule-reply'] === 'F';
+      await collections.remove(ctx, collection, target.name, preconditionsOf(request, isState), isSilent);
     } else if (target.kind === 'collection') {
       assertIf(request, null, isState);
       const { collections, collection } = await this.containing(ctx, target);
@@ -303,6 +305,10 @@ const isXml = ({ headers }: Request): boolean =>
   /^(?:application|text)\/xml\b/i.test(headers['content-type'] ?? 'application/xml');
 
 const COMMON = { DAV: DAV_CLASSES };
+
+/** RFC 6638, 8.2. */
+const scheduleTagHeader = (tag: string | undefined): Record<string, string> =>
+  tag === undefined ? {} : { 'Schedule-Tag': tag };
 
 const unsupportedReport = (): DavError =>
   new DavError(403, '{DAV:}supported-report', 'The resource does not support this report.');

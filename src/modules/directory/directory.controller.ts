@@ -1,11 +1,11 @@
 import { Controller, Injectable, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { foldedWords } from '../../lib/search-text/index.js';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { type Statement, workspace } from '../../platform/database/statement.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import { ContactsApi, type FoundContact } from '../contacts/index.js';
-import { foldWords } from '../tenants/index.js';
 import { DirectoryEnvelope, type DirectoryResultResponse, SearchDirectory } from './directory.dto.js';
 
 interface DirectoryRow {
@@ -18,6 +18,9 @@ interface DirectoryRow {
 
 /** Maximum number of query words; further words are ignored. */
 const MAX_WORDS = 6;
+
+/** SQL for the words of a group, and those that apostrophes and hyphens join: its name is folded, but not divided. */
+const GROUP_WORDS = `(' ' || regexp_replace(grp.folded, '[[:punct:][:space:]‘’ʼ‐]+', ' ', 'g') || ' ' || translate(grp.folded, '-''‘’ʼ‐', ''))`;
 
 // $1 workspace, $2 query, $3 include members, $4 include groups, $5 limit, $6 and further: patterns of the words.
 // Members use the index member_profiles_words; a workspace has at most 500 groups. The similarity search runs only when no
@@ -32,8 +35,8 @@ function searchFor(words: number): Statement<DirectoryRow> {
        SELECT 'user' AS kind, member.user_id AS id, member.display_name AS name, member.email, member.folded, ${score('member.folded')} AS score
          FROM member_profiles member WHERE $3 AND member.tenant_id = $1 AND member.status = 'active' AND NOT member.is_service AND ${each('member.folded')}
         UNION ALL
-       SELECT 'group', grp.id, grp.name, NULL, ' ' || grp.folded, ${score("(' ' || grp.folded)")}
-         FROM group_names grp WHERE $4 AND grp.tenant_id = $1 AND ${each("(' ' || grp.folded)")}
+       SELECT 'group', grp.id, grp.name, NULL, ' ' || grp.folded, ${score(GROUP_WORDS)}
+         FROM group_names grp WHERE $4 AND grp.tenant_id = $1 AND ${each(GROUP_WORDS)}
         ORDER BY score DESC, folded, id LIMIT $5),
      resembling AS (
        SELECT 'user' AS kind, member.user_id AS id, member.display_name AS name, member.email, member.folded,
@@ -62,7 +65,7 @@ export class DirectoryRepository {
     kinds: { users: boolean; groups: boolean },
     limit: number,
   ): Promise<DirectoryRow[]> {
-    const words = foldWords(text).split(' ').filter(Boolean).slice(0, MAX_WORDS);
+    const words = foldedWords(text).slice(0, MAX_WORDS);
     const search = SEARCHES[words.length - 1];
     if (!search) return [];
     // Words contain letters, digits and marks only, so no wildcards of LIKE.

@@ -170,7 +170,8 @@ function features({ config, pages, grants }: ConfigurationParts): Configuration[
         const scope = await grants.forbiddenScope(client.clientId, ctx.oidc.requestParamScopes);
         if (scope !== undefined) throw new errors.InvalidScope('requested scope is not allowed', scope);
         // Otherwise the exchange of the code would fail, which uses it up.
-        if (ctx.oidc.params?.['scope'] !== undefined) assertUse(ctx.oidc.requestParamScopes);
+        const { params } = ctx.oidc;
+        if (params && mustHaveScope(params)) assertUse(ctx.oidc.requestParamScopes);
         return {
           scope: API_SCOPE,
           audience: AUDIENCE,
@@ -182,6 +183,10 @@ function features({ config, pages, grants }: ConfigurationParts): Configuration[
     },
   };
 }
+
+/** The exchange of a code, and a refresh, have the scopes of the request before. No scope is granted by default (RFC 6749, 3.3). */
+const mustHaveScope = ({ scope, grant_type: grant }: Record<string, unknown>): boolean =>
+  scope !== undefined || grant === undefined || grant === 'client_credentials';
 
 /** Rejects scopes without any use: tokens are for the API, or, with `openid`, for userinfo. */
 function assertUse(scopes: ReadonlySet<string>): void {

@@ -23,7 +23,7 @@ const foldMembers = workspace.statement<never>(
 );
 
 /**
- * Folds the names of members that a version without the directory wrote: SQL cannot fold names as the application does. Runs
+ * Folds the names of members that a version without the directory, or with other rules, wrote: SQL cannot fold names as the application does. Runs
  * after each start, and finds such names only after an upgrade.
  */
 @Injectable()
@@ -56,7 +56,7 @@ export class DirectoryBackfill implements OnApplicationBootstrap, OnModuleDestro
     }
   }
 
-  /** Folds up to BATCH names that a version without the directory wrote. @returns their number */
+  /** Folds up to BATCH names. @returns their number */
   private async foldSome(tx: Tx): Promise<number> {
     const rows = await tx.query(unfolded, [BATCH]);
     if (rows.length > 0)

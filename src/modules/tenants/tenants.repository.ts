@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
-import { fold } from '../../lib/search-text/index.js';
+import { nameWords } from '../../lib/search-text/index.js';
 import type { TenantRole } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { rowsOf } from '../../platform/database/rows.js';
@@ -8,17 +8,13 @@ import { directory, workspace } from '../../platform/database/statement.js';
 import type { Reader, Tx } from '../../platform/database/tx.js';
 import { TenantMember, type Tenant } from './tenants.schema.js';
 
-/** Separators of words in names and addresses. */
-const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/gu;
-
 /**
  * Folds names and addresses for the directory: each word has one leading space, so that a space marks the beginning of a
  * word.
  */
 export function foldWords(...texts: string[]): string {
   return texts
-    .flatMap((text) => fold(text).split(SEPARATORS))
-    .filter(Boolean)
+    .flatMap(nameWords)
     .map((word) => ` ${word}`)
     .join('');
 }

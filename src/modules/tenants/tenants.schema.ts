@@ -115,6 +115,7 @@ export const tenantsSchema: SchemaPart = {
     MemberErasure1798112308251: '0301-erasure',
     SeparateEnds1798800000012: '0302-separate-ends',
     MemberChanges1798800000074: '0303-member-changes',
+    JoinedWords1798814000097: '0304-joined-words',
   }),
   sql: [
     ...sqlFiles('workspace', import.meta.url, 'member-profiles'),

@@ -1,10 +1,12 @@
+import { replaceJoiners } from '../../lib/search-text/index.js';
 import { composeText, MAX_COMPOSED } from '../../lib/text/index.js';
 
-/** Escapes the wildcards of LIKE. */
-export const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
+/** The LIKE pattern of a text (NFC): its wildcards are escaped, and any apostrophe or hyphen matches another one or a space. */
+export const likeText = (text: string): string =>
+  replaceJoiners(composeText(text).replaceAll(/[\\%_]/g, String.raw`\$&`), '_');
 
-/** The LIKE pattern of all composed texts (NFC) that contain this one. */
-export const likePattern = (text: string): string => `%${escapeLike(composeText(text))}%`;
+/** The LIKE pattern of all composed texts that contain this one. */
+export const likePattern = (text: string): string => `%${likeText(text)}%`;
 
 /** SQL for the composed form of a text, as `composeText` makes it: longer text stays. */
 export const composedSql = (text: string): string =>

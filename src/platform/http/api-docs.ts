@@ -10,6 +10,7 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import { bodyLimitsOf } from './body/body-limits.js';
+import { DESCRIBES_OPERATIONS } from './describes-operations.js';
 import { ErrorResponse } from './error.response.js';
 import { type ErrorKind, Errors } from './errors.js';
 import { inputDocsOf } from './input-docs.js';
@@ -71,6 +72,7 @@ export interface OperationDocs {
  * `@Requires(...)` below; and the errors and headers that follow from its parameters.
  */
 export function Operation({ tag, id, summary, description, errors = [] }: OperationDocs): MethodDecorator {
+  if (!DESCRIBES_OPERATIONS) return () => undefined;
   return (target, key, descriptor) => {
     const isPublic = Reflect.getMetadata(IS_PUBLIC, descriptor.value as object) === true;
     const requires = Reflect.getMetadata(REQUIRES, descriptor.value as object) as string[] | undefined;

@@ -12,6 +12,7 @@ import {
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { ApiBody, ApiResponse } from '@nestjs/swagger';
 import { ApiRevision, IS_LONG_WORK, LOCATION_HEADER, Operation, type OperationDocs } from './api-docs.js';
+import { DESCRIBES_OPERATIONS } from './describes-operations.js';
 import { inputDocsOf } from './input-docs.js';
 import type { JsonReply } from './json-reply.js';
 import type { BodyReply } from './replies/body-reply.js';
@@ -90,17 +91,19 @@ const endpoint =
     // The Swagger plugin does not see the method: it documents each return type with status 200.
     if (docs.response)
       Reflect.deleteMetadata('swagger/apiResponse', (descriptor as PropertyDescriptor).value as object);
-    const type = inputDocsOf(target, key).findLast(({ body }) => body)?.body;
     const { status = 200 } = docs;
     applyDecorators(
-      Operation(docs),
-      ...(type ? [bodyOf(type, docs)] : []),
-      ...successesOf(docs),
+      ...(DESCRIBES_OPERATIONS ? describe(target, key, docs) : []),
       ...(docs.work === 'long' ? [SetMetadata(IS_LONG_WORK, true)] : []),
       ...(status === (method === 'POST' ? 201 : 200) ? [] : [HttpCode(status)]),
       ROUTES[method](path),
     )(target, key, descriptor);
   };
+
+function describe(target: object, key: string | symbol, docs: EndpointDocs<unknown>): MethodDecorator[] {
+  const type = inputDocsOf(target, key).findLast(({ body }) => body)?.body;
+  return [Operation(docs), ...(type ? [bodyOf(type, docs)] : []), ...successesOf(docs)];
+}
 
 function bodyOf(type: Type, { example, examples, optionalBody }: EndpointDocs<unknown>): MethodDecorator {
   const named = example ? { example: { value: example } } : examples;

@@ -4,16 +4,26 @@ import { createHash, createHmac } from 'node:crypto';
 import { AccessToken } from 'livekit-server-sdk';
 import { floorDatabase, floorPool, serveFloor } from '../support/floor-server.mjs';
 import { GuestsRepository } from '../../../dist/modules/calls/guests/guests.repository.js';
-import { messageInput } from '../../../dist/modules/chat/messages/messages.dto.js';
+import { MessageFacts } from '../../../dist/modules/chat/changes/message-facts.js';
+import { MessageStore } from '../../../dist/modules/chat/changes/message-store.js';
+import { MessageWrites } from '../../../dist/modules/chat/changes/message-writes.js';
+import { GuestChatApi } from '../../../dist/modules/chat/chat.api.js';
 import { TokensRepository } from '../../../dist/modules/calls/tokens/tokens.controller.js';
 
 const { LIVEKIT_URL, LIVEKIT_API_KEY, LIVEKIT_API_SECRET } = process.env;
 const TAKE = 'SELECT rate_limit_take($1::text[], $2::bytea[], $3::float8[], $4::int[]) AS wait';
-const SEND = 'SELECT outcome, mod_seq::float8 AS mod_seq, message FROM chat_send_guest($1, $2, $3, $4, $5)';
 
 const db = floorDatabase();
 const guests = new GuestsRepository(db);
 const tokens = new TokensRepository(db);
+// No message has a file, and no socket receives one.
+const writes = new MessageWrites(
+  new MessageFacts(null),
+  new MessageStore(),
+  { markSent: () => undefined },
+  { reportChange: () => undefined },
+);
+const chat = new GuestChatApi(null, writes, db);
 const sha256 = (text) => createHash('sha256').update(text).digest();
 
 async function mint({ tenantId, userId }, callId) {
@@ -74,12 +84,20 @@ async function message(headers, token, body) {
   const query = async ({ name, text }, values) => (await client.query({ name, text, values })).rows;
   try {
     await client.query('BEGIN');
-    const access = await guests.chat({ query }, visitor, 0, 1e9);
-    const stored = await messageInput({ ...input, format: 'plain', mentions: [], attachment_ids: [] });
-    const values = [visitor.tenantId, access.id, access.name, access.room_id, stored];
-    const [{ message: sent }] = await query({ name: 'send', text: SEND }, values);
+    const tx = { query };
+    const invite = await guests.invite(tx, visitor);
+    const guest = await guests.lockSession(tx, visitor, invite);
+    await guests.update(tx, guest, { state: 'in_session', active_at: invite.now });
+    const { tenantId } = visitor;
+    const room = {
+      tenantId,
+      guestId: guest.id,
+      roomId: invite.room_id,
+      afterSeq: Number(guest.admitted_seq),
+    };
+    const sent = await chat.send(tx, room, guest.display_name, { ...input, attachment_ids: [] });
     await client.query('COMMIT');
-    return { status: 201, json: `{"message":${sent}}` };
+    return { status: 201, json: `{"message":${sent.message}}` };
   } finally {
     client.release();
   }

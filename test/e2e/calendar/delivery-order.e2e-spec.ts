@@ -2,13 +2,13 @@ import { v7 as uuidv7 } from 'uuid';
 import { QueueWorker } from '../../../src/mail-service/delivery/queue.worker.js';
 import { Deliveries, OutgoingMessages } from '../../../src/modules/calendar/scheduling/outgoing-messages.js';
 import { SchedulingRepository } from '../../../src/modules/calendar/scheduling/scheduling.repository.js';
-import { OwnMail } from '../../../src/modules/mail/index.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { at, defaultCalendar, eventPath, newEvent } from '../../support/domains/calendars.ts';
 import { MailProxy } from '../../support/mail/mail-proxy.ts';
+import { holdNextSend, replaceNextSend } from '../../support/mail/next-send.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
 import { OtherServer } from '../../support/mail/smtp.ts';
 import { until } from '../../support/until.ts';
@@ -108,14 +108,8 @@ describe('the order of mails about a meeting', () => {
     return results.find((box: any) => box.specialUse === specialUse).id;
   };
   /** Fails the next attempt to send as a mail service does that is not available. */
-  const failOnce = () => {
-    const own = app.get(OwnMail);
-    const send = own.send.bind(own);
-    own.send = async () => {
-      own.send = send;
-      return { kind: 'retry', reason: 'mail_service_busy', isLimit: false };
-    };
-  };
+  const failOnce = () =>
+    replaceNextSend(app, async () => ({ kind: 'retry', reason: 'mail_service_busy', isLimit: false }));
 
   test('a later version waits while an earlier one is retried, and a cancellation for both', async () => {
     const event = await meeting('First');
@@ -222,21 +216,13 @@ describe('the order of mails about a meeting', () => {
   test('a process does not send a later version while another one sends an earlier one', async () => {
     const event = await meeting('Slow first');
     await compose();
-    const own = app.get(OwnMail);
-    const send = own.send.bind(own);
-    const [started, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    own.send = async (...parameters) => {
-      own.send = send;
-      started.resolve();
-      await finish.promise;
-      return send(...parameters);
-    };
+    const { started, finish } = holdNextSend(app);
     const first = app.get(Deliveries).run();
-    await started.promise;
+    await started;
     await rename(event, 'Quick second');
     await deliver();
     expect(await sent(event)).toEqual([]);
-    finish.resolve();
+    finish();
     await first;
     expect(await sent(event)).toEqual(['REQUEST Slow first', 'REQUEST Quick second']);
     expect(await log(event)).toEqual(['REQUEST sent', 'REQUEST sent']);

@@ -740,6 +740,24 @@ describe('events', () => {
     expect((await bob.api.get(path(meeting, guest))).body.event).toMatchObject({ status: 'cancelled' });
   });
 
+  test('a calendar whose events cannot all move stays, as the event that has the same uid', async () => {
+    const [from, to] = [await newCalendar('From'), await newCalendar('To')];
+    const kept = await create({ title: 'Kept', uid: 'in-both', start: '2026-03-02' }, to);
+    const other = await create({ title: 'Other', start: '2026-03-02' }, from);
+    const twin = await create({ title: 'Twin', uid: 'in-both', start: '2026-03-02' }, from);
+    const refused = await ann.api.delete(`/calendar/${from}?move_events_to=${to}`);
+    expect([refused.status, refused.body.error, refused.body.event.id]).toEqual([
+      409,
+      'duplicate_uid',
+      kept.id,
+    ]);
+    for (const event of [other, twin])
+      expect((await ann.api.get(path(event, from))).body.event.revision).toBe(event.revision);
+    await ann.api.delete(path(twin, from));
+    expect((await ann.api.delete(`/calendar/${from}?move_events_to=${to}`)).status).toBe(200);
+    expect((await ann.api.get(path(other, to))).body.event.title).toBe('Other');
+  });
+
   test('roles: times only, read, write; private events show times only', async () => {
     const shares = [
       { user_id: bob.id, role: 'free_busy' },

@@ -138,6 +138,23 @@ describe('reminders of events', () => {
     expect(await due(past.id)).toEqual([]);
   });
 
+  test.each([
+    ['without length', 0],
+    ['of a few seconds', 5],
+  ])('an event %s is reminded of at its start by the next check', async (_name, length) => {
+    const start = now + 250 * HOUR;
+    const reminders = { use_default: false, overrides: [{ method: 'popup', minutes: 0 }] };
+    const event = { title: 'Call', start: utc(start), end: utc(start + length), reminders };
+    const { id } = await create(event);
+    await tickAt(start - 1);
+    expect(await due(id)).toEqual([]);
+    await tickAt(start + 9);
+    expect((await due(id)).map(({ minutes }: any) => minutes)).toEqual([0]);
+    const missed = await create({ ...event, title: 'Missed' });
+    await tickAt(start + HOUR);
+    expect(await due(missed.id)).toEqual([]);
+  });
+
   test('new reminders of the calendar apply to its events', async () => {
     const start = now + 400 * HOUR;
     const { id } = await create({ title: 'Later', start: utc(start), end: utc(start + HOUR) });

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
-import { at, defaultCalendar, eventPath, newCalendar, newEvent } from '../../support/domains/calendars.ts';
+import {
+  at,
+  defaultCalendar,
+  eventPath,
+  instancesOf,
+  newCalendar,
+  newEvent,
+} from '../../support/domains/calendars.ts';
 import { runs } from '../../support/property-runs.ts';
 
 /** The operations of scheduling, in an installation without a mail service. */
@@ -57,6 +64,71 @@ describe('scheduling operations', () => {
       raw: body,
       headers: { 'content-type': 'text/calendar; charset=utf-8' },
     });
+
+  /** Start and end of the instances of an event in March 2027, in UTC. */
+  const timesOf = async (uid: string): Promise<string[]> =>
+    (await instancesOf(bob, bobs, '2027-02-20', '2027-04-10'))
+      .filter((each) => each.uid === uid)
+      .map(({ start_utc, end_utc }) => `${start_utc.slice(5, 16)}/${end_utc.slice(11, 16)}`);
+
+  test('the periods of an invitation keep their lengths, in each version', async () => {
+    const uid = 'periods@far.example';
+    // Lotus Notes writes custom repeats as periods only.
+    const periods = (...values: string[]) => [`RDATE;VALUE=PERIOD:${values.join(',')}`];
+    const first = periods('20270302T080000Z/PT3H', '20270303T080000Z/20270303T083000Z');
+    expect((await post(invitation(uid, first))).body.message.result).toBe('created');
+    expect(await timesOf(uid)).toEqual(['03-01T08:00/09:00', '03-02T08:00/11:00', '03-03T08:00/08:30']);
+    const second = ['SEQUENCE:1', ...periods('20270302T080000Z/PT4H', '20270303T080000Z/PT1H')];
+    expect((await post(invitation(uid, second))).body.message.result).toBe('updated');
+    expect(await timesOf(uid)).toEqual(['03-01T08:00/09:00', '03-02T08:00/12:00', '03-03T08:00/09:00']);
+  });
+
+  test('a response has the UID of its invitation, also one that is stored as a digest', async () => {
+    const uid = `${'0123456789'.repeat(70)}@far.example`;
+    const made = await post(invitation(uid));
+    expect(made.body.message.result).toBe('created');
+    expect((await post(invitation(uid, ['SEQUENCE:1', 'LOCATION:Hall']))).body.message.result).toBe(
+      'updated',
+    );
+    const path = eventPath(bobs, made.body.event);
+    expect((await bob.api.put(`${path}/rsvp`, { response: 'accepted' })).status).toBe(200);
+    await app.get(OutboxWorker).drain();
+    const replies = await app.sql(
+      `SELECT ics FROM scheduling_messages WHERE event_id = $1 AND method = 'REPLY'`,
+      [made.body.event.id],
+    );
+    expect(replies.map(({ ics: text }) => text.replaceAll('\r\n ', '').includes(`UID:${uid}\r\n`))).toEqual([
+      true,
+    ]);
+  });
+
+  test('midnight in RECURRENCE-ID names the only instance of its day', async () => {
+    const uid = 'midnight@far.example';
+    const rule = ['RRULE:FREQ=DAILY;COUNT=4'];
+    await post(invitation(uid, rule));
+    const moved = invitation(uid, ['RECURRENCE-ID;TZID=Europe/Berlin:20270302T000000', 'SEQUENCE:1'])
+      .replace('DTSTART;TZID=Europe/Berlin:20270301T09', 'DTSTART;TZID=Europe/Berlin:20270302T15')
+      .replace('DTEND;TZID=Europe/Berlin:20270301T10', 'DTEND;TZID=Europe/Berlin:20270302T16');
+    expect((await post(moved)).body.message.result).toBe('updated');
+    expect(await timesOf(uid)).toEqual([
+      '03-01T08:00/09:00',
+      '03-02T14:00/15:00',
+      '03-03T08:00/09:00',
+      '03-04T08:00/09:00',
+    ]);
+    const cancel = ics(
+      'CANCEL',
+      [
+        'RECURRENCE-ID;TZID=Europe/Berlin:20270303T000000',
+        'SEQUENCE:1',
+        `ORGANIZER:mailto:${ZOE}`,
+        `ATTENDEE:mailto:${BOB}`,
+      ],
+      uid,
+    );
+    expect((await post(cancel)).body.message.result).toBe('cancelled');
+    expect(await timesOf(uid)).toEqual(['03-01T08:00/09:00', '03-02T14:00/15:00', '03-04T08:00/09:00']);
+  });
 
   test('an uploaded invitation creates the placement of its user, as text and as JSON', async () => {
     const made = await post(invitation('upload@far.example'));

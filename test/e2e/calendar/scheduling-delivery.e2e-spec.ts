@@ -11,6 +11,7 @@ import { type TestUser, TestApp } from '../../support/app.ts';
 import { Client } from '../../support/network/client.ts';
 import { at, defaultCalendar, newEvent } from '../../support/domains/calendars.ts';
 import { MailProxy } from '../../support/mail/mail-proxy.ts';
+import { holdNextSend } from '../../support/mail/next-send.ts';
 import { TestMailService } from '../../support/mail/mail-service.ts';
 import { freePort } from '../../support/network/ports.ts';
 import { OtherServer } from '../../support/mail/smtp.ts';
@@ -192,21 +193,13 @@ describe('the delivery of scheduling messages', () => {
     for (const title of ['Slow', 'Next']) await meeting(ann, title);
     const other = await running();
     await other.get(OutboxWorker).drain();
-    const own = other.get(OwnMail);
-    const send = own.send.bind(own);
-    const [started, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    own.send = async (...parameters) => {
-      own.send = send;
-      started.resolve();
-      await finish.promise;
-      return send(...parameters);
-    };
+    const { started, finish } = holdNextSend(other);
     const run = other.get(Deliveries).run();
-    await started.promise;
+    await started;
     const attempts = await app.sql(
       `SELECT attempts FROM scheduling_deliveries WHERE status = 'queued' ORDER BY attempts`,
     );
-    finish.resolve();
+    finish();
     await run;
     expect(attempts).toEqual([{ attempts: 0 }, { attempts: 1 }]);
     await until('both mails', () => sentTo('Slow') === 1 && sentTo('Next') === 1);

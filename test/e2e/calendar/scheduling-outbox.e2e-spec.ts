@@ -1,3 +1,5 @@
+import { isUpdate } from '../../../src/modules/calendar/scheduling/scheduling.repository.js';
+import { Db } from '../../../src/platform/database/db.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { type TestUser, TestApp } from '../../support/app.ts';
 import { at, defaultCalendar, eventPath, newEvent } from '../../support/domains/calendars.ts';
@@ -185,6 +187,30 @@ describe('scheduling messages', () => {
     expect(await send(event, 'REQUEST', { recipients: [YAN] })).toEqual([202, 'REQUEST']);
     // A repetition of the first message is no update.
     expect((await subjects()).at(-1)).toBe(`${YAN}: Invitation: M`);
+  });
+
+  test('of a meeting with many attendees, those who know it get an update', async () => {
+    const known = Array.from({ length: 60 }, (_, n) => `guest-${n}@far.example`);
+    const event = await meeting({ attendees: known });
+    await sent(event);
+    await change(event, { location: 'Room 2', attendees: [...known, ZOE] });
+    const later = (await sent(event)).slice(known.length);
+    const toldOf = (subject: string) =>
+      later.filter((message) => message.subject === subject).map(({ recipients }) => recipients);
+    expect(toldOf('Updated invitation: M').toSorted()).toEqual(known.toSorted());
+    expect(toldOf('Invitation: M')).toEqual([ZOE]);
+    const informs = (recipients: string[], sequence: number, method = 'REQUEST', id = event.id) =>
+      isUpdate(app.get(Db), ann.tenantId!, id, recipients, {
+        method,
+        sequence,
+        dtstamp: '2020-01-01T00:00:00Z',
+      });
+    expect(await informs(known, 1)).toBe(true);
+    expect(await informs([...known, known[0]!], 1)).toBe(true);
+    expect(await informs([...known, 'new@far.example'], 1)).toBe(false);
+    expect(await informs(known, 0)).toBe(false);
+    expect(await informs(known, 1, 'CANCEL')).toBe(false);
+    expect(await informs(known, 1, 'REQUEST', (await quiet()).id)).toBe(false);
   });
 
   test('a change that attendees do not see sends no message', async () => {

@@ -318,7 +318,10 @@ describe('contacts', () => {
       ['민수', ['김민수']],
       ['5678', ['김민수']],
       ['jose smith', []],
-      ['=', users.map(({ full_name }) => full_name)],
+      ['', users.map(({ full_name }) => full_name)],
+      ['=', []],
+      ['%', []],
+      ['( )', []],
     ];
     for (const [q, names] of expected)
       expect([q, (await found(q)).toSorted()]).toEqual([q, names.toSorted()]);

@@ -94,18 +94,55 @@ describe('the charset of a content type', () => {
     expect(await nameOf(quoted, 'qp', 'windows-1251')).toBe('При');
   });
 
+  const put = async (
+    space: 'calendars' | 'addressbooks',
+    file: Buffer,
+    type: string,
+    name = 'stored.x',
+  ): Promise<string> => {
+    const home = dav.home(space);
+    const { text: found } = await dav.propfind(home, '<D:resourcetype/>', '1');
+    const collection = valuesOf(found, 'D:href').find(
+      (href) => href !== home && !/(?:inbox|outbox)\/$/.test(href),
+    );
+    const path = `${collection}${name}`;
+    expect((await dav.send('PUT', path, file as never, { 'content-type': type })).status).toBe(201);
+    return (await dav.send('GET', path)).text;
+  };
+
+  test.each([
+    ['hz-gb-2312', 'a~{VPND~}b', 'a中文b'],
+    ['hz-gb-2312', 'a~{0~VP~}b', 'a剥中b'],
+    ['iso-2022-kr', '\x1b$)Ca\x0eGQ1[\x0fb', 'a한글b'],
+    ['iso-2022-kr', '\x1b$)C\x0eGQ\x0e1[\x0f b', '한글 b'],
+  ])('%s: lines may be folded at any byte: %j', async (charset, written, text) => {
+    const bytes = [...Buffer.from(written)];
+    const places = Array.from({ length: bytes.length - 1 }, (_, n) => n + 1);
+    const folds = [...places.map((place) => [place]), places];
+    for (const [n, fold] of folds.entries()) {
+      const folded = bytes.flatMap((byte, at) => (fold.includes(at) ? [13, 10, 32, byte] : [byte]));
+      const uid = `fold-${charset}-${bytes.join('')}-${n}`;
+      expect([fold, await titleOf(eventFile(uid, folded), charset)]).toEqual([fold, text]);
+      expect([fold, await nameOf(cardFile(uid, folded), uid, charset)]).toEqual([fold, text]);
+      const stored = await put(
+        'calendars',
+        eventFile(`${uid}-s`, folded),
+        `text/calendar; charset=${charset}`,
+        uid,
+      );
+      expect([fold, stored]).toEqual([fold, expect.stringContaining(`SUMMARY:${text}\r\n`)]);
+      const card = await put(
+        'addressbooks',
+        cardFile(`${uid}-s`, folded),
+        `text/vcard; charset=${charset}`,
+        uid,
+      );
+      expect([fold, card]).toEqual([fold, expect.stringContaining(`FN:${text}\r\n`)]);
+    }
+  });
+
   test('is that of events and contacts which programs store', async () => {
     const [, bytes, text] = CASES[0]!;
-    const put = async (space: 'calendars' | 'addressbooks', file: Buffer, type: string): Promise<string> => {
-      const home = dav.home(space);
-      const { text: found } = await dav.propfind(home, '<D:resourcetype/>', '1');
-      const collection = valuesOf(found, 'D:href').find(
-        (href) => href !== home && !/(?:inbox|outbox)\/$/.test(href),
-      );
-      const path = `${collection}stored.x`;
-      expect((await dav.send('PUT', path, file as never, { 'content-type': type })).status).toBe(201);
-      return (await dav.send('GET', path)).text;
-    };
     expect(
       await put('calendars', eventFile('stored', bytes), 'text/calendar; charset=windows-1251'),
     ).toContain(`SUMMARY:${text}`);

@@ -77,6 +77,10 @@ describe('CalDAV', () => {
     // If-None-Match compares weakly, If-Match strongly.
     const weak = `W/${etag}`;
     expect((await client.send('GET', to, undefined, { 'if-none-match': weak })).status).toBe(304);
+    for (const match of [weak, '"a", W/"b"'])
+      expect((await client.send('GET', to, undefined, { 'if-match': match })).status).toBe(412);
+    for (const match of [etag, `"a", ${etag}`, '*'])
+      expect((await client.send('GET', to, undefined, { 'if-match': match })).status).toBe(200);
     expect((await put(to, read.text, { 'if-none-match': weak })).status).toBe(412);
     expect((await put(to, read.text, { 'if-match': weak })).status).toBe(412);
     expect((await put(to, read.text.replace('Simple', 'Changed'), { 'if-match': etag })).status).toBe(204);

@@ -3,6 +3,7 @@ import { TestApp, type TestUser } from '../../support/app.ts';
 import { DavClient, hrefsOf, valuesOf } from '../../support/dav/dav-client.ts';
 
 const ZOE = 'zoe@far.example';
+const YAN = 'yan@far.example';
 const ICS = { 'content-type': 'text/calendar' };
 
 describe('scheduling by CalDAV', () => {
@@ -121,6 +122,126 @@ describe('scheduling by CalDAV', () => {
     expect(hrefsOf(list)).not.toContain(path);
   });
 
+  test('Schedule-Reply: F removes an invitation without a response (RFC 6638, 8.1)', async () => {
+    const silently = { 'schedule-reply': 'F' };
+    await put(anns, `${anncal}quiet.ics`, meeting('quiet', [invited(bob.email)]));
+    const path = `${bobcal}quiet.ics`;
+    const text = (await bobs.send('GET', path)).text;
+    const etag = await anns.etag(`${anncal}quiet.ics`);
+    expect((await bobs.send('DELETE', path, undefined, silently)).status).toBe(204);
+    expect((await bobs.send('GET', path)).status).toBe(404);
+    expect(await anns.etag(`${anncal}quiet.ics`)).toBe(etag);
+    // The response of another shows it no more than before, a change of the organizer does.
+    const own = (await anns.send('GET', `${anncal}quiet.ics`)).text;
+    const calendar = anncal.split('/').at(-2);
+    const [event] = (await ann.api.get(`/calendar/${calendar}/events?uid=quiet`)).body.events;
+    const rsvp = `/calendar/${calendar}/events/${event.id}/rsvp`;
+    expect((await ann.api.put(rsvp, { response: 'tentative' })).status).toBe(200);
+    expect((await bobs.send('GET', path)).status).toBe(404);
+    await put(anns, `${anncal}quiet.ics`, own.replace('T100000Z', 'T103000Z'));
+    expect((await bobs.send('GET', path)).status).toBe(200);
+    await bobs.send('DELETE', path, undefined, silently);
+    expect(await put(bobs, path, text)).toEqual([201, '']);
+    expect(unfolded((await bobs.send('GET', path)).text)).toMatch(/PARTSTAT=NEEDS-ACTION[^\r]*bob/);
+
+    for (const [uid, headers] of [
+      ['quiet-outside', silently],
+      ['told-outside', {}],
+    ] as const) {
+      const foreign = meeting(uid, [invited(bob.email)]).replaceAll(ann.email, ZOE);
+      expect(await put(bobs, `${bobcal}${uid}.ics`, foreign)).toEqual([201, '']);
+      expect((await bobs.send('DELETE', `${bobcal}${uid}.ics`, undefined, headers)).status).toBe(204);
+    }
+    expect([await sent('quiet-outside'), await sent('told-outside')]).toEqual([[], [`REPLY ${ZOE}`]]);
+    // An organizer who deletes an event still cancels it.
+    await put(anns, `${anncal}loud.ics`, meeting('loud', [invited(ZOE)]));
+    await anns.send('DELETE', `${anncal}loud.ics`, undefined, silently);
+    expect((await sent('loud')).at(-1)).toBe(`CANCEL ${ZOE}`);
+  });
+
+  test.each(['CLIENT', 'NONE'])(
+    'the server sends nothing to attendees with SCHEDULE-AGENT=%s',
+    async (agent) => {
+      const theirs = (uid: string, ...more: string[]) =>
+        meeting(uid, [invited(ZOE, `;SCHEDULE-AGENT=${agent}`), ...more]);
+      const uid = (name: string) => `agent-${name}-${agent}`;
+      const changed = uid('changed');
+      const path = `${anncal}${changed}.ics`;
+      await put(anns, path, theirs(changed, invited(YAN)));
+      await sent(changed);
+      const [{ id }] = (await ann.api.get(`/calendar/${anncal.split('/').at(-2)}/events?uid=${changed}`)).body
+        .events;
+      const event = `/calendar/${anncal.split('/').at(-2)}/events/${id}`;
+      expect((await ann.api.put(event, { title: 'Renamed' })).status).toBe(200);
+      await sent(changed);
+      await anns.send('DELETE', path);
+      expect(await sent(changed)).toEqual([`REQUEST ${YAN}`, `REQUEST ${YAN}`, `CANCEL ${YAN}`]);
+
+      const left = uid('left');
+      await put(anns, `${anncal}${left}.ics`, theirs(left, invited(YAN)));
+      await sent(left);
+      const { text } = await anns.send('GET', `${anncal}${left}.ics`);
+      await put(anns, `${anncal}${left}.ics`, unfolded(text).replace(/ATTENDEE[^\r]*zoe[^\r]*\r\n/, ''));
+      expect(new Set(await sent(left))).toEqual(new Set([`REQUEST ${YAN}`]));
+
+      // The server takes over.
+      const taken = uid('taken');
+      await put(anns, `${anncal}${taken}.ics`, theirs(taken));
+      expect(await sent(taken)).toEqual([]);
+      await put(anns, `${anncal}${taken}.ics`, meeting(taken, [invited(ZOE)], 'LOCATION:Here'));
+      expect(await sent(taken)).toEqual([`REQUEST ${ZOE}`]);
+
+      const reply = uid('reply');
+      const foreign = meeting(reply, [invited(bob.email)])
+        .replaceAll(ann.email, ZOE)
+        .replace('ORGANIZER:', `ORGANIZER;SCHEDULE-AGENT=${agent}:`);
+      await put(bobs, `${bobcal}${reply}.ics`, foreign);
+      await bobs.send('DELETE', `${bobcal}${reply}.ics`);
+      expect(await sent(reply)).toEqual([]);
+
+      const { calendar } = (await ann.api.post('/calendar', { name: `Gone ${agent}` })).body;
+      const gone = uid('gone');
+      await put(anns, `${anns.home('calendars')}${calendar.id}/${gone}.ics`, theirs(gone, invited(YAN)));
+      await sent(gone);
+      await ann.api.delete(`/calendar/${calendar.id}`);
+      expect(await sent(gone)).toEqual([`REQUEST ${YAN}`, `CANCEL ${YAN}`]);
+    },
+  );
+
+  test('SCHEDULE-FORCE-SEND sends a message again, once, also where nothing changes (RFC 6638, 7.2)', async () => {
+    const path = `${anncal}force.ics`;
+    await put(anns, path, meeting('force', [invited(ZOE), invited(YAN), invited(bob.email)]));
+    expect(new Set(await sent('force'))).toEqual(new Set([`REQUEST ${YAN}`, `REQUEST ${ZOE}`]));
+    const etag = await anns.etag(path);
+    const text = unfolded((await anns.send('GET', path)).text);
+    const forced = text.replace(/(:mailto:zoe)/, ';SCHEDULE-FORCE-SEND=REQUEST$1');
+    const since = async (count: number) => (await sent('force')).slice(count);
+    expect(await put(anns, path, forced)).toEqual([204, '']);
+    expect(await since(2)).toEqual([`REQUEST ${ZOE}`]);
+    expect(await anns.etag(path)).toBe(etag);
+    expect((await anns.send('GET', path)).text).not.toContain('FORCE-SEND');
+    // With a change that attendees do not learn, and with one that they learn anyway.
+    expect(await put(anns, path, forced.replace('END:VEVENT', 'X-OWN:1\r\nEND:VEVENT'))).toEqual([204, '']);
+    expect(await since(3)).toEqual([`REQUEST ${ZOE}`]);
+    expect(await put(anns, path, forced.replace('SUMMARY:Meeting', 'SUMMARY:New'))).toEqual([204, '']);
+    expect((await since(4)).toSorted()).toEqual([`REQUEST ${YAN}`, `REQUEST ${ZOE}`]);
+    // Neither to attendees whom the program informs itself nor by another method.
+    for (const more of [';SCHEDULE-AGENT=CLIENT;SCHEDULE-FORCE-SEND=REQUEST', ';SCHEDULE-FORCE-SEND=CANCEL'])
+      await put(
+        anns,
+        path,
+        forced.replace('SUMMARY:Meeting', 'SUMMARY:New').replace(';SCHEDULE-FORCE-SEND=REQUEST', more),
+      );
+    expect(await since(6)).toEqual([]);
+
+    const foreign = meeting('forced-reply', [invited(bob.email)]).replaceAll(ann.email, ZOE);
+    const own = `${bobcal}forced-reply.ics`;
+    await put(bobs, own, foreign);
+    expect(await sent('forced-reply')).toEqual([]);
+    await put(bobs, own, foreign.replace('ORGANIZER:', 'ORGANIZER;SCHEDULE-FORCE-SEND=REPLY:'));
+    expect(await sent('forced-reply')).toEqual([`REPLY ${ZOE}`]);
+  });
+
   test('an invitation that an attendee deletes and stores again is shown again, with the response of the text', async () => {
     await put(anns, `${anncal}m7.ics`, meeting('m7', [invited(bob.email)]));
     const path = `${bobcal}m7.ics`;
@@ -225,5 +346,61 @@ describe('scheduling by CalDAV', () => {
     );
     expect(report.text).toContain('BEGIN:VFREEBUSY');
     expect(report.text).toContain('20270302T090000Z/');
+  });
+
+  describe('long windows of free/busy requests', () => {
+    const request = (from: string, to: string, attendees: string[]) =>
+      [
+        'BEGIN:VCALENDAR',
+        'VERSION:2.0',
+        'METHOD:REQUEST',
+        'BEGIN:VFREEBUSY',
+        'UID:long',
+        'DTSTAMP:20270301T000000Z',
+        `DTSTART:${from}`,
+        `DTEND:${to}`,
+        ...attendees.map((email) => `ATTENDEE:mailto:${email}`),
+        'END:VFREEBUSY',
+        'END:VCALENDAR',
+        '',
+      ].join('\r\n');
+    const ask = (from: string, to: string, attendees = [ann.email]) =>
+      bobs.send('POST', `${bobs.home('calendars')}outbox/`, request(from, to, attendees), ICS);
+    const report = (from: string, to: string) =>
+      anns.report(anncal, 'C:free-busy-query', `<C:time-range start="${from}" end="${to}"/>`);
+    const periods = (text: string) =>
+      [...text.matchAll(/FREEBUSY[^:\s]*:(\d\S*?\/\S*?Z)/g)].map(([, one]) => one);
+
+    test('are answered whole: a year, more than a hundred attendees, and a period over the end of a part', async () => {
+      const long = meeting('long', [])
+        .replace('DTSTART:20270302T090000Z', 'DTSTART:20300303T120000Z')
+        .replace('DTEND:20270302T100000Z', 'DTEND:20300304T130000Z');
+      await put(anns, `${anncal}long.ics`, long);
+      const late = meeting('late', []).replaceAll('20270302', '20301201');
+      await put(anns, `${anncal}late.ics`, late);
+      const expected = ['20300303T120000Z/20300304T130000Z', '20301201T090000Z/20301201T100000Z'];
+      // The first part ends 62 days after its start: on 4 March.
+      const window = ['20300101T000000Z', '20301231T000000Z'] as const;
+      const found = await report(...window);
+      expect([found.status, periods(found.text)]).toEqual([200, expected]);
+      const many = Array.from({ length: 130 }, (_, n) => `nobody${n}@acme.example`);
+      const asked = await ask(...window, [...many, ann.email]);
+      expect([asked.status, periods(asked.text)]).toEqual([200, expected]);
+      expect(valuesOf(asked.text, 'C:request-status')).toHaveLength(131);
+    });
+
+    test('are refused by an error of WebDAV beyond the limit, and as the end precedes the start', async () => {
+      const tooLong = ['20300101T000000Z', '20400101T000000Z'] as const;
+      for (const { status, text } of [await report(...tooLong), await ask(...tooLong)])
+        expect([status, text]).toEqual([
+          403,
+          expect.stringContaining('<D:number-of-matches-within-limits/>'),
+        ]);
+      const backwards = await ask('20300102T000000Z', '20300101T000000Z');
+      expect([backwards.status, backwards.text]).toEqual([
+        400,
+        expect.stringContaining('<C:valid-calendar-data/>'),
+      ]);
+    });
   });
 });

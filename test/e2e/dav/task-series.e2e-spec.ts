@@ -158,6 +158,8 @@ describe('task series of CalDAV programs', () => {
       date: '2027-03-04',
       due_at: '2027-03-04T18:00:00.000Z',
       recurrence: { rrule: 'FREQ=WEEKLY;BYDAY=MO,TH' },
+      // The alarm is written for the first date, which is excluded.
+      reminders: [{ at: '2027-03-04T18:00:00.000Z' }],
     });
     const text = await putBack('ios');
     for (const line of lines) expect(text).toContain(`${line}\r\n`);
@@ -171,6 +173,11 @@ describe('task series of CalDAV programs', () => {
     expect(next).toContain('RRULE:FREQ=WEEKLY;BYDAY=MO,TH\r\n');
     expect(next).toContain('DTSTART;TZID=Europe/Berlin:20270311T190000\r\n');
     expect(next).not.toContain('EXDATE');
+    for (const line of lines.slice(-6))
+      expect(next).toContain(`${line.replace('20270301T180000Z', '20270311T180000Z')}\r\n`);
+    expect((await ann.api.get(`/tasks/${second}`)).body.task.reminders).toEqual([
+      { at: '2027-03-11T18:00:00.000Z' },
+    ]);
   });
 
   test('an instance that is moved behind the following one', async () => {

@@ -119,6 +119,128 @@ describe('a forward', () => {
   });
 });
 
+describe('what a draft names', () => {
+  const post = (fields: object) => alice.post(messages('Drafts'), { draft: true, subject: 'x', ...fields });
+  const count = async (): Promise<number> => (await alice.get(`${messages('Drafts')}?limit=1`)).body.total;
+
+  test('must exist when its files are wanted', async () => {
+    const id = await store('INBOX', { subject: 'files', attachments: [{ filename: 'a', content: 'YQ==' }] });
+    const before = await count();
+    const of = (given: object) => ({
+      reference: { mailbox: boxes['INBOX'], id, action: 'forward', ...given },
+    });
+    const unknown = '0'.repeat(24);
+    for (const fields of [
+      of({ id: 999_999, attachments: true }),
+      of({ id: 999_999, attachments: ['ATT00001'] }),
+      of({ mailbox: unknown, attachments: true }),
+      of({ attachments: ['ATT00001', 'ATT00009'] }),
+    ])
+      expect((await post(fields)).status).toBe(404);
+    expect(await count()).toBe(before);
+    expect((await post(of({ id: 999_999 }))).status).toBe(200);
+    expect((await post(of({ id: 999_999, attachments: [] }))).status).toBe(200);
+  });
+
+  test.each(['***', 'a', 'aGVsbG8=garbage!', 'YQ===', '\u2014'.repeat(300_000), 'YQ*'.repeat(300_000)])(
+    'content that is not base64 is rejected: %.20s',
+    async (content) => {
+      const before = await count();
+      const { status, body } = await post({ attachments: [{ filename: 'a', content }] });
+      expect([status, body.code]).toEqual([400, 'InputValidationError']);
+      expect(await count()).toBe(before);
+    },
+  );
+
+  test.each([
+    ['aGVsbG8=', 5],
+    ['aGVs\r\nbG8', 5],
+    ['_-8', 2],
+    ['YWJj'.repeat(300_000), 900_000],
+  ])('base64 with line breaks, without padding, or of URLs is read: %.20s', async (content, size) => {
+    const { body } = await post({ attachments: [{ filename: 'a', content }] });
+    expect((await read('Drafts', body.message.id)).attachments[0].decodedSize).toBe(size);
+  });
+
+  test('has a time of an existing day', async () => {
+    for (const date of ['2027-02-30T00:00:00Z', '2027-02-29', '2027-04-31T10:00:00+02:00'])
+      expect((await post({ date })).status).toBe(400);
+    for (const date of ['2028-02-29T00:00:00Z', 'Thu, 29 Feb 2024 10:00:00 +0100', 1_700_000_000_000])
+      expect((await post({ date })).status).toBe(200);
+    const id = await store('Drafts', { draft: true, to: [{ address: 'bob@far.example' }], text: 'x' });
+    const sent = await alice.post(`${messages('Drafts')}/${id}/submit`, { sendTime: '2027-02-30T00:00:00Z' });
+    expect(sent.status).toBe(400);
+  });
+
+  test('keeps the first id of a long thread', async () => {
+    const ids = Array.from({ length: 150 }, (_, n) => `<${n}@x>`);
+    const raw = `Message-ID: <150@x>\r\nReferences: ${ids.join('\r\n ')}\r\nSubject: long\r\n\r\nx`;
+    const id = await store('INBOX', { raw });
+    const draft = await store('Drafts', {
+      draft: true,
+      reference: { mailbox: boxes['INBOX'], id, action: 'reply' },
+    });
+    const { references } = await read('Drafts', draft);
+    expect([references.length, references[0], references.at(-1)]).toEqual([100, '<0@x>', '<150@x>']);
+  });
+});
+
+describe('the name of a mailbox', () => {
+  test.each(['line\nbreak', 'bell\u0007', 'a/b\u0085c', 'x\u2028y'])(
+    'has no control characters: %j',
+    async (path) => {
+      expect((await alice.post(BOXES, { path })).status).toBe(400);
+    },
+  );
+
+  test('has no blanks at its ends', async () => {
+    expect((await alice.post(BOXES, { path: 'Plans' })).status).toBe(200);
+    for (const path of ['Plans ', ' Plans', 'Plans\u00a0']) {
+      const { status, body } = await alice.post(BOXES, { path });
+      expect([status, body.code]).toEqual([400, 'MailboxExistsError']);
+    }
+    const { body } = await alice.post(BOXES, { path: 'Plans/ 2027 ' });
+    expect((await alice.get(`${BOXES}/${body.id}`)).body).toMatchObject({
+      path: 'Plans/2027',
+      name: '2027',
+    });
+    await alice.put(`${BOXES}/${body.id}`, { path: ' Plans / Old' });
+    expect((await alice.get(`${BOXES}/${body.id}`)).body.path).toBe('Plans/Old');
+  });
+});
+
+describe('a bounce', () => {
+  test('has its status as a file', async () => {
+    const raw = [
+      'Subject: failed',
+      'Content-Type: multipart/report; report-type=delivery-status; boundary=d',
+      '',
+      '--d',
+      'Content-Type: text/plain',
+      '',
+      'Failed',
+      '--d',
+      'Content-Type: message/delivery-status',
+      '',
+      'Reporting-MTA: dns; mx.example',
+      '',
+      'Final-Recipient: rfc822; a@far.example',
+      'Action: failed',
+      'Status: 5.1.1',
+      '--d',
+      'Content-Type: text/rfc822-headers',
+      '',
+      'Subject: x',
+      '--d--',
+      '',
+    ].join('\r\n');
+    const { text, html, attachments } = await read('INBOX', await store('INBOX', { raw }));
+    expect([text.trim(), html.join('')]).toEqual(['Failed', expect.not.stringContaining('Reporting-MTA')]);
+    const types = attachments.map(({ contentType }: { contentType: string }) => contentType);
+    expect(types).toEqual(['message/delivery-status', 'text/rfc822-headers']);
+  });
+});
+
 describe('a draft that is saved again', () => {
   const threadOf = async (id: number) => {
     const { thread, references, reference, headers } = await read('Drafts', id);

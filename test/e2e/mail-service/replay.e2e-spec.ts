@@ -95,6 +95,17 @@ const DEVIATIONS: Record<string, { why: string; lines: string[] }> = {
       '.details: additional',
     ],
   },
+  'attachment non-base64 content': {
+    why: 'WildDuck stores what is left of the content; here it is a 400',
+    lines: [
+      'status 200 expected, received 400',
+      '.success: missing',
+      '.message: missing',
+      '.error: additional',
+      '.code: additional',
+      '.details: additional',
+    ],
+  },
   'get-draft-reply': {
     why: `${REPLY_TO}; ${HASH}; ${PICTURES}`,
     lines: [

@@ -141,14 +141,17 @@ describe('odd messages', () => {
       ),
     ];
     for (const { status } of foreign) expect([404, 403, 400]).toContain(status);
-    // A reference to another user's message is ignored.
+    // A reference to another user's message is like one to an unknown message: ignored, unless its files are wanted.
     const bobs = (await other.get(BOXES)).body.results.find(
       ({ path }: { path: string }) => path === 'Drafts',
     ).id;
-    const theft = await other.post('/mail/draft', {
+    const reference = { mailbox: inbox, id, action: 'forward' };
+    const files = await other.post('/mail/draft', {
       mailbox: bobs,
-      reference: { mailbox: inbox, id, action: 'forward', attachments: true },
+      reference: { ...reference, attachments: true },
     });
+    expect(files.status).toBe(404);
+    const theft = await other.post('/mail/draft', { mailbox: bobs, reference });
     const stolen = (await other.get(`${BOXES}/${bobs}/messages/${theft.body.message.id}`)).body;
     expect([stolen.attachments ?? [], stolen.subject]).toEqual([[], '']);
     expect((await api.get(`${messages}?limit=1`)).body.total).toBe(results.length);

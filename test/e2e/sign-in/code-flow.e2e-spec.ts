@@ -107,6 +107,10 @@ describe('signing in with a browser', () => {
         const back = await browser(app).open((await ours.begin({ scope, nonce: '' })).url);
         expect([back.status, new URL(back.url).searchParams.get('error')]).toEqual([0, 'invalid_scope']);
       }
+      const url = new URL((await ours.begin({ nonce: '' })).url);
+      url.searchParams.delete('scope');
+      const back = await browser(app).open(url.href);
+      expect([back.status, new URL(back.url).searchParams.get('error')]).toEqual([0, 'invalid_scope']);
     });
 
     test('name no workspace for a user without one', async () => {

@@ -79,8 +79,11 @@ describe('signing in without a browser', () => {
     });
 
     test('gets no code for scopes without tokens, and keeps its refresh token after a refused refresh', async () => {
-      const { body } = await post('/device/auth', { client_id: DEVICE, scope: 'profile' });
-      expect(body.error).toBe('invalid_scope');
+      const scopes: Record<string, string>[] = [{ scope: 'profile' }, { scope: '' }, {}];
+      for (const scope of scopes) {
+        const { status, body } = await post('/device/auth', { client_id: DEVICE, ...scope });
+        expect([scope, status, body.error]).toEqual([scope, 400, 'invalid_scope']);
+      }
       const begun = await begin();
       const { on, page } = await confirm(begun, { confirm: 'yes' });
       await on.submit(page, { email: alice.email, password: PASSWORD, step: 'password' });
@@ -184,7 +187,14 @@ describe('signing in without a browser', () => {
           'string',
         ]);
       }
-      expect((await ask({ client_secret: secret, scope: '' })).body.error).toBe('invalid_scope');
+      for (const scope of ['', 'openid', 'profile']) {
+        const { status, body } = await ask({ client_secret: secret, scope });
+        expect([scope, status, body.error]).toEqual([scope, 400, 'invalid_scope']);
+      }
+      // There is no default.
+      const unscoped = { grant_type: 'client_credentials', client_id: id, client_secret: secret };
+      const { status, body } = await post('/token', unscoped);
+      expect([status, body.error, body.scope]).toEqual([400, 'invalid_scope', 'workspace']);
       expect((await ask({ client_secret: secret, resource: 'https://other.example' })).body.error).toBe(
         'invalid_target',
       );

@@ -76,7 +76,8 @@ describe('tasks and time', () => {
         date: '2026-10-27',
         due_at: '2026-10-27T08:00:00.000Z',
         recurrence: task.recurrence,
-        reminders: [{ minutes_before: 10 }],
+        // Seven in the morning, as before.
+        reminders: [{ minutes_before: 10 }, { at: '2026-10-27T06:00:00.000Z' }],
         assignees: task.assignees,
         labels: ['l'],
         group: 'g',

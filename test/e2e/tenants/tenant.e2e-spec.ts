@@ -180,7 +180,7 @@ describe('the workspace', () => {
     expect(header('content-disposition')).toBe('inline; filename="image.png"');
     expect(header('content-security-policy')).toContain("default-src 'none'");
     const etag = header('etag') as string;
-    for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       const same = await get({ 'if-none-match': known });
       expect([same.status, same.headers.get('etag'), await same.text()]).toEqual([304, etag, '']);
     }
@@ -232,6 +232,7 @@ describe('the workspace', () => {
     expect(smallTag).not.toBe(wholeTag);
     expect((await get('?size=64', { 'if-none-match': smallTag! })).response.status).toBe(304);
     expect((await get('?size=64', { 'if-none-match': wholeTag! })).response.status).toBe(200);
+    expect((await get('?size=64', { 'if-none-match': '*' })).response.status).toBe(304);
     expect((await get('?size=32', { 'if-none-match': smallTag! })).response.status).toBe(200);
     expect((await get('?size=1024')).bytes.equals(whole.bytes)).toBe(true);
     for (const size of ['0', '15', '2049', 'x', '', '1.5'])

@@ -192,6 +192,17 @@ export const ODD_MAIL: OddMail[] = [
     downloads: [{ type: 'text/calendar', content: 'BEGIN:VCALENDAR' }],
   },
   {
+    name: 'uuencode in the text',
+    raw: bytes('Subject: x\r\n\r\nSee:\r\nbegin 644 a b.txt\r\n%:&5L;&\\\r\n`\r\nend\r\nBye\r\n'),
+    expected: { text: 'See:\nBye\n', attachments: [{ filename: 'a b.txt' }] },
+    downloads: [{ type: 'text/plain', content: 'hello' }],
+  },
+  {
+    name: 'enriched text',
+    raw: bytes('Subject: x\r\nContent-Type: text/enriched\r\n\r\n<bold>Hi</bold> <<x>\r\n'),
+    expected: { text: 'Hi <x>' },
+  },
+  {
     name: 'winmail.dat',
     raw: bytes(attached('Content-Type: application/ms-tnef; name=winmail.dat')),
     downloads: [{ type: 'application/ms-tnef', content: 'hello' }],

@@ -418,7 +418,73 @@ test.each([
   expect(read(START, 'DESCRIPTION:Plain', styled).content.description).toBe('Plain');
 });
 
-test.each(['', ';', ' ; ', '1;', 'x;1', '91;0'])('GEO:%s is no place', (value) => {
+test.each([
+  // Midnight in Berlin, on the clock of the file and on that of the calendar, and another time of the day.
+  ['20260309T230000Z', ['DTSTART;VALUE=DATE:20260309'], '2026-03-10'],
+  ['20260310T000000Z', ['DTSTART;VALUE=DATE:20260309'], '2026-03-10'],
+  ['20260310T100000Z', ['DTSTART;VALUE=DATE:20260309'], '2026-03-10'],
+  [
+    '20260310T040000Z',
+    [
+      'DTSTART;TZID=America/New_York:20260309T000000',
+      'DTEND;TZID=America/New_York:20260310T000000',
+      'X-MICROSOFT-CDO-ALLDAYEVENT:TRUE',
+    ],
+    '2026-03-10',
+  ],
+  [
+    '20260309T150000Z',
+    [
+      'DTSTART;TZID=Asia/Tokyo:20260309T000000',
+      'DTEND;TZID=Asia/Tokyo:20260310T000000',
+      'X-MICROSOFT-CDO-ALLDAYEVENT:TRUE',
+    ],
+    '2026-03-10',
+  ],
+])('%s names an instance of a series of days', (time, times, day) => {
+  const text = [
+    ['BEGIN:VEVENT', 'UID:a', ...times, 'RRULE:FREQ=DAILY;COUNT=3', `EXDATE:${time}`, 'END:VEVENT'],
+    ['BEGIN:VEVENT', 'UID:a', ...times, 'RRULE:FREQ=DAILY;COUNT=3', 'END:VEVENT'],
+    ['BEGIN:VEVENT', 'UID:a', `RECURRENCE-ID:${time}`, 'SUMMARY:x', 'END:VEVENT'],
+  ];
+  const source = ['BEGIN:VCALENDAR', ...text.flat(), 'END:VCALENDAR', ''].join('\r\n');
+  const [calendar] = parseCalendars(source);
+  const [excluding, series, instance] = calendar!.components;
+  const clock = new EventClock(new CalendarZones(calendar!), null, 'Europe/Berlin');
+  expect(readEvent(excluding!, [], clock).recurrence.excluded).toEqual([day]);
+  expect(readEvent(series!, [instance!], clock).overrides).toMatchObject([{ recurrence_key: day }]);
+});
+
+test.each([
+  ['tomato', '#ff6347'],
+  ['#1A2b3C', '#1a2b3c'],
+  [' #1a2b3cff', '#1a2b3c'],
+  ['#12', null],
+])('COLOR:%s is %s', (text, color) => {
+  const { content } = read(START, `COLOR:${text}`);
+  expect(content.color).toBe(color);
+  expect(content.custom.ics).toEqual(color ? undefined : [expect.objectContaining({ name: 'COLOR' })]);
+});
+
+test.each(['52.5;13.4', ' 52.5 ; 13.4', '52.5,13.4', '52,5;13,4'])('GEO:%s is a place', (value) => {
+  const { content } = read(START, 'LOCATION:Hall', `GEO:${value}`);
+  expect(content.locations).toMatchObject([{ name: 'Hall', geo: { latitude: 52.5, longitude: 13.4 } }]);
+});
+
+test.each([
+  // Midnight names the day of an instance where it names no instance itself.
+  ['EXDATE;TZID=Europe/Berlin:20260310T000000', 'RRULE:FREQ=DAILY;COUNT=3', ['2026-03-10T09:00:00']],
+  ['EXDATE:20260310T000000', 'RRULE:FREQ=DAILY;COUNT=3', ['2026-03-10T09:00:00']],
+  ['EXDATE:20260310T000000', 'RRULE:FREQ=DAILY;BYHOUR=9,15;COUNT=6', ['2026-03-10T00:00:00']],
+  ['EXDATE:20260310T000000', 'RRULE:FREQ=DAILY;BYHOUR=0,9;COUNT=6', ['2026-03-10T00:00:00']],
+  ['EXDATE:20260310T080000', 'RRULE:FREQ=DAILY;COUNT=3', ['2026-03-10T08:00:00']],
+])('%s of %s', (exdate, rule, excluded) => {
+  expect(read('DTSTART;TZID=Europe/Berlin:20260309T090000', rule, exdate).recurrence.excluded).toEqual(
+    excluded,
+  );
+});
+
+test.each(['', ';', ' ; ', '1;', 'x;1', '91;0', '52,13,4', '1;2;3'])('GEO:%s is no place', (value) => {
   const { content } = read(START, 'LOCATION:Hall', `GEO:${value}`);
   expect([content.locations, content.location]).toEqual([[], 'Hall']);
 });

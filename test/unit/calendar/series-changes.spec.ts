@@ -101,6 +101,36 @@ describe('changes of series', () => {
     );
   });
 
+  test('so have those of a series with several rules, each of which counts its own instances and periods', () => {
+    const several = fc.array(
+      fc.oneof(
+        rules,
+        fc.constantFrom('FREQ=WEEKLY;INTERVAL=2;COUNT=9', 'FREQ=DAILY;BYHOUR=15;COUNT=5', 'FREQ=MONTHLY'),
+      ),
+      { minLength: 2, maxLength: 3 },
+    );
+    fc.assert(
+      fc.property(series, several, fc.nat(), (plain, all, n) => {
+        const record = { ...plain, rules: all };
+        const { earlier, later } = split(record, keyOf(record, n), NOW);
+        expect([...occurrences(earlier), ...occurrences(later)].toSorted()).toEqual(occurrences(record));
+      }),
+      { numRuns: runs(300) },
+    );
+  });
+
+  test('and those of a date that its month lacks', () => {
+    const record = {
+      ...fc.sample(series, { numRuns: 1, seed: 1 })[0],
+      starts: '2026-01-31T09:00:00',
+      ends: '2026-01-31T10:00:00',
+      time_zone: 'Europe/Berlin',
+      rules: ['RSCALE=GREGORIAN;FREQ=MONTHLY;COUNT=6;SKIP=BACKWARD'],
+    } as EventRecord;
+    const { earlier, later } = split(record, '2026-02-28T09:00:00', NOW);
+    expect([...occurrences(earlier), ...occurrences(later)].toSorted()).toEqual(occurrences(record));
+  });
+
   test('a split keeps excluded and overridden instances in their part', () => {
     fc.assert(
       fc.property(series, fc.nat(), fc.nat(), fc.nat(), (record, a, b, c) => {

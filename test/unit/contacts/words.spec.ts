@@ -29,6 +29,27 @@ describe('the words of a contact', () => {
     ['ang', { full_name: 'José Ångström' }],
     ['ÅNG jos', { full_name: 'José Ångström' }],
     ['brien', { full_name: 'O’Brien-Smith' }],
+    ...[
+      'O’Brien',
+      "O'Brien",
+      'OʼBrien',
+      'O´Brien',
+      'O`Brien',
+      'O‘Brien-Smith',
+      "D'Arcy-O'Brien",
+      'Anne O’Brien',
+    ].flatMap((full_name): [string, CardPatch][] =>
+      ['obrien', 'OBri', 'o brien', "o'brien", 'o’brien', 'oʼbrien', 'o-brien'].map((query) => [
+        query,
+        { full_name },
+      ]),
+    ),
+    ['obriensm', { full_name: 'Pat O’Brien‐Smith' }],
+    ['annemarie', { full_name: 'Anne-Marie' }],
+    ['anne marie', { full_name: 'Anne-Marie' }],
+    ['anne‑marie', { full_name: 'Anne-Marie' }],
+    ['jeanluc', { full_name: 'A', nicknames: ['Jean‐Luc'] }],
+    ['пять', { full_name: 'Пʼять' }],
     ['obi', { full_name: 'A', nicknames: ['Obi'] }],
     ['resea', { full_name: 'A', organization: { name: 'X', units: ['Research & Care'] } }],
     ['surg', { full_name: 'A', job_title: 'Chief surgeon' }],
@@ -61,6 +82,9 @@ describe('the words of a contact', () => {
   ])('%s finds %j', (query, fields) => expect(finds(query, fields)).toBe(true));
 
   test.each<[query: string, fields: CardPatch]>([
+    ['annb', { full_name: 'Ann Brown' }],
+    ['annb', { full_name: 'Ann, Brown' }],
+    ['annb', { full_name: 'Ann - Brown' }],
     ['ngstrom', { full_name: 'Ångström' }],
     ['jose smith', { full_name: 'José Ångström' }],
     ['silva@ex', email('maria.silva@example.com')],

@@ -131,6 +131,36 @@ describe('check boxes', () => {
       '<ul><li role="checkbox" aria-checked="true"><img alt="checked" aria-roledescription="checkbox"><p>done</p></li>' +
         '<li role="checkbox" aria-checked="false"><img alt="unchecked" aria-roledescription="checkbox"><p>open</p></li></ul>',
     ],
+    [
+      'of Notion',
+      '<ul class="to-do-list"><li><div class="checkbox checkbox-on"></div> <span class="to-do-children-checked">done</span></li></ul>' +
+        '<ul class="to-do-list"><li><div class="checkbox checkbox-off"></div> <span class="to-do-children-unchecked">open</span></li></ul>',
+    ],
+    [
+      'of GitHub',
+      '<ul class="contains-task-list"><li class="task-list-item"><input type="checkbox" class="task-list-item-checkbox" checked="" disabled=""> done</li>' +
+        '<li class="task-list-item"><input type="checkbox" class="task-list-item-checkbox" disabled=""> open</li></ul>',
+    ],
+    [
+      'of Confluence',
+      '<ul class="inline-task-list"><li data-inline-task-id="1" class="checked"><span>done</span></li><li data-inline-task-id="2">open</li></ul>',
+    ],
+    [
+      'of lists with a class',
+      '<ul class="checklist"><li class="checked">done</li></ul><ul class="listtype-task"><li>open</li></ul>',
+    ],
+    [
+      'of Dropbox',
+      '<ul class="listtype-taskdone"><li>done</li></ul><ul class="listtype-task"><li>open</li></ul>',
+    ],
+    [
+      'drawn, with a role',
+      '<ul><li><span role="checkbox" aria-checked="true"></span> done</li><li><p><i role="checkbox" aria-checked="false"></i>open</p></li></ul>',
+    ],
+    [
+      'of Evernote',
+      '<ul style="--en-todo:true;"><li style="--en-checked:true;"><div>done</div></li><li style="--en-checked:false;"><div>open</div></li></ul>',
+    ],
   ])('%s are check boxes of Word', (_, html) => {
     const docx = convert(html);
     expect(boxes(docx)).toEqual([
@@ -142,9 +172,33 @@ describe('check boxes', () => {
     expect(violations(docx)).toEqual([]);
   });
 
+  it('stand before texts that OneNote has tagged', () => {
+    const docx = convert(
+      '<p data-tag="to-do">a</p><p><span data-tag="important,to-do:completed">b</span></p><p data-tag="important">c</p><ul><li><span data-tag="to-do">d</span></li></ul>',
+    );
+    expect(boxes(docx)).toEqual([
+      ['0', '☐ a'],
+      ['1', '☒ b'],
+      ['0', '☐ d'],
+    ]);
+    expect(violations(docx)).toEqual([]);
+  });
+
   it('are allowed within text', () => {
     expect(boxes(convert('<p>a <input type="checkbox"> b</p>'))).toEqual([['0', 'a ☐ b']]);
     expect(boxes(convert('<ul><li>a <input type="checkbox" checked> b</li></ul>'))).toEqual([['1', 'a ☒ b']]);
+    expect(boxes(convert('<p><en-todo checked="true"></en-todo>b</p>'))).toEqual([['1', '☒b']]);
+    expect(boxes(convert('<p>a <span role="checkbox" aria-checked="true"></span> b</p>'))).toEqual([
+      ['1', 'a ☒ b'],
+    ]);
+  });
+
+  it('are not bullets of ordinary lists with similar classes', () => {
+    const docx = convert(
+      '<ul class="my-task-lists"><li class="checked">a</li><li><b class="checkbox">b</b></li></ul>',
+    );
+    expect(boxes(docx)).toEqual([]);
+    expect(markers(docx).map(([marker]) => marker)).toEqual(['•', '•']);
   });
 });
 
@@ -363,5 +417,26 @@ describe('pictures', () => {
       .children.filter(({ attributes }) => attributes['TargetMode'])
       .map(({ attributes }) => attributes['Target']);
     expect(targets).toEqual(link ? [link] : []);
+  });
+});
+
+describe('headings by their role', () => {
+  it.each([
+    ['<div role="heading" aria-level="1">x</div>', 'Heading1'],
+    ['<p role="heading" aria-level="3">x</p>', 'Heading3'],
+    ['a<span role="Heading" aria-level=" 4 ">x</span>b', 'Heading4'],
+    ['<div role="heading">x</div>', 'Heading2'],
+    ['<div role="heading" aria-level="9">x</div>', 'Heading6'],
+    ['<div role="heading" aria-level="0">x</div>', 'Heading2'],
+    ['<h2 aria-level="5">x</h2>', 'Heading5'],
+    ['<h2 aria-level="x">x</h2>', 'Heading2'],
+  ])('%s', (html, style) => {
+    const docx = convert(html);
+    expect(val(paragraph(docx, 'x'), 'w:pStyle')).toBe(style);
+    expect(violations(docx)).toEqual([]);
+  });
+
+  it('need the role', () => {
+    expect(val(paragraph(convert('<div aria-level="1">x</div>'), 'x'), 'w:pStyle')).toBeUndefined();
   });
 });

@@ -90,8 +90,17 @@ describe('hostile HTML', () => {
         '<object data="x">e</object><noscript>f</noscript><template>g</template><math><mi>h</mi></math><video src=x>i</video><textarea>j</textarea>' +
         '<link rel=stylesheet href="https://x.test"><base href="https://x.test"><meta http-equiv=refresh content="0;url=x"><p onclick="x">shown</p><!-- no -->',
     );
-    expect(textOf(docx.body)).toBe('shown');
+    expect(textOf(docx.body)).toBe('hshown');
     expect(violations(docx)).toEqual([]);
+  });
+
+  it('shows one form of formulas, and no hidden text', () => {
+    const docx = convert(
+      '<p>a <span class="katex"><span class="katex-mathml"><math><semantics><msup><mi>x</mi><mn>2</mn></msup><annotation encoding="application/x-tex">x^2</annotation></semantics></math></span>' +
+        '<span class="katex-html" aria-hidden="true"><span>x</span><span>2</span></span></span> b<span style="display:none">c</span><span hidden>d</span></p>',
+    );
+    expect(textOf(docx.body)).toBe('a x2 b');
+    expect(JSON.stringify(docx.body)).toContain('superscript');
   });
 
   it('cannot break out of attributes', () => {

@@ -1,18 +1,24 @@
-import { ApiError } from '../../../src/platform/http/errors.js';
-import type { GuestState } from '../../../src/modules/calls/guests/guests.schema.js';
+import { ApiError, ErrorKind } from '../../../src/platform/http/errors.js';
+import type { Guest, GuestState } from '../../../src/modules/calls/guests/guests.schema.js';
 import {
-  continueGuest,
-  countRequest,
+  addressOf,
+  type ClaimFacts,
+  claimInvite,
+  endSessions,
   enterCall,
   fitsInvite,
   hasSession,
   type InviteState,
   joinAudience,
-  joinQueue,
   leaveCall,
+  type NewGuest,
   rejectChat,
+  rejectClaim,
   rejectFor,
+  renewGuest,
+  reviewDomain,
   reviewGuest,
+  verifyViewer,
   writeToChat,
 } from '../../../src/modules/calls/guests/model/guest-rules.js';
 
@@ -47,8 +53,28 @@ const invite = (change: Partial<InviteState> = {}): InviteState => ({
   ...change,
 });
 
+const POLICY = { isOpen: true, seconds: 900 };
+const GINA = 'gina@partner.example';
+
+const values = (change: Partial<NewGuest> = {}): NewGuest & { email: string } => ({
+  id: 'g',
+  name: 'Gina',
+  email: GINA,
+  codes: [Buffer.from('code')],
+  token_hash: Buffer.from('token'),
+  session_hash: Buffer.from('session'),
+  addressHash: Buffer.from('network'),
+  userAgent: 'Browser',
+  ...(change as object),
+});
+
+const known = (state: GuestState): Guest => ({ id: 'k', state }) as Guest;
+
 /** The code of an error, or what a rule returned. */
-const codeOf = (result: unknown): unknown => (result instanceof ApiError ? result.kind.code : result);
+function codeOf(result: unknown): unknown {
+  if (result instanceof ApiError) return result.kind.code;
+  return result instanceof ErrorKind ? result.code : result;
+}
 
 describe('an invite', () => {
   it.each([
@@ -62,9 +88,9 @@ describe('an invite', () => {
   });
 
   it.each([
-    ['personal', 'gina@partner.example', undefined, false, true, true],
-    ['personal', 'other@partner.example', undefined, false, true, false],
-    ['link', 'other@partner.example', undefined, false, false, false],
+    ['personal', GINA, null, false, true, true],
+    ['personal', 'other@partner.example', null, false, true, false],
+    ['link', 'other@partner.example', null, false, false, false],
     ['link', 'other@partner.example', 'requested', false, true, true],
     ['link', 'other@partner.example', 'requested', false, false, false],
     ['link', 'other@partner.example', 'allowed', false, false, true],
@@ -73,33 +99,173 @@ describe('an invite', () => {
   ] as const)(
     '%s for %s, domain %s, banned %s, open %s: %s',
     (kind, email, domain, isBanned, isOpen, fits) => {
-      expect(fitsInvite(invite({ kind }), email, { domain, isBanned }, isOpen)).toBe(fits);
+      expect(fitsInvite(invite({ kind }), email, { domain, is_banned: isBanned }, { isOpen })).toBe(fits);
     },
   );
 });
 
-describe('entering a call', () => {
-  const free = { isBanned: false, places: 0 };
+describe('a claim', () => {
+  const facts: ClaimFacts = { domain: null, is_banned: false, is_suspect: false };
+  const link = { kind: 'link', email: null, max_uses: 5 } as const;
 
-  it.each([
-    ['removed', {}, free, 'guest_removed'],
-    ['admitted', {}, { ...free, isBanned: true }, 'guest_removed'],
-    ['admitted', { is_chat_link: true }, free, 'chat_only'],
-    ['waiting', { locked: true }, free, 'queue'],
-    ['expired', {}, free, 'queue'],
-    ['denied', {}, free, 'queue'],
-    ['admitted', { locked: true }, free, 'call_locked'],
-    ['left', { call_state: 'ended' }, free, 'call_not_live'],
-    ['in_session', {}, { ...free, places: 2 }, 'call_full'],
-  ] as const)('%s, %j, %j: %s', (state, change, facts, code) => {
-    expect(codeOf(enterCall(invite(change as Partial<InviteState>), { state }, facts))).toBe(code);
+  it('of a personal invite without a code is for its own address', () => {
+    expect(addressOf(invite(), { email: 'other@partner.example' })).toBe(GINA);
+    expect(addressOf(invite({ require_otp: true }), { email: 'other@partner.example' })).toBe(
+      'other@partner.example',
+    );
+    expect(addressOf(invite(link), { email: null })).toBeNull();
   });
 
-  it('takes a place in the call of the invite', () => {
-    expect(enterCall(invite(), { state: 'left' }, { isBanned: false, places: 1 })).toMatchObject({
+  it('needs what the invite requires', () => {
+    const required = invite({ require_otp: true });
+    const missing = (given: Partial<NewGuest>) =>
+      (rejectClaim(required, values(given)) as ApiError).extras.details?.map(({ field, code }) => [
+        field,
+        code,
+      ]);
+    expect(missing({ email: null })).toEqual([['email', 'required']]);
+    expect(missing({ codes: null })).toEqual([['code', 'required']]);
+    expect(missing({ email: null, codes: null })).toEqual([
+      ['email', 'required'],
+      ['code', 'required'],
+    ]);
+    expect(rejectClaim(required, values())).toBeNull();
+    expect(rejectClaim(invite(), values({ email: null, codes: null }))).toBeNull();
+    expect(codeOf(rejectClaim({ ...required, locked: true }, values({ codes: null })))).toBe('call_locked');
+  });
+
+  it.each([
+    ['another address', {}, { is_banned: true }, null, 'guest_removed'],
+    ['a denied domain', {}, { domain: 'denied' }, null, 'guest_removed'],
+    ['a removed guest', { uses: 1 }, {}, 'removed', 'guest_removed'],
+    ['a second claim without a code', {}, {}, 'admitted', 'invite_exhausted'],
+    ['an invite that is used up', { uses: 1 }, {}, null, 'invite_exhausted'],
+  ] as const)('with %s is rejected', (_, change, fact, state, code) => {
+    const guest = state && known(state);
+    expect(codeOf(claimInvite(invite(change), values(), guest, { ...facts, ...fact }, POLICY))).toBe(code);
+  });
+
+  it('of a link without an address has no domain', () => {
+    const anonymous = values({ email: null, codes: null });
+    const denied = { ...facts, domain: 'denied' } as const;
+    expect(claimInvite(invite(link), anonymous, null, denied, POLICY)).toMatchObject({ email: null });
+  });
+
+  it('makes a guest with a session of 15 minutes', () => {
+    expect(claimInvite(invite(link), values(), null, facts, POLICY)).toEqual({
+      id: 'g',
+      invite_id: 'i',
+      call_id: 'c',
+      room_id: 'r',
+      role: 'guest',
+      state: 'admitted',
+      display_name: 'Gina',
+      email: GINA,
+      email_verified_at: null,
+      token_hash: Buffer.from('token'),
+      session_hash: Buffer.from('session'),
+      session_expires_at: before(-900),
+      active_at: now,
+      updated_at: now,
+      waiting_since: null,
+      token_at: null,
+      admitted_seq: '7',
+      address_hash: Buffer.from('network'),
+      user_agent: 'Browser',
+    });
+  });
+
+  it.each([
+    [{ require_approval: true }, false],
+    [{}, true],
+  ] as const)('with %j, suspect %s, waits and sees no earlier message', (change, isSuspect) => {
+    const made = claimInvite(
+      invite({ ...link, require_otp: true, ...change }),
+      values(),
+      null,
+      { ...facts, is_suspect: isSuspect },
+      POLICY,
+    );
+    const waiting = { state: 'waiting', waiting_since: now, admitted_seq: null, email_verified_at: now };
+    expect(made).toMatchObject(waiting);
+  });
+
+  it('with a code continues as the guest with the address, also of an invite that is used up', () => {
+    const again = (state: GuestState) =>
+      claimInvite(invite({ require_otp: true, uses: 1 }), values(), known(state), facts, POLICY);
+    const renewed = {
+      display_name: 'Gina',
+      email_verified_at: now,
+      token_hash: Buffer.from('token'),
+      session_hash: Buffer.from('session'),
+      session_expires_at: before(-900),
+      active_at: now,
+      updated_at: now,
+    };
+    for (const state of ['waiting', 'admitted', 'in_session', 'left', 'denied'] as const)
+      expect(again(state)).toEqual(renewed);
+    expect(again('expired')).toEqual({ ...renewed, state: 'waiting', waiting_since: now });
+  });
+});
+
+describe('a guest token', () => {
+  const next = { token_hash: Buffer.from('token'), session_hash: Buffer.from('session') };
+
+  it('renews the session, also of a guest who has left', () => {
+    expect(renewGuest(known('left'), next, now, POLICY)).toEqual({
+      ...next,
+      session_expires_at: before(-900),
+      active_at: now,
+      updated_at: now,
+    });
+  });
+
+  it.each([
+    [null, 'guest_token_invalid'],
+    [known('removed'), 'guest_removed'],
+  ])('of %j is rejected: %s', (guest, code) => {
+    expect(codeOf(renewGuest(guest, next, now, POLICY))).toBe(code);
+  });
+
+  it.each([
+    ['in_session', 'left'],
+    ['admitted', undefined],
+    ['waiting', undefined],
+  ] as const)('that was used before ends the sessions of a guest who is %s', (state, after) => {
+    const hash = Buffer.from('random');
+    const ended = endSessions({ state }, hash, now);
+    expect(ended).toMatchObject({ token_hash: hash, session_hash: null, session_expires_at: null });
+    expect(ended.state).toBe(after);
+  });
+});
+
+describe('entering a call', () => {
+  it.each([
+    ['removed', {}, false, 0, 'guest_removed'],
+    ['admitted', {}, true, 0, 'guest_removed'],
+    ['waiting', {}, true, 0, 'guest_removed'],
+    ['admitted', { is_chat_link: true, locked: true }, false, 0, 'chat_only'],
+    ['waiting', { is_chat_link: true }, false, 0, 'chat_only'],
+    ['admitted', { locked: true }, false, 0, 'call_locked'],
+    ['left', { call_state: 'ended' }, false, 0, 'call_not_live'],
+    ['in_session', {}, false, 2, 'call_full'],
+  ] as const)('%s, %j, banned %s, %s places taken: %s', (state, change, isBanned, places, code) => {
+    const guest = { state, requests: 1, decided_at: null, is_banned: isBanned };
+    expect(codeOf(enterCall(invite(change as Partial<InviteState>), guest, places))).toBe(code);
+  });
+
+  it.each([
+    ['admitted', {}, 1],
+    ['left', {}, 1],
+    ['in_session', { max_guests: null }, 9],
+  ] as const)('%s, %j, %s places taken: takes one in the call of the invite', (state, change, places) => {
+    const guest = { state, requests: 1, decided_at: null, is_banned: false };
+    expect(enterCall(invite(change), guest, places)).toEqual({
       state: 'in_session',
       call_id: 'c',
+      active_at: now,
       token_at: now,
+      updated_at: now,
     });
   });
 
@@ -114,19 +280,26 @@ describe('entering a call', () => {
 });
 
 describe('the queue', () => {
+  /** A locked, full call that is not live: guests in the queue do not learn of it. */
+  const enter = (guest: Pick<Guest, 'state' | 'requests' | 'decided_at'>) =>
+    enterCall(invite({ locked: true, call_state: 'ended' }), { ...guest, is_banned: false }, 9);
+
   it('is joined again after a pause, three times', () => {
     const denied = { state: 'denied', requests: 1, decided_at: before(61) } as const;
-    expect(joinQueue(denied, now)).toMatchObject({ state: 'waiting', requests: 2, waiting_since: now });
-    expect(codeOf(joinQueue({ ...denied, decided_at: before(59) }, now))).toBe('guest_denied');
-    expect(codeOf(joinQueue({ ...denied, requests: 3 }, now))).toBe('guest_denied');
+    expect(enter(denied)).toMatchObject({ state: 'waiting', requests: 2, waiting_since: now });
+    expect(codeOf(enter({ ...denied, decided_at: before(59) }))).toBe('guest_denied');
+    expect(codeOf(enter({ ...denied, requests: 3 }))).toBe('guest_denied');
   });
 
-  it('keeps the place of a waiting guest', () => {
-    expect(joinQueue({ state: 'waiting', requests: 1, decided_at: null }, now)).not.toHaveProperty(
-      'waiting_since',
-    );
-    expect(continueGuest({ state: 'admitted' }, 'Gina', now)).not.toHaveProperty('state');
-    expect(continueGuest({ state: 'expired' }, 'Gina', now)).toMatchObject({ state: 'waiting' });
+  it('keeps the place of a waiting guest; an expired one joins again without a pause', () => {
+    const waiting = { state: 'waiting', requests: 3, decided_at: null } as const;
+    expect(enter(waiting)).toEqual({ state: 'waiting', active_at: now, updated_at: now });
+    expect(enter({ ...waiting, state: 'expired', decided_at: before(1) })).toEqual({
+      state: 'waiting',
+      active_at: now,
+      updated_at: now,
+      waiting_since: now,
+    });
   });
 
   const decision = { reason: '', remember: false, userId: 'u', now };
@@ -135,17 +308,20 @@ describe('the queue', () => {
     ['waiting', null, true, { state: 'admitted', admitted_seq: '7' }],
     ['waiting', null, false, { state: 'denied', admitted_seq: null }],
     ['left', 'u', true, 'unchanged'],
+    ['in_session', 'u', true, 'unchanged'],
     ['left', null, true, 'already_reviewed'],
     ['left', 'u', false, 'already_reviewed'],
     ['denied', 'u', false, 'unchanged'],
+    ['denied', 'u', true, 'already_reviewed'],
     ['expired', 'u', true, 'already_reviewed'],
+    ['removed', 'u', false, 'already_reviewed'],
   ] as const)('a guest who is %s, decided by %s, admitted %s: %j', (state, decidedBy, admits, result) => {
     const reviewed = reviewGuest(
       { state, decided_by: decidedBy, admitted_seq: null },
       { ...decision, admits },
       '7',
     );
-    if (typeof result === 'string') expect(reviewed).toBe(result);
+    if (typeof result === 'string') expect(codeOf(reviewed)).toBe(result);
     else expect(reviewed).toMatchObject(result);
   });
 
@@ -155,6 +331,17 @@ describe('the queue', () => {
     expect(reviewGuest(waiting, { ...decision, admits: false, remember: true }, '7')).toMatchObject({
       requests: 3,
     });
+  });
+
+  it.each([
+    ['requested', true, { state: 'allowed', reviewed_by: 'u', reviewed_at: now }],
+    ['requested', false, { state: 'denied', reviewed_by: 'u', reviewed_at: now }],
+    ['allowed', true, 'unchanged'],
+    ['denied', false, 'unchanged'],
+    ['allowed', false, 'already_reviewed'],
+    ['denied', true, 'already_reviewed'],
+  ] as const)('a domain that is %s, allowed %s: %j', (state, admits, result) => {
+    expect(codeOf(reviewDomain({ state }, { admits, userId: 'u', now }))).toEqual(result);
   });
 
   it.each([
@@ -202,45 +389,65 @@ describe('the chat', () => {
 
 describe('the audience of a livestream', () => {
   const stream = invite({ role: 'viewer' });
-  const facts = { isBanned: false, places: 0 };
+  const join = (
+    change: Partial<InviteState>,
+    state: GuestState | null,
+    hasToken: boolean,
+    { places = 0, is_banned = false } = {},
+  ) =>
+    joinAudience(
+      { ...stream, ...change },
+      state && { state, is_banned },
+      places,
+      { ...values(), hasToken },
+      POLICY,
+    );
 
   it.each([
-    [{ require_otp: true }, null, false, 'verification_required'],
-    [{}, null, true, 'verification_required'],
-    [{}, 'removed', true, 'guest_removed'],
-    [{ call_kind: 'meeting' }, null, false, 'not_live'],
-    [{ uses: 1 }, null, false, 'invite_exhausted'],
-    [{ max_viewers: 0 }, null, false, 'livestream_full'],
-  ] as const)('%j, viewer %s, token %s: %s', (change, state, hasToken, code) => {
-    const given = { ...stream, ...change };
-    expect(codeOf(joinAudience(given, state && { state }, facts, hasToken))).toBe(code);
+    [{ locked: true, require_otp: true }, null, false, {}, 'call_locked'],
+    [{ require_otp: true }, null, false, {}, 'verification_required'],
+    [{}, null, true, {}, 'verification_required'],
+    [{}, 'removed', true, {}, 'guest_removed'],
+    [{}, 'left', true, { is_banned: true }, 'guest_removed'],
+    [{ call_kind: 'meeting' }, null, false, {}, 'not_live'],
+    [{ call_state: 'ended', uses: 1 }, null, false, {}, 'not_live'],
+    [{ uses: 1, max_viewers: 0 }, null, false, {}, 'invite_exhausted'],
+    [{}, null, false, { places: 2 }, 'livestream_full'],
+    [{}, 'left', true, { places: 2 }, 'livestream_full'],
+  ] as const)('%j, viewer %s, token %s, %j: %s', (change, state, hasToken, given, code) => {
+    expect(codeOf(join(change, state, hasToken, given))).toBe(code);
   });
 
-  it('has a place for a new viewer and for a known one of a used invite', () => {
-    expect(joinAudience(stream, null, facts, false)).toMatchObject({ state: 'in_session' });
-    expect(joinAudience({ ...stream, uses: 1 }, { state: 'left' }, facts, true)).toMatchObject({
+  it('has a place for a new viewer, without an address, and for a known one of a used invite', () => {
+    expect(join({}, null, false)).toMatchObject({
+      id: 'g',
+      role: 'viewer',
       state: 'in_session',
+      email: null,
+      token_at: now,
+      session_hash: Buffer.from('session'),
     });
-  });
-});
-
-describe('limits of codes', () => {
-  const limit = (max: number, seconds: number) => ({ scope: 's', subject: Buffer.alloc(0), max, seconds });
-
-  it('count in sliding windows, and all or none of them', () => {
-    const two = [limit(2, 60), limit(1, 10)];
-    expect(countRequest(two, [[before(70), before(30)], []], now)).toEqual({
-      wait: 0,
-      times: [[before(30), now], [now]],
-    });
-    expect(countRequest(two, [[before(30)], [before(4)]], now)).toEqual({
-      wait: 6,
-      times: [[before(30)], [before(4)]],
-    });
-    expect(countRequest([limit(2, 60)], [[before(50), before(30)]], now).wait).toBe(10);
+    const place = { state: 'in_session', call_id: 'c', active_at: now, token_at: now, updated_at: now };
+    expect(join({ uses: 1, max_viewers: null }, 'left', true, { places: 9 })).toEqual(place);
   });
 
-  it('of zero requests reject with the whole window', () => {
-    expect(countRequest([limit(0, 60)], [[]], now)).toEqual({ wait: 60, times: [[]] });
+  const verify = (state: GuestState | null, change: Partial<InviteState> = {}, isBanned = false) => {
+    const claim = { domain: null, is_banned: isBanned, is_suspect: true };
+    return verifyViewer({ ...stream, ...change }, values(), state && { state }, claim, POLICY);
+  };
+
+  it.each([
+    ['removed', {}, false, 'guest_removed'],
+    [null, { uses: 1 }, true, 'guest_removed'],
+    [null, { uses: 1 }, false, 'invite_exhausted'],
+  ] as const)('has no viewer who is %s, %j, banned %s: %s', (state, change, isBanned, code) => {
+    expect(codeOf(verify(state, change, isBanned))).toBe(code);
+  });
+
+  it('has viewers with an address, who never wait', () => {
+    expect(verify(null)).toMatchObject({ state: 'admitted', email: GINA, email_verified_at: now });
+    const renewed = verify('left', { uses: 1 });
+    expect(renewed).toMatchObject({ session_hash: Buffer.from('session'), email_verified_at: now });
+    expect(renewed).not.toHaveProperty('state');
   });
 });

@@ -19,6 +19,14 @@ describe('the vector of a document', () => {
     expect(made.toString()).toBe(`'\u0001u${READER}' 'big':9A 'plan':10A,20 'a':19`);
   });
 
+  test('contains words that apostrophes and hyphens join', () => {
+    expect(vector("O'Brien")).toBe("'o':9 'brien':10 'obrien':11");
+    expect(vector('OʼBrien-Smith x')).toBe("'o':9 'brien':10 'obrien':11 'smith':12 'obriensmith':13 'x':14");
+    expect(vector('l’e-mail')).toBe("'l':9 'e':10 'le':11 'mail':12 'lemail':13");
+    expect(vector('2026-01 a - b c-3 東-京 d--e')).not.toMatch(/'(?:202601|ab|c3|de)'/);
+    expect(vector('a-'.repeat(20_000)).length).toBeLessThan(500);
+  });
+
   test('contains the pairs of a run and its last character', () => {
     expect(vector('東京都')).toBe("'東京':9 '京都':10 '都':11");
   });

@@ -304,7 +304,7 @@ describe('the completion of a task', () => {
       uid: null,
       comments_count: 0,
       revision: 1,
-      reminders: [{ minutes_before: 10 }],
+      reminders: [{ minutes_before: 10 }, { at: '2026-06-08T05:00:00.000Z' }],
       recurrence: { ...recurrence, start: '2026-06-01', scheduled: '2026-06-08' },
       next_due_at: new Date('2026-06-08T00:00:00Z'),
     });

@@ -17,6 +17,47 @@ describe('properties of single programs', () => {
     expect(phones[0]).toMatchObject({ types, label: null });
   });
 
+  test.each([
+    ['X-SIP:sip:ina@x.example', { service: 'SIP', user: 'ina@x.example', uri: 'sip:ina@x.example' }],
+    ['X-SIP:ina@x.example', { service: 'SIP', user: 'ina@x.example', uri: 'sip:ina@x.example' }],
+    ['X-JABBER:xmpp:ina@x.example', { service: 'Jabber', user: 'ina@x.example', uri: 'xmpp:ina@x.example' }],
+    ['X-ZIMBRA-IMADDRESS1:xmpp://ina@x.example', { service: null, user: 'xmpp://ina@x.example', uri: null }],
+    ['X-KADDRESSBOOK-X-IMAddress:ina@x.example', { service: null, user: 'ina@x.example', uri: null }],
+    [
+      'X-messaging/xmpp-All:ina@x.example',
+      { service: 'Jabber', user: 'ina@x.example', uri: 'xmpp:ina@x.example' },
+    ],
+    ['X-messaging/skype-All:ina', { service: 'Skype', user: 'ina', uri: 'skype:ina' }],
+  ])('%s is a profile', (row, profile) => {
+    expect(read('3.0', row)).toMatchObject({ profiles: [profile], custom: [] });
+    const again = readCard(writeCard(read('3.0', row), { version: '4.0' }));
+    expect(again.profiles).toMatchObject([profile.uri ? { uri: profile.uri } : { user: profile.user }]);
+  });
+
+  test.each([
+    ['X-MANAGERSNAME:Pat', { related: [{ type: 'manager', name: 'Pat' }] }],
+    ['X-ZIMBRA-ANNIVERSARY:2008-12-10', { dates: [{ type: 'anniversary', year: 2008 }] }],
+    [
+      'X-EVOLUTION-BLOG-URL:https://x.example/b',
+      { urls: [{ value: 'https://x.example/b', types: ['blog'] }] },
+    ],
+    [
+      'X-EVOLUTION-VIDEO-URL:https://x.example/v',
+      { urls: [{ value: 'https://x.example/v', types: ['video'] }] },
+    ],
+    [
+      'X-KADDRESSBOOK-BlogFeed:https://x.example/b',
+      { urls: [{ value: 'https://x.example/b', types: ['blog'] }] },
+    ],
+    ['TEL;MOBILE:1', { phones: [{ value: '1', types: ['cell'] }] }],
+    ['TEL;TYPE="mobile,work":1', { phones: [{ value: '1', types: ['cell', 'work'] }] }],
+    ['TEL;TYPE=mobile;TYPE=cell:1', { phones: [{ value: '1', types: ['cell'] }] }],
+  ])('%s', (row, expected) => {
+    expect(read('3.0', row)).toMatchObject({ ...expected, custom: [] });
+    for (const version of ['3.0', '4.0'] as const)
+      expect(readCard(writeCard(read('3.0', row), { version }))).toMatchObject(expected);
+  });
+
   test('a date in the properties of several programs is one date', () => {
     const rows = [
       'item1.X-ABDATE:2008-12-10',
@@ -110,7 +151,7 @@ describe('properties of single programs', () => {
     expect(name).toMatchObject({ family: 'Garcia Garcia', given: 'Ana' });
   });
 
-  test.each(['X-messaging/xmpp-All', 'X-GOOGLE_TALK', 'X-A+B', 'item1.X-FOO_BAR'])(
+  test.each(['X-messaging/irc-All', 'X-GOOGLE_TALK', 'X-A+B', 'item1.X-FOO_BAR'])(
     'the property %s is kept with its parameters',
     (name) => {
       const row = `${name};X-P_Q=1:ina@chat.example`;

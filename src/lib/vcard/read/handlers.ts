@@ -158,7 +158,10 @@ function readPhone(draft: Draft, property: Property): boolean {
   const text = link ? `${link.number}${link.extension ? `;ext=${link.extension}` : ''}` : line;
   const extension = (text && EXTENSION.exec(text)?.[1]) || null;
   const value = cleanLine(text?.replace(EXTENSION, ''));
-  return value ? draft.add('phones', draft.entry(property), { value, extension }) : false;
+  const entry = draft.entry(property);
+  // Some programs write the type of JSContact.
+  entry.types = distinct(entry.types.map((type) => (type === 'mobile' ? 'cell' : type)));
+  return value ? draft.add('phones', entry, { value, extension }) : false;
 }
 
 function readUrl(draft: Draft, property: Property): boolean {

@@ -1,6 +1,7 @@
 import { decodeParameter } from '../../content-lines/index.js';
 import { VcardError } from '../card.js';
 import { cleanText, isPropertyName, MEDIA_FAMILY, NAME } from '../values.js';
+import { nameOfSlashed } from './slashed-names.js';
 import { decodeQuotedPrintable, decodeStated, decodeText, isText } from '../../content-lines/index.js';
 
 /** One content line of a card, decoded. */
@@ -199,7 +200,8 @@ function parseLine(
   isOld: boolean,
   stated: string | undefined,
 ): Property | undefined {
-  const { group, name, params } = parseHeader(header, isOld, stated);
+  const { group, name: written, params } = parseHeader(header, isOld, stated);
+  const name = written.includes('/') ? nameOfSlashed(written) : written;
   if (!isPropertyName(name)) return undefined;
   const own = params.first('CHARSET');
   const charset = own ?? stated;

@@ -1,4 +1,5 @@
 import { TextDecoder } from 'node:util';
+import { byteOrderMarkOf } from '../../content-lines/index.js';
 
 /** How the bytes of a file are recoded before its lines are found. */
 interface Form {
@@ -52,13 +53,12 @@ function formOf(start: Buffer): Form {
     decoder: new TextDecoder(label),
     carriageReturns,
   });
-  const hex = start.toString('hex', 0, 3);
-  if (hex.startsWith('fffe')) return decoded('utf-16le', 2);
-  if (hex.startsWith('feff')) return decoded('utf-16be', 2);
+  const mark = byteOrderMarkOf(start);
+  if (mark && mark.charset !== 'utf-8') return decoded(mark.charset, mark.length);
   // "B" of BEGIN without a mark.
-  if (hex.startsWith('4200')) return decoded('utf-16le', 0);
-  if (hex.startsWith('0042')) return decoded('utf-16be', 0);
-  return { mark: hex === 'efbbbf' ? 3 : 0, decoder: null, carriageReturns };
+  if (start[0] === 0x42 && start[1] === 0) return decoded('utf-16le', 0);
+  if (start[0] === 0 && start[1] === 0x42) return decoded('utf-16be', 0);
+  return { mark: mark?.length ?? 0, decoder: null, carriageReturns };
 }
 
 function recode({ decoder, carriageReturns }: Form, bytes: Buffer): Buffer {

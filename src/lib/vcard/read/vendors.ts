@@ -20,7 +20,10 @@ const MESSENGERS: ReadonlyMap<string, { service: string | null; scheme: string |
   ['X-QQ', { service: 'QQ', scheme: null }],
   ['X-MATRIX', { service: 'Matrix', scheme: null }],
   ['X-TWITTER', { service: 'Twitter', scheme: null }],
+  ['X-SIP', { service: 'SIP', scheme: 'sip' }],
   ['X-MS-IMADDRESS', { service: null, scheme: null }],
+  ['X-KADDRESSBOOK-X-IMADDRESS', { service: null, scheme: null }],
+  ['X-ZIMBRA-IMADDRESS1', { service: null, scheme: null }],
 ]);
 
 /** Related persons of Outlook, Evolution and KDE. */
@@ -30,6 +33,7 @@ const RELATIONS: ReadonlyMap<string, string> = new Map([
   ['X-EVOLUTION-SPOUSE', 'spouse'],
   ['X-KADDRESSBOOK-X-SPOUSENAME', 'spouse'],
   ['X-MANAGER', 'manager'],
+  ['X-MANAGERSNAME', 'manager'],
   ['X-MS-MANAGER', 'manager'],
   ['X-EVOLUTION-MANAGER', 'manager'],
   ['X-KADDRESSBOOK-X-MANAGERSNAME', 'manager'],
@@ -47,7 +51,15 @@ export const ANNIVERSARIES = [
   'X-MS-ANNIVERSARY',
   'X-EVOLUTION-ANNIVERSARY',
   'X-KADDRESSBOOK-X-ANNIVERSARY',
+  'X-ZIMBRA-ANNIVERSARY',
 ];
+
+/** Links of Evolution and KDE with their types. */
+const LINKS: ReadonlyMap<string, string> = new Map([
+  ['X-EVOLUTION-BLOG-URL', 'blog'],
+  ['X-EVOLUTION-VIDEO-URL', 'video'],
+  ['X-KADDRESSBOOK-BLOGFEED', 'blog'],
+]);
 
 /** The types of `vnd.android.cursor.item/relation` (ContactsContract.CommonDataKinds.Relation), by number; 0 is a label. */
 const ANDROID_RELATIONS: readonly string[] = [
@@ -70,7 +82,9 @@ const ANDROID_RELATIONS: readonly string[] = [
 
 function readMessengerName(name: { service: string | null; scheme: string | null }): Handler {
   return (draft, property) => {
-    const user = lineOf(property.value);
+    const written = lineOf(property.value);
+    const isUri = name.scheme !== null && written?.toLowerCase().startsWith(`${name.scheme}:`);
+    const user = isUri ? written?.slice(`${name.scheme}:`.length) : written;
     if (!user) return false;
     const uri = name.scheme && !/\s/.test(user) ? `${name.scheme}:${user}` : null;
     return draft.add('profiles', draft.entry(property), { service: name.service, user, uri });
@@ -80,6 +94,16 @@ function readMessengerName(name: { service: string | null; scheme: string | null
 function readRelation(type: string): Handler {
   // Outlook writes the name of the child or spouse after a parameter `N=`; the value is its full name.
   return ({ card }, { value }) => addRelated(card, type, lineOf(value), null);
+}
+
+function readLink(type: string): Handler {
+  return (draft, property) => {
+    const value = lineOf(property.value);
+    if (!value) return false;
+    const entry = draft.entry(property);
+    entry.types = [type];
+    return draft.add('urls', entry, { value });
+  };
 }
 
 function readAnniversary(draft: Draft, property: Property): boolean {
@@ -112,6 +136,7 @@ function readAndroidCustom(draft: Draft, { value }: Property): boolean {
 export const VENDOR_HANDLERS: [string, Handler][] = [
   ...[...MESSENGERS].map(([name, messenger]): [string, Handler] => [name, readMessengerName(messenger)]),
   ...[...RELATIONS].map(([name, type]): [string, Handler] => [name, readRelation(type)]),
+  ...[...LINKS].map(([name, type]): [string, Handler] => [name, readLink(type)]),
   ...ANNIVERSARIES.map((name): [string, Handler] => [name, readAnniversary]),
   ['X-ANDROID-CUSTOM', readAndroidCustom],
 ];

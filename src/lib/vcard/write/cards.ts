@@ -136,11 +136,9 @@ function writeIdentity(writer: CardWriter, card: Card): void {
     writer.add('X-ADDRESSBOOKSERVER-KIND', card.kind);
   const { name, organization, job_title: title } = card;
   // Both versions require FN, version 3.0 also N.
-  const full = companions.preferred(
-    'FN',
-    companions.of(() => keyOf('full_name', card.full_name)),
-  );
-  writer.addField(full, 'FN', escapeText(displayName(card)), { DERIVED: card.full_name ? null : 'TRUE' });
+  writer.addSingle('FN', () => keyOf('full_name', card.full_name), escapeText(displayName(card)), {
+    DERIVED: card.full_name ? null : 'TRUE',
+  });
   const parts = NAME_PARTS.map((part) => name?.[part] ?? null);
   const source = name ? companions.of(() => entryKeys.name(name)) : undefined;
   if (!isNew || parts.some(Boolean)) writer.addField(source, 'N', joinParts(parts, ';'));
@@ -149,23 +147,12 @@ function writeIdentity(writer: CardWriter, card: Card): void {
   for (const { texts, companion } of companions.lists('nicknames', card.nicknames))
     writer.addField(companion, 'NICKNAME', joinParts(texts, ','));
   if (organization?.name || organization?.units.length)
-    writer.addField(
-      companions.preferred(
-        'ORG',
-        companions.of(() => entryKeys.organization(organization)),
-      ),
+    writer.addSingle(
       'ORG',
+      () => entryKeys.organization(organization),
       joinParts([organization.name, ...organization.units], ';'),
     );
-  if (title)
-    writer.addField(
-      companions.preferred(
-        'TITLE',
-        companions.of(() => keyOf('job_title', title)),
-      ),
-      'TITLE',
-      escapeText(title),
-    );
+  if (title) writer.addSingle('TITLE', () => keyOf('job_title', title), escapeText(title));
   for (const uid of card.members)
     writer.addField(
       companions.of(() => keyOf('members', uid)),
@@ -178,44 +165,25 @@ function writePlaceAndLanguage(
   writer: CardWriter,
   { time_zone: zone, language }: Pick<Card, 'time_zone' | 'language'>,
 ): void {
-  const { companions, version } = writer;
   if (zone) {
     const isOffset = /^[+-]\d{2}:?\d{2}$/.test(zone);
-    writer.addField(
-      companions.preferred(
-        'TZ',
-        companions.of(() => keyOf('time_zone', zone)),
-      ),
-      'TZ',
-      escapeText(zone),
-      {
-        VALUE: version === '3.0' && !isOffset ? 'text' : null,
-      },
-    );
+    writer.addSingle('TZ', () => keyOf('time_zone', zone), escapeText(zone), {
+      VALUE: writer.version === '3.0' && !isOffset ? 'text' : null,
+    });
   }
-  if (language)
-    writer.addField(
-      companions.preferred(
-        'LANG',
-        companions.of(() => keyOf('language', language)),
-      ),
-      'LANG',
-      escapeText(language),
-    );
+  if (language) writer.addSingle('LANG', () => keyOf('language', language), escapeText(language));
 }
 
 function writePhoto(writer: CardWriter, photo: CardPhoto): void {
-  const { version, companions } = writer;
-  const source = companions.preferred(
-    'PHOTO',
-    'uri' in photo ? companions.of(() => keyOf('photo', photo.uri)) : undefined,
-  );
+  const isOld = writer.version === '3.0';
   if ('uri' in photo)
-    writer.addField(source, 'PHOTO', escapeUri(photo.uri), { VALUE: version === '3.0' ? 'uri' : null });
-  else if (version === '4.0') writer.addField(source, 'PHOTO', formatDataUri(photo));
+    writer.addSingle('PHOTO', () => keyOf('photo', photo.uri), escapeUri(photo.uri), {
+      VALUE: isOld ? 'uri' : null,
+    });
+  else if (!isOld) writer.addSingle('PHOTO', null, formatDataUri(photo));
   else {
     const type = photo.media_type && shortType(photo.media_type, 'image');
-    writer.addField(source, 'PHOTO', base64(photo.data), { ENCODING: 'b', TYPE: type });
+    writer.addSingle('PHOTO', null, base64(photo.data), { ENCODING: 'b', TYPE: type });
   }
 }
 

@@ -61,6 +61,15 @@ export class CardWriter {
     );
   }
 
+  /**
+   * The line of a field with one value: with the group and the parameters of its companion, and the preference that it needs.
+   * @param key of the companion, as for `Companions.of`; null for a value that has none
+   */
+  addSingle(name: string, key: (() => string) | null, value: string, params?: ParamList): void {
+    const { companions } = this;
+    this.addField(companions.preferred(name, key ? companions.of(key) : undefined), name, value, params);
+  }
+
   /** True for a name or address that is written as it was read: its lists and further components. */
   private isWhole({ name, value }: CardProperty, written: string): boolean {
     const count = COMPONENTS.get(name);

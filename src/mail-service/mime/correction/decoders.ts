@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { Transform, type TransformCallback } from 'node:stream';
-import { decodeText, isSevenBits } from '../../../lib/content-lines/index.js';
+import { byteOrderMarkOf, decodeText, isSevenBits } from '../../../lib/content-lines/index.js';
 
 /** A longer line is decoded in pieces: some programs write a file as one line. */
 const MAX_LINE = 4_096;
@@ -205,11 +205,6 @@ export function joinFlowed(text: string, delSp: boolean): string {
 /** HTML names its character set within so many bytes (HTML Living Standard 13.2.3.2). */
 const PRESCANNED = 1_024;
 const META = /<meta\b[^>]{0,500}?\bcharset\s*=\s*["']?\s*([\w:.-]{1,40})/i;
-const MARKS: readonly [mark: string, charset: string][] = [
-  ['\xef\xbb\xbf', 'utf-8'],
-  ['\xff\xfe', 'utf-16le'],
-  ['\xfe\xff', 'utf-16be'],
-];
 /** The escapes of charsets without bytes above 0x7F. */
 const ESCAPES: readonly [escape: string, charset: string][] = [
   ['\x1b$@', 'iso-2022-jp'],
@@ -311,10 +306,9 @@ function decodeStrictly(bytes: Buffer, charsets: readonly string[]): string | un
 
 /** @returns undefined for bytes that are UTF-8 */
 function charsetOf(bytes: Buffer, declared: string, isHtml: boolean): string | undefined {
-  const start = bytes.toString('latin1', 0, PRESCANNED);
-  const marked = MARKS.find(([mark]) => start.startsWith(mark))?.[1];
-  if (marked !== undefined) return marked;
-  const named = isHtml ? META.exec(start)?.[1] : undefined;
+  const mark = byteOrderMarkOf(bytes);
+  if (mark) return mark.charset;
+  const named = isHtml ? META.exec(bytes.toString('latin1', 0, PRESCANNED))?.[1] : undefined;
   const sevenBits = [declared, named].find(isSevenBits);
   if (sevenBits !== undefined) return sevenBits;
   const isAscii = !bytes.some((byte) => byte > 127);

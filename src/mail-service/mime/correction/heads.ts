@@ -1,9 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { decodeText } from '../../../lib/content-lines/index.js';
+import { byteOrderMarkOf, decodeText, MARK_BYTES } from '../../../lib/content-lines/index.js';
 import { isAsciiName } from './decoders.js';
 
-/** The byte order mark that some programs write at the beginning of a file. */
-const MARK = '\xef\xbb\xbf';
 /** The name of a field (RFC 5322 2.2; 4.5 permits blanks before the colon), or the beginning of one whose colon is missing. */
 const FIELD = /^(?:[\x21-\x39\x3b-\x7e]+[ \t]*:|content-[\w-]+\s)/i;
 /** Of an mbox file; within a head it is quoted. */
@@ -26,7 +24,9 @@ export function splitHead(text: string): Head {
   const all: string[][] = [];
   let isOpen = false;
   let isEmpty = false;
-  const written = text.startsWith(MARK) ? text.slice(MARK.length) : text;
+  // Some programs write a byte order mark at the beginning of a file.
+  const mark = byteOrderMarkOf(Buffer.from(text.slice(0, MARK_BYTES), 'latin1'));
+  const written = mark ? text.slice(mark.length) : text;
   for (const line of written.split(/(?<=\n)(?![ \t])/)) {
     const continues =
       (isOpen && PARAMETER.test(line)) || (isEmpty && line.trim() !== '' && !FIELD.test(line));

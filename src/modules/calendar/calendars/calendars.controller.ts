@@ -32,7 +32,12 @@ export class CalendarsController extends ResourceController(CALENDARS, Calendars
   delete: {
     query: DeleteCalendar,
     description:
-      'Only for the owner of the calendar. Its events are cancelled, unless `move_events_to` names another calendar. The default calendar cannot be deleted.',
-    errors: [Errors.forbidden, CalendarErrors.defaultCalendar, QuotaErrors.exceeded],
+      'Only for the owner of the calendar. Its events are cancelled, unless `move_events_to` names another calendar, which contains none of their uids. The default calendar cannot be deleted.',
+    errors: [
+      Errors.forbidden,
+      CalendarErrors.defaultCalendar,
+      CalendarErrors.duplicateUid,
+      QuotaErrors.exceeded,
+    ],
   },
 }) {}

@@ -5,7 +5,7 @@ import { workspace } from '../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { boundedPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { throwQuotaError } from '../../../platform/quotas/row-quota.js';
-import { Calendar, CalendarPreference, CalendarShare } from '../calendar.schema.js';
+import { Calendar, type CalendarEntry, CalendarPreference, CalendarShare } from '../calendar.schema.js';
 import type { CalendarResponse } from '../responses/event.response.js';
 
 /** A calendar as the response shows it to a user. */
@@ -94,6 +94,15 @@ const lockAll = workspace.statement<never>('calendar.lock_all', `SELECT calendar
 const remove = workspace.statement<never>(
   'calendar.delete_calendar',
   `SELECT calendar_delete($1, $2, $3, $4)`,
+);
+
+const twins = workspace.statement<Pick<CalendarEntry, 'event_id'>>(
+  'calendar.twins_of_entries',
+  `SELECT other.event_id FROM calendar_entries entry
+     JOIN calendar_events event ON event.tenant_id = $1 AND event.id = entry.event_id AND event.deleted_at IS NULL
+     JOIN calendar_entries other ON other.tenant_id = $1 AND other.calendar_id = $3 AND other.uid = entry.uid
+      AND other.event_id <> entry.event_id
+    WHERE entry.tenant_id = $1 AND entry.calendar_id = $2 LIMIT 1`,
 );
 
 const lock = workspace.statement<never>(
@@ -200,6 +209,11 @@ export class CalendarsRepository {
   /** Locks the rows that {@link delete} changes. */
   async lockAll(tx: Tx, ctx: RequestContext, id: string, target: string | null): Promise<void> {
     await tx.query(lockAll, [ctx.tenantId, id, target]);
+  }
+
+  /** An event of the target whose uid another event of the calendar has. The caller holds the locks of {@link lockAll}. */
+  async findTwin(tx: Tx, tenantId: string, id: string, target: string): Promise<string | null> {
+    return (await tx.query(twins, [tenantId, id, target]))[0]?.event_id ?? null;
   }
 
   /** @param target receives the events; null: they are cancelled. @throws ApiError 409 `quota_exceeded` */

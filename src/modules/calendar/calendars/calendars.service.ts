@@ -18,6 +18,8 @@ import { CalendarErrors, CALENDARS } from '../calendar.errors.js';
 import type { CalendarResponse } from '../responses/event.response.js';
 import { CalendarTokens } from '../calendar-tokens.js';
 import { zoneNamed } from '../model/event-times.js';
+import { EventOperations } from '../changes/event-operations.js';
+import { DuplicateUidError } from '../changes/event-writer.js';
 import { EventsRepository } from '../events.repository.js';
 import type {
   CreateCalendar,
@@ -47,6 +49,7 @@ export class CalendarsService {
   constructor(
     private readonly calendars: CalendarsRepository,
     private readonly events: EventsRepository,
+    private readonly operations: EventOperations,
     private readonly tokens: CalendarTokens,
     private readonly writes: IdempotentWrites,
     private readonly cursors: Cursors,
@@ -136,7 +139,7 @@ export class CalendarsService {
     });
   }
 
-  /** Only the owner may delete a calendar. @throws ApiError 404, 403, 409 `default_calendar`, `conflict`, 422 */
+  /** Only the owner may delete a calendar. @throws ApiError 404, 403, 409 `default_calendar`, `conflict`, `duplicate_uid`, 422 */
   async delete(
     ctx: RequestContext,
     id: string,
@@ -154,6 +157,9 @@ export class CalendarsService {
       const receiver = target === null ? null : await this.calendars.find(tx, ctx, target);
       if (target !== null && (receiver?.kind !== 'own' || target === id))
         throw fieldError('move_events_to', 'unknown_calendar', 'must be another calendar of yours');
+      const twin = target === null ? null : await this.calendars.findTwin(tx, ctx.tenantId, id, target);
+      if (twin !== null && receiver)
+        throw await this.operations.duplicate(tx, ctx, receiver.id, new DuplicateUidError(twin));
       this.outbox.notice(tx);
       await this.calendars.delete(tx, ctx, id, target);
       await this.audit.record(tx, ctx, {

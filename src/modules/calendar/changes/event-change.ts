@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { formatRule, parseRule } from '../../../lib/recurrence/index.js';
+import {
+  formatRule,
+  movedRule,
+  parseRule,
+  type SeriesStart,
+  withMovedUntil,
+} from '../../../lib/recurrence/index.js';
 import type { Recurrence } from '../input/event-patch.js';
 import { attendeesAt, isOwnInvitation, wholeOf } from '../model/attendance.js';
 import { customAfter } from '../model/dependent-properties.js';
@@ -16,7 +22,7 @@ import {
   UNANSWERED,
 } from '../model/event-record.js';
 import { contentOf, instanceAt, isSeries, occurrenceOf } from '../model/event-series.js';
-import { instantOf, isDay, wallOf, wallText } from '../model/event-times.js';
+import { instantOf, isDay, keyMover, wallOf } from '../model/event-times.js';
 
 /** The new values of a request. */
 export interface Changes {
@@ -61,23 +67,39 @@ export function resetResponses(rows: readonly ParticipantRow[], organizerEmail: 
     .map((row) => (row.email === organizerEmail ? row : { ...row, ...UNANSWERED }));
 }
 
-/** Moves the key of an instance with the start of its series. */
-function keyMover(before: EventTimes, after: EventTimes): (key: string) => string {
-  const becomesDay = isDay(after.starts);
-  const dayOf = (text: string) => (becomesDay ? text.slice(0, 10) : text);
-  const shift = wallOf(after.starts) - wallOf(dayOf(before.starts));
-  if (shift === 0 && becomesDay === isDay(before.starts)) return (key) => key;
-  return (key) => wallText(wallOf(dayOf(key)) + shift, becomesDay);
+/**
+ * The recurrence of a series whose start has changed: its dates, the days that its rules name, and UNTIL move with it. A rule that
+ * `findUnmovableRule` finds keeps its days.
+ */
+export function movedRecurrence(record: EventTimes & Recurrence, times: EventTimes): Recurrence {
+  const move = keyMover(record, times);
+  const [before, after] = [startOfSeries(record), startOfSeries(times)];
+  const isSame = isDeepStrictEqual(before, after);
+  const moveRule = (text: string): string => {
+    const rule = parseRule(text);
+    return formatRule(movedRule(rule, before, after) ?? withMovedUntil(rule, before, after));
+  };
+  return {
+    rules: isSame ? record.rules : record.rules.map(moveRule),
+    added: record.added.map(move),
+    excluded: record.excluded.map(move),
+  };
 }
 
-/** Single dates of a series after its start has changed. */
-export function movedDates(
-  record: EventTimes & Pick<Recurrence, 'added' | 'excluded'>,
+/** The rule of a series whose days or hours cannot move with its start; undefined: all rules move. */
+export const findUnmovableRule = (
+  record: EventTimes & Pick<Recurrence, 'rules'>,
   times: EventTimes,
-): Pick<Recurrence, 'added' | 'excluded'> {
-  const move = keyMover(record, times);
-  return { added: record.added.map(move), excluded: record.excluded.map(move) };
-}
+): string | undefined =>
+  record.rules.find(
+    (text) => movedRule(parseRule(text), startOfSeries(record), startOfSeries(times)) === null,
+  );
+
+const startOfSeries = ({ starts, time_zone: zone }: EventTimes): SeriesStart => ({
+  start: wallOf(starts),
+  zone,
+  isDate: isDay(starts),
+});
 
 const timeFieldsOf = (times: EventTimes) =>
   Object.fromEntries(TIME_FIELDS.map((field) => [field, times[field]])) as unknown as EventTimes;
@@ -110,7 +132,7 @@ function movedParticipants(
 export function changeAll(record: EventRecord, changes: Changes, now: string): Changed | null {
   const { content, times = record, recurrence, proposals_allowed = record.proposals_allowed } = changes;
   const move = keyMover(record, times);
-  const { rules, added, excluded } = recurrence ?? { rules: record.rules, ...movedDates(record, times) };
+  const { rules, added, excluded } = recurrence ?? movedRecurrence(record, times);
   const dates = { ...timeFieldsOf(times), rules, added, excluded };
   const wanted = { ...withPlaces(record, content), ...dates, proposals_allowed };
   const { participants = record.participants } = changes;

@@ -121,21 +121,24 @@ export class EventOperations {
 export const entryIn = (entries: readonly OwnedEntry[], calendarId: string): OwnedEntry =>
   entries.find((entry) => entry.calendar_id === calendarId) as OwnedEntry;
 
+/** The reminders of a new placement. Null means the reminders of the calendar. */
+const ownReminders = (reminders: CreateEvent['reminders']): Partial<Pick<OwnedEntry, 'reminders'>> =>
+  reminders === undefined ? {} : { reminders: requestedReminders(reminders, null) };
+
 /**
- * The reminders of a placement after a request. Null means the reminders of the calendar. A reminder that stays keeps its alarm.
- * @param before those of the placement
+ * The reminders that a request states. Null means the reminders of the calendar. A reminder that stays keeps its alarm.
+ * @param before the stored ones
  */
-export function ownReminders(
-  reminders: CreateEvent['reminders'],
-  before: OwnedEntry['reminders'] = null,
-): Partial<Pick<OwnedEntry, 'reminders'>> {
-  if (reminders === undefined) return {};
+export function requestedReminders(
+  reminders: NonNullable<CreateEvent['reminders']> | null,
+  before: OwnedEntry['reminders'],
+): OwnedEntry['reminders'] {
   const { use_default, overrides = [] } = reminders ?? { use_default: true };
-  const own = overrides.map(
+  if (use_default ?? reminders?.overrides === undefined) return null;
+  return overrides.map(
     ({ method, minutes }) =>
       before?.find((stored) => stored.method === method && stored.minutes === minutes) ?? { method, minutes },
   );
-  return { reminders: (use_default ?? reminders?.overrides === undefined) ? null : own };
 }
 
 /** The fields of an event that a request does not name. */

@@ -33,7 +33,9 @@ export class EventRemovals {
 
   /**
    * The organizer deletes an event, an instance, or an instance and all later ones. An attendee declines, and no longer sees
-   * the event. @returns the event as it was
+   * the event.
+   * @param isSilent an attendee does not respond: the event is only no longer shown, until the organizer changes it
+   * @returns the event as it was
    * @throws ApiError 404; 403 `forbidden`; 409 `conflict`; 422
    */
   async remove(
@@ -43,6 +45,7 @@ export class EventRemovals {
     ref: EventRef,
     expected: ExpectedRevision | null,
     body: Checked<DeleteEvent>,
+    isSilent = false,
   ): Promise<Updated> {
     const now = new Date().toISOString();
     const locked = await this.updates.lockEvent(tx, ctx, calendarId, ref.id);
@@ -58,7 +61,10 @@ export class EventRemovals {
     if (scope === 'this' && !seesInstance(record, calendar, ctx.userId, key as string))
       throw Errors.forbidden.with();
     const job = { tx, ctx, locked, fields, now };
+    const mayRespond = record.status !== 'cancelled' && participantOf(record, ctx.userId) !== undefined;
     if (permissions.edit) await this.removeAsOrganizer(job, scope === 'all' ? null : key, scope === 'this');
+    else if (isSilent && scope === 'all' && mayRespond)
+      await this.writer.commitEntry(tx, ctx, record, { ...entry, hidden: true });
     else await this.removeAsAttendee(job, scope === 'all' ? null : key, scope === 'this');
     return { calendar, record, entry, key: scope === 'all' ? null : key, later: null };
   }

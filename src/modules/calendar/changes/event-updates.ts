@@ -17,6 +17,7 @@ import { type EventChange } from './event-write.js';
 import { movedEntries, moveTarget, moveTo, type Updated, type UpdateJob } from './update-job.js';
 import { EventWriter, messagesFor } from './event-writer.js';
 import {
+  assertRulesMove,
   changedWholeField,
   changesFor,
   changesForOne,
@@ -26,6 +27,7 @@ import {
 } from './requested-changes.js';
 import { entryIn } from './event-operations.js';
 import { type Changed, type Changes, changeAll, changeOne } from './event-change.js';
+import { followAlarms, laterAlarms } from '../model/instance-alarms.js';
 import { assertInstances, invalidField } from '../input/event-patch.js';
 import { split } from './series-split.js';
 import { EventsRepository, type LockedEvent } from '../events.repository.js';
@@ -93,10 +95,10 @@ export class EventUpdates {
     const changes = await this.changes(job, record, wholeTimes(record, fields, key, calendar.time_zone));
     const changed = changeAll(record, changes, now);
     const target = await moveTarget(this.events, job);
-    if (!changed && !target) return this.settings.writePlacement(job, key);
+    if (!changed && !target) return this.settings.writePlacement(job, key, false);
     const next = changed?.record ?? { ...record };
     assertInstances(next);
-    const entries = withOwn(locked.entries, calendar.id, fields);
+    const entries = withOwn(locked, calendar.id, fields);
     if (target) moveTo(next, target);
     const current = target ? movedEntries(entries, calendar.id, target) : entries;
     const placements = await this.writer.placements(tx, ctx, next, current, (target ?? calendar).owner_id);
@@ -118,7 +120,7 @@ export class EventUpdates {
 
   private async updateOne(job: UpdateJob, key: string): Promise<Updated> {
     const { tx, ctx, locked, fields, now } = job;
-    const { calendar, record, entries } = locked;
+    const { calendar, record } = locked;
     const isMoved = fields.calendar_id !== undefined && fields.calendar_id !== calendar.id;
     const wholeField = changedWholeField(record, fields) ?? (isMoved && 'calendar_id');
     if (wholeField)
@@ -127,8 +129,8 @@ export class EventUpdates {
     if (fields.attendees !== undefined)
       changes.participants = await this.writer.participantsAt(tx, ctx, fields.attendees, record, key);
     const changed = changeOne(record, key, changes, now);
-    if (!changed) return this.settings.writePlacement(job, key);
-    const own = withOwn(entries, calendar.id, fields);
+    if (!changed) return this.settings.writePlacement(job, key, true);
+    const own = withOwn(locked, calendar.id, fields, key);
     const placements =
       fields.attendees === undefined
         ? { entries: own }
@@ -153,11 +155,10 @@ export class EventUpdates {
     const changes = await this.changes(job, begun, wholeTimes(begun, fields, key, calendar.time_zone));
     const next = changeAll(begun, changes, now)?.record ?? begun;
     assertInstances(next);
-    const copies = withOwn(entries, calendar.id, fields).map((entry) => ({
-      ...entry,
-      event_id: id,
-      uid: id,
-    }));
+    const copies = withOwn(locked, calendar.id, fields).map((entry) => {
+      const alarmed = { ...entry, ...laterAlarms(entry, key) };
+      return { ...alarmed, ...followAlarms(alarmed, begun, next), event_id: id, uid: id };
+    });
     const { entries: placed } = await this.writer.placements(tx, ctx, next, copies, calendar.owner_id);
     const parts: EventChange[] = [
       {
@@ -184,12 +185,13 @@ export class EventUpdates {
     return { calendar, ...written(first), key: null, later: written(second) };
   }
 
-  /** The changes of a request to the whole event, with its attendees. */
+  /** The changes of a request to the whole event, with its attendees. @throws ApiError 422 `rule_not_moved` */
   private async changes(
     { tx, ctx, fields }: UpdateJob,
     record: EventRecord,
     times: Changes['times'],
   ): Promise<Changes> {
+    if (times) assertRulesMove(record, fields, times);
     const changes = changesFor(record, fields, times);
     if (fields.attendees === undefined) return changes;
     const participants = await this.writer.participants(

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { fold } from '../../../lib/search-text/index.js';
 import { cutText } from '../../../lib/text/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
@@ -12,6 +13,7 @@ import type {
   ProposalRow,
 } from '../model/event-record.js';
 import { participantOf } from '../model/event-policy.js';
+import { followAlarms } from '../model/instance-alarms.js';
 import { hasInstancesIn, recordIn } from '../model/attendance.js';
 import { type Span, spanOf } from '../model/event-series.js';
 
@@ -24,6 +26,8 @@ export interface EventChange {
   entries: OwnedEntry[];
   /** Calendars that no longer contain it. */
   removed?: string[];
+  /** The calendar whose placement states the alarms of instances by their new keys; the others follow a move of the series. */
+  statedIn?: string;
   proposals?: ProposalRow[];
   action: 'created' | 'updated' | 'deleted' | 'responded' | 'proposed';
   /** Names of the changed fields, for the history. */
@@ -56,6 +60,8 @@ export interface WriteJson {
     overrides?: OverrideRow[];
     proposals?: ProposalRow[];
     history?: object;
+    /** Calendars whose owners the change, a response of somebody else, does not concern. */
+    same_tags?: string[];
     /** A user other than the owner who creates the event: their right is checked under the lock of the calendar. */
     writer?: string;
     /** The calendar into which an attendee moves the event. */
@@ -110,12 +116,23 @@ export function finishChange(change: EventChange, ctx: RequestContext, now: stri
     updated_at: now,
   };
   const span = spanOf(finishedRecord);
+  const isForeign = foreignResponses(change);
   const entries = change.entries.map((entry) => {
     const response = participantOf(finishedRecord, entry.owner_id)?.response ?? null;
-    const hidden = isHidden(finishedRecord, entry);
-    return { ...entry, ...spanIn(finishedRecord, entry, span), response, hidden };
+    const hidden = isForeign(entry) ? entry.hidden : isHidden(finishedRecord, entry);
+    const followed =
+      before && entry.calendar_id !== change.statedIn ? followAlarms(entry, before, finishedRecord) : {};
+    return { ...entry, ...followed, ...spanIn(finishedRecord, entry, span), response, hidden };
   });
   return { ...change, record: finishedRecord, entries };
+}
+
+/** Tells whether a change is a response of others than the owner of a calendar: nothing that the owner states or is asked has changed. */
+function foreignResponses({ before, record, action }: EventChange): (entry: OwnedEntry) => boolean {
+  if (before === null || (action !== 'responded' && action !== 'proposed')) return () => false;
+  const byUser = ({ participants }: EventRecord) => Map.groupBy(participants, ({ user_id }) => user_id);
+  const [rowsBefore, rows] = [byUser(before), byUser(record)];
+  return ({ owner_id }) => isDeepStrictEqual(rowsBefore.get(owner_id), rows.get(owner_id));
 }
 
 /**
@@ -160,12 +177,14 @@ function eventJson(change: EventChange, ctx: RequestContext, now: string): Write
   const { before, record, entries, removed = [], proposals, action, fields = [], key = '' } = change;
   const { participants, overrides, ...row } = record;
   const origin = entries.find((entry) => entry.calendar_id === record.origin_calendar_id);
+  const sameTags = entries.filter(foreignResponses(change)).map((entry) => entry.calendar_id);
   return {
     row,
     is_new: before === null,
     ...(before === null && origin && origin.owner_id !== ctx.userId && { writer: ctx.userId }),
     entries,
     removed,
+    ...(sameTags.length > 0 && { same_tags: sameTags }),
     ...((before === null ? participants.length > 0 : before.participants !== participants) && {
       participants,
     }),

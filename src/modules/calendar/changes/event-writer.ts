@@ -7,6 +7,7 @@ import { Errors } from '../../../platform/http/errors.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
 import { quotaExceeded } from '../../../platform/quotas/row-quota.js';
 import { CalendarErrors } from '../calendar.errors.js';
+import { CalendarEvents, type MessageDue } from '../calendar.events.js';
 import type { AttendeeFields, SendUpdates } from '../input/event-fields.dto.js';
 import {
   attendeesAt,
@@ -166,6 +167,22 @@ export class EventWriter {
     this.outbox.notice(tx);
     assertWritten(await this.events.write(tx, ctx.tenantId, writeJson(done, ctx, now)));
     return done;
+  }
+
+  /** Sends messages about an event that does not change, also those that have been sent about this version. */
+  async repeatMessages(
+    tx: Tx,
+    { tenantId, userId }: RequestContext,
+    { id, revision, sequence, dtstamp }: EventRecord,
+    messages: readonly EventMessage[],
+  ): Promise<void> {
+    const item = { event_id: id, revision, actor_id: userId, sequence, dtstamp, repeat: true };
+    for (const message of messages)
+      await this.outbox.append(tx, {
+        tenantId,
+        type: CalendarEvents.messageDue,
+        payload: { ...item, ...message } satisfies MessageDue,
+      });
   }
 
   /** Commits one change. */

@@ -3,9 +3,10 @@ import { Injectable } from '@nestjs/common';
 import { Errors } from '../../../platform/http/errors.js';
 import { CalendarErrors } from '../calendar.errors.js';
 import { EventsRepository } from '../events.repository.js';
-import { contentOf, hasTimes, recurrenceOf, timesOf } from '../input/event-patch.js';
+import { contentOf, hasTimes, invalidField, recurrenceOf, timesOf } from '../input/event-patch.js';
 import type { UpdateEvent } from '../input/event.dto.js';
 import { attendeesAt, recordIn } from '../model/attendance.js';
+import { ownAlarms } from '../model/dependent-properties.js';
 import type {
   CalendarContext,
   EventContent,
@@ -15,11 +16,12 @@ import type {
   ParticipantRow,
 } from '../model/event-record.js';
 import { clockTimes, contentOf as contentAt, isSeries, occurrenceOf } from '../model/event-series.js';
-import { instantOf, isDay, lengthAt, nominalLength, wallIn, wallOf, wallText } from '../model/event-times.js';
+import { instantOf, isDay, lengthAt, timesAt, wallIn, wallOf } from '../model/event-times.js';
 import { presentEvent, viewerOf } from '../responses/event.presenter.js';
 import { withCallOf } from './event-calls.js';
-import { changeAll, changeOne, type Changes, movedDates } from './event-change.js';
-import { entryIn, ownReminders } from './event-operations.js';
+import { changeAll, changeOne, type Changes, findUnmovableRule, movedRecurrence } from './event-change.js';
+import { entryIn, requestedReminders } from './event-operations.js';
+import { remindersAt, withRemindersAt } from '../model/instance-alarms.js';
 import { EventWriter } from './event-writer.js';
 import { moveTarget, type Updated, type UpdateJob } from './update-job.js';
 
@@ -38,14 +40,28 @@ export function changedWholeField(
 /** The changes of a request to a whole event, without its attendees. */
 export function changesFor(record: EventRecord, fields: UpdateEvent, times: EventTimes | undefined): Changes {
   const { proposals_allowed } = fields;
-  const dates = movedDates(record, times ?? record);
-  const recurrence = recurrenceOf(fields, times ?? record, { rules: record.rules, ...dates });
+  const current = times ?? record;
+  const recurrence = recurrenceOf(fields, current, movedRecurrence(record, current));
   return {
     content: withCallOf(record, contentOf(fields)),
     times,
     recurrence,
     ...(proposals_allowed !== undefined && { proposals_allowed }),
   };
+}
+
+/**
+ * @throws ApiError 422 `rule_not_moved` for a request that moves a series and does not state its rules, one of which names days or hours that
+ *   have no place in the moved series
+ */
+export function assertRulesMove(record: EventRecord, fields: UpdateEvent, times: EventTimes): void {
+  const { recurrence, rrule } = fields;
+  if (recurrence === null || recurrence?.rules !== undefined || rrule !== undefined) return;
+  const rule = findUnmovableRule(record, times);
+  if (rule === undefined) return;
+  const message = `${rule} names days or hours that do not move with the start: send the new rule.`;
+  const details = [{ field: 'recurrence.rules', code: 'rule_not_moved', message }];
+  throw CalendarErrors.ruleNotMoved.with({ message, details });
 }
 
 /** The changes of a request to one instance. A value that the request repeats keeps following the series. */
@@ -79,7 +95,7 @@ export function wholeTimes(
     isDate === isDay(record.starts)
       ? wallOf(record.starts) + shiftOf(record, times, key)
       : wallOf(record.starts.slice(0, 10)) + wallOf(times.starts) - wallOf(key.slice(0, 10));
-  return { ...times, starts: wallText(start, isDate), ends: wallText(start + nominalLength(times), isDate) };
+  return { ...times, ...timesAt(times, start) };
 }
 
 /**
@@ -151,7 +167,7 @@ export class OwnSettings {
     const viewer = viewerOf(ctx, calendar);
     const entry = entryIn(locked.entries, calendar.id);
     const seen = presentEvent({ record, entry }, viewer, isOne ? key : null);
-    return this.writePlacement(job, key, ownChanges(fields, seen), target);
+    return this.writePlacement(job, key, isOne, ownChanges(fields, seen), target);
   }
 
   private async changesEvent(job: UpdateJob, key: string | null, isOne: boolean): Promise<boolean> {
@@ -175,10 +191,11 @@ export class OwnSettings {
     );
   }
 
-  /** Writes only the settings of the placement. */
+  /** Writes only the settings of the placement. @param isOne the request is about the instance `key` only */
   async writePlacement(
     job: UpdateJob,
     key: string | null,
+    isOne: boolean,
     settings: Partial<OwnedEntry> = {},
     target: CalendarContext | null = null,
   ): Promise<Updated> {
@@ -188,7 +205,7 @@ export class OwnSettings {
     const entry: OwnedEntry = {
       ...before,
       ...settings,
-      ...ownReminders(fields.reminders, before.reminders),
+      ...ownReminders(record, before, fields, isOne ? key : null),
       ...(target && { calendar_id: target.id }),
     };
     if (JSON.stringify(entry) !== JSON.stringify(before))
@@ -215,12 +232,28 @@ const invitationsOf = (rows: readonly ParticipantRow[]) =>
     .map(({ email, role, kind, rsvp }) => [email, role, kind, rsvp] as const)
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
 
-/** The placements with the reminders of the request in this calendar. */
+/** The placements with the reminders of the request in this calendar. @param key of the instance that it is about; null: all */
 export const withOwn = (
-  entries: readonly OwnedEntry[],
+  { record, entries }: Pick<UpdateJob['locked'], 'record' | 'entries'>,
   calendarId: string,
-  { reminders }: UpdateEvent,
+  fields: UpdateEvent,
+  key: string | null = null,
 ): OwnedEntry[] =>
   entries.map((entry) =>
-    entry.calendar_id === calendarId ? { ...entry, ...ownReminders(reminders, entry.reminders) } : entry,
+    entry.calendar_id === calendarId ? { ...entry, ...ownReminders(record, entry, fields, key) } : entry,
   );
+
+function ownReminders(
+  record: EventRecord,
+  entry: OwnedEntry,
+  { reminders }: UpdateEvent,
+  key: string | null,
+): Partial<Pick<OwnedEntry, 'reminders' | 'instance_alarms'>> {
+  if (reminders === undefined) return {};
+  const requested = requestedReminders(reminders, remindersAt(entry, key));
+  if (key === null) return { reminders: requested };
+  const others = ownAlarms(record, entry.calendar_id, entry.alarms);
+  const changed = withRemindersAt(entry, key, requested, others);
+  if (changed) return changed;
+  throw invalidField('reminders', 'too_many', 'of too many instances differ from those of their series');
+}

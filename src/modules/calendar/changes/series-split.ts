@@ -1,8 +1,16 @@
-import { formatRule, instancesOf, parseRule, type Rule } from '../../../lib/recurrence/index.js';
+import {
+  continuedRule,
+  DAY,
+  formatRule,
+  type Instance,
+  instancesOf,
+  type Rule,
+  type Series,
+} from '../../../lib/recurrence/index.js';
 import type { EventRecord, ParticipantRow } from '../model/event-record.js';
 import { FOLLOWING, responseAt } from '../model/event-policy.js';
 import { firstFrom, hasInstances, seriesOf } from '../model/event-series.js';
-import { instantOf, isDay, timesAt, wallOf } from '../model/event-times.js';
+import { instantOf, isDay, timesAt, wallOf, wallText } from '../model/event-times.js';
 
 /** The part of a series before an instance, and the part from it on. */
 export interface Split {
@@ -20,24 +28,25 @@ export interface Split {
 export function split(record: EventRecord, key: string, now: string): Split {
   const series = seriesOf({ ...record, excluded: [] });
   const at = wallOf(key);
-  const from = instantOf(wallOf(record.starts), record.time_zone);
   const byRules = { ...series, added: [] };
-  const all = instancesOf(byRules, { from, to: instantOf(at, record.time_zone) });
-  const before = all.filter((instance) => instance.key < at);
+  const before = byRules.rules.map((rule) => lastBefore(byRules, rule, at));
   const isEarlier = (other: string): boolean => other < key;
   const later: EventRecord = {
     ...record,
-    ...laterPattern(record, firstFrom(byRules, at), key, before.length),
+    ...laterPattern(record, byRules, key),
     excluded: record.excluded.filter((other) => !isEarlier(other)),
     overrides: record.overrides.filter(({ recurrence_key }) => !isEarlier(recurrence_key)),
     participants: laterResponses(record.participants, key),
   };
-  const last = before.at(-1);
+  const hasRules = before.some((last) => last !== null);
   const addedBefore = record.added.filter(isEarlier);
   const earlier: EventRecord = {
     ...record,
-    ...(last
-      ? { rules: record.rules.map((text) => earlierRule(parseRule(text), last, record)), added: addedBefore }
+    ...(hasRules
+      ? {
+          rules: byRules.rules.map((rule, n) => earlierRule(rule, before[n] ?? null, record)),
+          added: addedBefore,
+        }
       : addedAlone(record, addedBefore)),
     excluded: record.excluded.filter(isEarlier),
     overrides: record.overrides.filter(({ recurrence_key }) => isEarlier(recurrence_key)),
@@ -47,43 +56,82 @@ export function split(record: EventRecord, key: string, now: string): Split {
     sequence: record.sequence + 1,
     dtstamp: now,
   };
-  const hasEarlier = (last !== undefined || addedBefore.length > 0) && hasInstances(earlier);
+  const hasEarlier = (hasRules || addedBefore.length > 0) && hasInstances(earlier);
   return { earlier: hasEarlier ? earlier : null, later };
 }
 
 type Pattern = Pick<EventRecord, 'starts' | 'ends' | 'rules' | 'added'>;
 
+/** Instances after a split that are tried as the start of the later part. */
+const MAX_STARTS = 1_000;
+
+/** The last instance of one rule of a series before a wall time. The start of the series counts for each rule. */
+function lastBefore(byRules: Series, rule: Rule, at: number): Instance | null {
+  const [first, to] = [byRules.start, at].map((wall) => instantOf(wall, byRules.zone)) as [number, number];
+  for (let reach = 4 * DAY; ; reach *= 8) {
+    const found = instancesOf({ ...byRules, rules: [rule] }, { from: Math.max(first, to - reach), to });
+    const last = found.findLast((instance) => instance.key < at);
+    if (last || to - reach < first) return last ?? null;
+  }
+}
+
+/** The number of instances of a rule with COUNT before a wall time. */
+function countBefore(byRules: Series, rule: Rule, at: number): number {
+  const [from, to] = [byRules.start, at].map((wall) => instantOf(wall, byRules.zone)) as [number, number];
+  const found = instancesOf({ ...byRules, rules: [rule] }, { from, to });
+  return found.filter((instance) => instance.key < at).length;
+}
+
 /**
  * The part from an instance on. It starts with an instance of the rules, because rules take their time of day and their period
- * from the start. Added instances before this start stay added instances.
- * @param next the first instance of the rules in this part; null: only added instances are left
+ * from the start. Instances before this start are added instances.
  */
-function laterPattern(record: EventRecord, next: number | null, key: string, before: number): Pattern {
+function laterPattern(record: EventRecord, byRules: Series, key: string): Pattern {
+  const at = wallOf(key);
   const added = record.added.filter((other) => other >= key);
-  if (next === null) return addedAlone(record, added);
-  const start = timesAt(record, next);
-  const rules = record.rules.map((text) => laterRule(parseRule(text), before));
-  return { ...start, rules, added: added.filter((other) => other !== start.starts) };
+  const left = byRules.rules.filter((rule) => firstFrom({ ...byRules, rules: [rule] }, at) !== null);
+  const first = firstFrom({ ...byRules, rules: left }, at);
+  if (left.length === 0 || first === null) return addedAlone(record, added);
+  const startAt = (next: number, passed: readonly number[]): Pattern => {
+    const rules = left.map((rule) => laterRule(byRules, rule, next));
+    const start = timesAt(record, next);
+    return { ...start, rules, added: withDates(added, passed, byRules).filter((at) => at !== start.starts) };
+  };
+  const suits = (next: number): boolean => left.every((rule) => continuedRule(rule, byRules, next) !== null);
+  if (suits(first)) return startAt(first, []);
+  // Rules that count different periods, such as every second week and every third day, need a start in a period of each.
+  const from = instantOf(first, byRules.zone);
+  const window = { from, to: Number.POSITIVE_INFINITY, limit: MAX_STARTS };
+  const walls = instancesOf({ ...byRules, rules: left }, window).map((instance) => instance.key);
+  const n = walls.findIndex(suits);
+  return n < 0
+    ? addedAlone(record, withDates(added, walls, byRules))
+    : startAt(walls[n] as number, walls.slice(0, n));
 }
+
+const withDates = (added: readonly string[], walls: readonly number[], { isDate }: Series): string[] =>
+  [...new Set([...added, ...walls.map((wall) => wallText(wall, isDate))])].toSorted();
 
 /** A part that has added instances only. */
 function addedAlone(record: EventRecord, [first, ...added]: readonly string[]): Pattern {
   return { ...timesAt(record, wallOf(first ?? record.starts)), rules: [], added };
 }
 
-/** A rule that ends with the last instance before the split; UNTIL is in UTC; for a series without a zone, a wall time. */
-function earlierRule(
-  rule: Rule,
-  last: { key: number; start: number },
-  { starts, time_zone }: EventRecord,
-): string {
+/** A rule that ends with its last instance before the split; UNTIL is in UTC; for a series without a zone, a wall time. */
+function earlierRule(rule: Rule, last: Instance | null, { starts, time_zone }: EventRecord): string {
+  if (!last) return formatRule(rule);
   const kind = isDay(starts) ? 'date' : time_zone === null ? 'wall' : 'utc';
   const until = { kind, time: kind === 'utc' ? last.start : last.key } as const;
   return formatRule({ ...rule, count: null, until });
 }
 
-function laterRule(rule: Rule, before: number): string {
-  return formatRule(rule.count === null ? rule : { ...rule, count: Math.max(1, rule.count - before) });
+/** A rule in a part that starts at a wall time in one of its periods. The start counts for each rule. */
+function laterRule(byRules: Series, rule: Rule, next: number): string {
+  const continued = continuedRule(rule, byRules, next) as Rule;
+  if (rule.count === null) return formatRule(continued);
+  const isFirst = firstFrom({ ...byRules, rules: [rule] }, next) === next;
+  const left = rule.count - countBefore(byRules, rule, next);
+  return formatRule({ ...continued, count: left + (isFirst ? 0 : 1) });
 }
 
 /**

@@ -16,6 +16,7 @@ import {
 } from '../events.repository.js';
 import {
   type CalendarContext,
+  type EntryRow,
   type EventJson,
   type EventRecord,
   type EventStatus,
@@ -43,13 +44,13 @@ const listBy = (name: string, key: string) =>
     name,
     `SELECT ${CONTEXT}, page.event_id, record.event, record.participants, record.overrides,
             json_build_object('show_as', page.show_as, 'color', page.color, 'reminders', page.reminders,
-                              'response', page.response) AS entry, page.listed::text AS listed
+                              'instance_alarms', page.instance_alarms, 'response', page.response) AS entry, page.listed::text AS listed
        FROM calendar_contexts calendar
       CROSS JOIN LATERAL (SELECT calendar_role_of($1, calendar.id, calendar.owner_id, $3) AS name) role
        LEFT JOIN LATERAL (
          SELECT listed.*, ${fitsPage('listed.bytes', '$4', '$15')} AS fits FROM (
-         SELECT entry.event_id, entry.show_as, entry.color, entry.reminders, entry.response, ${key} AS listed,
-                ${EVENT_BYTES} + ${OVERRIDES_BYTES} AS bytes
+         SELECT entry.event_id, entry.show_as, entry.color, entry.reminders, entry.instance_alarms, entry.response, ${key} AS listed,
+                ${EVENT_BYTES} + ${OVERRIDES_BYTES} + ${jsonBytes('entry.instance_alarms')} AS bytes
            FROM calendar_entries entry
            JOIN calendar_events event ON event.tenant_id = $1 AND event.id = entry.event_id
           WHERE entry.tenant_id = $1 AND entry.calendar_id = $2 AND NOT entry.hidden
@@ -184,14 +185,14 @@ type WindowRow = ContextRow & { [key in keyof EventJson]: EventJson[key] | null 
 const readWindow = workspace.statement<WindowRow>(
   'calendar.window',
   `WITH placed AS MATERIALIZED (
-     SELECT entry.*, ${EVENT_BYTES} + ${OVERRIDES_BYTES} AS bytes,
+     SELECT entry.*, ${EVENT_BYTES} + ${OVERRIDES_BYTES} + ${jsonBytes('entry.instance_alarms')} AS bytes,
             event.overrides_count + (pg_column_size(event.added) + pg_column_size(event.excluded)) / 16 AS parts
        FROM (
-         (SELECT event_id, show_as, color, reminders, response FROM calendar_entries
+         (SELECT event_id, show_as, color, reminders, instance_alarms, response FROM calendar_entries
            WHERE tenant_id = $1 AND calendar_id = $2 AND NOT wide AND NOT hidden AND ($8::uuid IS NULL OR event_id = $8)
              AND span_start >= $6 AND span_start < $5 AND span_end > $4 LIMIT $7)
          UNION ALL
-         (SELECT event_id, show_as, color, reminders, response FROM calendar_entries
+         (SELECT event_id, show_as, color, reminders, instance_alarms, response FROM calendar_entries
            WHERE tenant_id = $1 AND calendar_id = $2 AND wide AND NOT hidden AND ($8::uuid IS NULL OR event_id = $8)
              AND span_start < $5 AND span_end > $4 LIMIT $7)) entry
        JOIN calendar_events event ON event.tenant_id = $1 AND event.id = entry.event_id),
@@ -200,6 +201,7 @@ const readWindow = workspace.statement<WindowRow>(
    SELECT ${CONTEXT}, coalesce(whole.event, part.event) AS event, coalesce(whole.participants, part.participants) AS participants,
           coalesce(whole.overrides, part.overrides) AS overrides, entry.is_whole, entry.is_read,
           json_build_object('show_as', entry.show_as, 'color', entry.color, 'reminders', entry.reminders,
+                            'instance_alarms', CASE WHEN entry.is_whole THEN entry.instance_alarms END,
                             'response', entry.response) AS entry
      FROM calendar_contexts calendar
      LEFT JOIN sized entry ON true
@@ -226,8 +228,8 @@ const readWindow = workspace.statement<WindowRow>(
   { onReplica: true },
 );
 
-// $2, $3: the events and keys of the instances of a page, in its order. Reads the overrides of these instances only.
-const readContent = workspace.statement<EventJson & { fitting: number }>(
+// $2, $3: the events and keys of the instances of a page, in its order. Reads the overrides and alarms of these instances only.
+const readContent = workspace.statement<EventJson & Pick<EntryRow, 'instance_alarms'> & { fitting: number }>(
   'calendar.window_content',
   `WITH listed AS MATERIALIZED (
      SELECT given.n, given.id, ${EVENT_BYTES} + coalesce((
@@ -238,7 +240,11 @@ const readContent = workspace.statement<EventJson & { fitting: number }>(
    sized AS MATERIALIZED (
      SELECT n, id, ${fitsPage('bytes', '$4', '$5')} AS fits
        FROM listed WINDOW page_order AS (ORDER BY n ROWS UNBOUNDED PRECEDING))
-   SELECT shown.event, shown.participants, shown.overrides, page.fitting
+   SELECT shown.event, shown.participants, shown.overrides, page.fitting, (
+            SELECT jsonb_object_agg(own.key, own.value)
+              FROM calendar_entries entry CROSS JOIN LATERAL jsonb_each(entry.instance_alarms) own
+             WHERE entry.tenant_id = $1 AND entry.calendar_id = $6 AND entry.event_id = page.id
+               AND own.key = ANY ($3)) AS instance_alarms
      FROM (SELECT DISTINCT id, max(n) FILTER (WHERE fits) OVER ()::int AS fitting, fits FROM sized) page
      JOIN LATERAL (
        SELECT record.event, record.participants, (
@@ -269,6 +275,11 @@ export interface WindowRead {
   isWhole: boolean;
 }
 
+/** The content of an event for the instances of a page. */
+interface WindowContent extends Pick<EntryRow, 'instance_alarms'> {
+  record: EventRecord;
+}
+
 /** Windows of calendars: the times of all instances, and the content of those of one page. */
 @Injectable()
 export class EventWindowRepository {
@@ -292,18 +303,23 @@ export class EventWindowRepository {
   }
 
   /**
-   * The events of the instances of a page, by id. Their overrides are those of these instances.
+   * The events of the instances of a page, by id. Their overrides and alarms are those of these instances.
    * @param instances event and key
    * @returns `fitting`: how many of the instances, from the first, fit a page
    */
   async content(
     tenantId: string,
+    calendarId: string,
     instances: readonly (readonly [event: string, key: string])[],
-  ): Promise<{ records: Map<string, EventRecord>; fitting: number }> {
+  ): Promise<{ events: Map<string, WindowContent>; fitting: number }> {
     const ids = instances.map(([id]) => id);
     const keys = instances.map(([, key]) => key);
-    const rows = await this.db.query(readContent, [tenantId, ids, keys, instances.length, PAGE_BYTES]);
-    const records = rows.map((row) => [row.event.id, recordOf(row)] as const);
-    return { records: new Map(records), fitting: rows[0]?.fitting ?? instances.length };
+    const values = [tenantId, ids, keys, instances.length, PAGE_BYTES, calendarId];
+    const rows = await this.db.query(readContent, values);
+    const events = rows.map((row) => {
+      const { instance_alarms } = row;
+      return [row.event.id, { record: recordOf(row), instance_alarms }] as const;
+    });
+    return { events: new Map(events), fitting: rows[0]?.fitting ?? instances.length };
   }
 }

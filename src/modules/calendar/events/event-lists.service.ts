@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { fold } from '../../../lib/search-text/index.js';
+import { fold, foldLoosely } from '../../../lib/search-text/index.js';
 import { Turns } from '../../../lib/turns/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
@@ -109,7 +109,7 @@ export class EventListsService {
     const window = { from: after ? Math.max(from, after[0]) : from, to, readerZone: own };
     const read = await this.instancesIn(ctx, calendarId, window, event_id?.toLowerCase());
     const viewer = { userId: ctx.userId, calendar: read.calendar, readerZone: read.readerZone };
-    const words = q === undefined ? [] : fold(q).split(/\s+/).filter(Boolean);
+    const words = q === undefined ? [] : foldLoosely(q).split(/\s+/).filter(Boolean);
     const wanted = read.instances.filter(
       (item) =>
         (!after || compare(item, after[0], after[1], after[2]) > 0) &&
@@ -136,13 +136,18 @@ export class EventListsService {
       JSON.stringify(instanceResponse(record, entry, viewer, occurrence));
     if (isWhole || page.length === 0) return { items: page.map(present), last: page.at(-1) };
     const names = page.map(({ record, occurrence }) => [record.id, occurrence.key ?? ''] as const);
-    const { records, fitting } = await this.windows.content(ctx.tenantId, names);
-    const own = new Map([...records].map(([id, record]) => [id, recordIn(record, calendar)]));
+    const { events, fitting } = await this.windows.content(ctx.tenantId, calendar.id, names);
+    const own = new Map(
+      [...events].map(([id, found]) => [id, { ...found, record: recordIn(found.record, calendar) }]),
+    );
     const fits = page.slice(0, fitting);
     const items = fits.flatMap(({ record: { id }, entry, occurrence }) => {
-      const record = own.get(id);
-      const override = record?.overrides.find((each) => each.recurrence_key === occurrence.key) ?? null;
-      return record ? [present({ record, entry, occurrence: { ...occurrence, override } })] : [];
+      const found = own.get(id);
+      if (!found) return [];
+      const { record, instance_alarms } = found;
+      const override = record.overrides.find((each) => each.recurrence_key === occurrence.key) ?? null;
+      const alarmed = { ...entry, instance_alarms };
+      return [present({ record, entry: alarmed, occurrence: { ...occurrence, override } })];
     });
     return { items, last: fits.at(-1) };
   }
@@ -204,7 +209,7 @@ function hasNames(record: EventRecord, { q, uid, attendee }: ListEvents, viewer:
   if ((q ?? uid ?? attendee) === undefined) return true;
   return (
     permissionsOf(record, viewer.calendar, viewer.userId).see_details &&
-    (q === undefined || fold(record.title).includes(fold(q))) &&
+    (q === undefined || foldLoosely(record.title).includes(foldLoosely(q))) &&
     (attendee === undefined || record.participants.some(({ email }) => email === attendee.toLowerCase()))
   );
 }
@@ -243,7 +248,7 @@ function isShown(
   if (status === 'cancelled' && !cancelled) return false;
   if (words.length === 0) return true;
   const { title, visibility } = contentOf(record, occurrence);
-  const text = fold(title);
+  const text = foldLoosely(title);
   return (
     words.every((word) => text.includes(word)) &&
     permissionsOf(record, viewer.calendar, viewer.userId, { key: occurrence.key, visibility }).see_details

@@ -119,7 +119,7 @@ export class EventsController {
     id: 'batchEvents',
     summary: 'Change many events',
     description:
-      'At most 500 operations in one transaction, each with a result. Without `atomic`, an operation that fails does not affect the others. Or an iCalendar file (`text/calendar`, at most 10 MiB and 20,000 events): its events are found by their UID. One that was not edited here since its last import is replaced. One that was edited takes the series, or single instances, that differ from the last imported file and whose LAST-MODIFIED (without it, DTSTAMP) is not before the edit; the rest stays (`older_version` in `warnings`), as it does with a file without these times. So a repeated import changes nothing and keeps edits. Events imported before this was recorded, and those created in another way, count as edited when they were changed last; each has a result with its UID as `client_id`; no message is sent to attendees. A file is written in transactions of 100 events; those before an error stay. Alarms become reminders before the start, also absolute ones of single events and those relative to the end; others, such as alarms after the start, are kept for programs of the user, and an event with `ACTION:NONE` or an alarm of a place has no reminders. A period of RDATE is an instance with its own length. `warnings` of a result name what the import assumed. A series that changes from one instance on (RANGE=THISANDFUTURE) for more than 1,000 instances is stored as two events, each with a result.',
+      'At most 500 operations in one transaction, each with a result. Without `atomic`, an operation that fails does not affect the others. Or an iCalendar file (`text/calendar`, at most 10 MiB and 20,000 events): its events are found by their UID. One that was not edited here since its last import is replaced. One that was edited takes the series, or single instances, that differ from the last imported file and whose LAST-MODIFIED (without it, DTSTAMP) is not before the edit; the rest stays (`older_version` in `warnings`), as it does with a file without these times. So a repeated import changes nothing and keeps edits. Events imported before this was recorded, and those created in another way, count as edited when they were changed last; each has a result with its UID as `client_id`; no message is sent to attendees. A file is written in transactions of 100 events; those before an error stay. Alarms become reminders before the start, also absolute ones of single events and those relative to the end; others, such as alarms after the start, are kept for programs of the user; an instance of a series has its own alarms, or none; and an event with `ACTION:NONE` or an alarm of a place has no reminders. A period of RDATE is an instance with its own length. `warnings` of a result name what the import assumed. A series that changes from one instance on (RANGE=THISANDFUTURE) for more than 1,000 instances is stored as two events, each with a result.',
     response: [EventBatchEnvelope, 'The results in the order of the operations.'],
     examples: {
       operations: {
@@ -179,7 +179,7 @@ export class EventsController {
     id: 'updateEvent',
     summary: 'Update an event',
     description:
-      'Only the given fields change. `scope` selects one instance, an instance and all later ones (the series is split), or all. Attendees change their own reminders, color and show_as. A new time resets the responses of attendees.',
+      'Only the given fields change. `scope` selects one instance, an instance and all later ones (the series is split), or all. A new start moves the instances: UNTIL, and the days and hours that a rule names, move with it, unless the request states the rules; `rule_not_moved` for a rule such as the second Monday of each month. Attendees change their own reminders, color and show_as. A new time resets the responses of attendees.',
     response: [UpdatedEventEnvelope, 'The event as it is now.'],
     etag: 'event',
     example: { title: 'Planning of 2027' },
@@ -191,6 +191,7 @@ export class EventsController {
       QuotaErrors.exceeded,
       CallErrors.serverNotConfigured,
       ...TIME_ERRORS,
+      CalendarErrors.ruleNotMoved,
     ],
   })
   @Revisioned('event', { optional: true })
@@ -269,6 +270,7 @@ export class EventsController {
       CalendarErrors.proposalsDisabled,
       CalendarErrors.proposalClosed,
       CalendarErrors.sameTime,
+      CalendarErrors.ruleNotMoved,
     ],
   })
   propose(

@@ -12,12 +12,21 @@ import {
   property,
   propertyOf,
   readCalendar,
+  storedUid,
   timesOf,
   zoneOfName,
 } from '../../../lib/icalendar/index.js';
 import { compareVersions, type Version } from '../../../lib/itip/index.js';
-import { DAY, formatRule, parseRule, type Rule } from '../../../lib/recurrence/index.js';
+import {
+  continuedRule,
+  DAY,
+  formatRule,
+  movedRule,
+  parseRule,
+  type Rule,
+} from '../../../lib/recurrence/index.js';
 import { laterKeys } from '../model/event-series.js';
+import { onClock } from '../model/ics/file-rules.js';
 import { PRODUCT } from '../model/ics/product.js';
 import { wallOf } from '../model/event-times.js';
 import { versionOf as statedVersion, uidText } from '../model/vevent-reader.js';
@@ -212,12 +221,12 @@ export function splitRanges(event: FileEvent): FileEvent[] {
     const start = clock.begin(master);
     const times = clock.times(master, start);
     const recurrence = clock.recurrence(master, start, times);
-    const key = clock.keyOf(id, start, times);
+    const key = clock.keyOf(id, start, times, range);
     const series = { ...times, ...recurrence };
     if (key === null || laterKeys({ ...series, overrides: [] }, key).length <= MAX_CHANGED) continue;
     const first = wallOf(key);
     const later = clock.start(range);
-    const rules = recurrence.rules.map((text) => laterRule(parseRule(text), first, later.wall));
+    const rules = recurrence.rules.map((text) => laterRule(parseRule(text), start, first, later));
     const isAlike = later.isDate === start.isDate && !start.rules && !later.rules;
     if (!isAlike || rules.includes(null) || first <= wallOf(times.starts)) continue;
     return [
@@ -232,22 +241,27 @@ type Times = ReturnType<FileEvent['clock']['times']>;
 
 const keyWall = ({ clock }: FileEvent, instance: Component, start: Start, times: Times): number => {
   const id = propertyOf(instance, 'RECURRENCE-ID');
-  const key = id && clock.keyOf(id, start, times);
+  const key = id && clock.keyOf(id, start, times, instance);
   return key ? wallOf(key) : Number.NEGATIVE_INFINITY;
 };
 
 const before = (event: FileEvent, first: number, start: Start, times: Times): Component[] =>
   event.instances.filter((instance) => keyWall(event, instance, start, times) < first);
 
-function earlierPart(master: Component, first: number, { isDate }: Start): Component {
-  const kind = isDate ? 'date' : 'wall';
-  const until = { kind, time: first - (isDate ? DAY : 1) } as const;
+function earlierPart(master: Component, first: number, start: Start): Component {
+  const kind = start.isDate ? 'date' : 'wall';
+  const until = { kind, time: first - (start.isDate ? DAY : 1) } as const;
+  const ended = (text: string): Rule => {
+    const rule = parseRule(text);
+    const end = onClock(rule, start).until;
+    const last = end && end.time + (end.kind === 'date' && !start.isDate ? DAY - 1 : 0);
+    // A rule that ends earlier keeps its end.
+    return last !== null && last < until.time ? rule : { ...rule, count: null, until };
+  };
   return {
     ...master,
     properties: master.properties.map((each) =>
-      each.name === 'RRULE'
-        ? property('RRULE', formatRule({ ...parseRule(each.value), count: null, until }))
-        : each,
+      each.name === 'RRULE' ? property('RRULE', formatRule(ended(each.value))) : each,
     ),
   };
 }
@@ -269,12 +283,13 @@ function laterPart(
     name,
     value: formatTime({ ...(timesOf(dtstart)[0] as ReturnType<typeof timesOf>[number]), wall: wall + shift }),
   });
-  const uid = `${event.uid}-${formatTime({ kind: start.isDate ? 'date' : 'local', wall: first })}`;
+  const own = `${event.uid}-${formatTime({ kind: start.isDate ? 'date' : 'local', wall: first })}`;
+  const uid = storedUid(own);
   const excluded = clock
     .recurrence(master as Component, start, times)
     .excluded.map(wallOf)
     .filter((wall) => wall >= first);
-  const own = range.properties.filter(({ name }) => !COPIED.has(name));
+  const others = range.properties.filter(({ name }) => !COPIED.has(name));
   return {
     ...event,
     uid,
@@ -282,7 +297,7 @@ function laterPart(
       ...range,
       properties: [
         property('UID', uid),
-        ...own,
+        ...others,
         ...rules.map((rule) => property('RRULE', formatRule(rule))),
         ...excluded.map((wall) => at('EXDATE', wall)),
       ],
@@ -309,15 +324,16 @@ function moveInstance(instance: Component, uid: string, id: Property): Component
   };
 }
 
-/** The rule of the later part; null where the days or hours that it names do not move with its start. */
-function laterRule(rule: Rule, from: number, to: number): Rule | null {
-  const days = Math.floor(to / DAY) - Math.floor(from / DAY);
-  const hasHours = rule.byHour.length + rule.byMinute.length + rule.bySecond.length > 0;
+/** The rule of the later part; null where the periods, days or hours that it names do not move with its start. */
+function laterRule(rule: Rule, { wall, isDate, zone }: Start, first: number, later: Start): Rule | null {
   // COUNT would need the number of earlier instances; a counted series of this length has its changes stored one by one.
-  if (rule.count !== null || (from !== to && hasHours)) return null;
-  if (days === 0) return rule;
-  const dates = [rule.byMonthDay, rule.byYearDay, rule.byWeekNo, rule.byMonth, rule.bySetPos];
-  if (dates.some((list) => list.length > 0) || rule.byDay.some(({ nth }) => nth !== null)) return null;
-  const byDay = rule.byDay.map((day) => ({ ...day, weekday: (((day.weekday + days) % 7) + 7) % 7 }));
-  return { ...rule, byDay };
+  const continued = rule.count === null ? continuedRule(rule, { start: wall, isDate }, first) : null;
+  return (
+    continued &&
+    movedRule(
+      continued,
+      { start: first, zone, isDate },
+      { start: later.wall, zone: later.zone, isDate: later.isDate },
+    )
+  );
 }

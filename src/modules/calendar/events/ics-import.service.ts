@@ -271,19 +271,25 @@ async function opened(
 }
 
 /** The components that are no events. */
-const OTHER_KINDS = [
+const OTHER_KINDS: ReadonlyMap<string, string> = new Map([
   ['VTODO', 'tasks'],
   ['VJOURNAL', 'journals'],
   ['VFREEBUSY', 'busy times'],
-] as const;
+  ['VAVAILABILITY', 'working hours'],
+]);
+/** Maximum number of kinds that are named. */
+const MAX_KINDS = 20;
 
 /** What a calendar does not keep of a file, with the number of each kind. */
 const leftOut = ({ kinds }: IcsFile): ReadWarning[] =>
-  OTHER_KINDS.flatMap(([kind, name]) => {
-    const count = kinds.get(kind) ?? 0;
-    const message = `A calendar keeps events only; the ${name} of the file (${count} ${kind}) were left out.`;
-    return count === 0 ? [] : [{ code: 'not_an_event', message }];
-  });
+  [...kinds]
+    .filter(([kind]) => kind !== 'VEVENT')
+    .slice(0, MAX_KINDS)
+    .map(([kind, count]) => {
+      const name = OTHER_KINDS.get(kind) ?? 'components';
+      const message = `A calendar keeps events only; the ${name} of the file (${count} ${kind.slice(0, 100)}) were left out.`;
+      return { code: 'not_an_event', message };
+    });
 
 const OLDER_THAN_STORED: ReadWarning = {
   code: 'older_version',

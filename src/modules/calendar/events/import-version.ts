@@ -101,7 +101,7 @@ function editsOfInstances({ clock }: FileEvent, stored: EventRecord): (instance:
   const edits = new Map(stored.overrides.map(({ recurrence_key: key, dtstamp }) => [key, dtstamp]));
   return (instance) => {
     const id = propertyOf(instance, 'RECURRENCE-ID');
-    const key = id && clock.keyOf(id, start, stored);
+    const key = id && clock.keyOf(id, start, stored, instance);
     if (!key) return null;
     return edits.get(key) ?? (instanceAt(stored, key) ? stored.dtstamp : null);
   };

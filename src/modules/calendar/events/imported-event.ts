@@ -147,7 +147,12 @@ export function createdEvent(
     ...newColumns(userId, now),
   };
   assertInstances(record);
-  const entry = { ...newEntry(record, calendar.id, calendar.owner_id), reminders: read.reminders };
+  const hasOwn = Object.keys(read.instanceAlarms).length > 0;
+  const entry = {
+    ...newEntry(record, calendar.id, calendar.owner_id),
+    reminders: read.reminders,
+    ...(hasOwn && { instance_alarms: read.instanceAlarms }),
+  };
   return { before: null, record, entries: [entry], action: 'created' };
 }
 

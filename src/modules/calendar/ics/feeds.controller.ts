@@ -9,6 +9,7 @@ import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { ApiCachedFile, ApiFile } from '../../../platform/http/api-docs.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
+import { namesTag } from '../../../platform/http/entity-tags.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { BodyReply } from '../../../platform/http/replies/body-reply.js';
@@ -115,7 +116,7 @@ export class FeedsService {
       .digest('hex');
     const etag = `W/"feed:${feed.id}:${seq}:${heading.slice(0, 16)}"`;
     const headers = { ETag: etag, 'Cache-Control': 'private, no-cache' };
-    if (ifNoneMatch?.split(',').some((each) => each.trim() === etag))
+    if (namesTag(ifNoneMatch, etag))
       return new BodyReply(null, { status: 304, contentType: ICS_TYPE, headers });
     return this.reply(tenantId, feed.user_id, calendar, feed.details, headers);
   }

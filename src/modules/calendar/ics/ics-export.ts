@@ -9,10 +9,10 @@ import {
   property,
   vtimezoneText,
 } from '../../../lib/icalendar/index.js';
-import { fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
+import { fitsPage, jsonBytes, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
-import type { CalendarFeed, Reminder } from '../calendar.schema.js';
+import type { CalendarFeed, InstanceAlarms, Reminder } from '../calendar.schema.js';
 import { contextOf, type ContextRow, EVENT_BYTES, OVERRIDES_BYTES } from '../events.repository.js';
 import { recordIn } from '../model/attendance.js';
 import { ownAlarms } from '../model/dependent-properties.js';
@@ -33,6 +33,8 @@ export interface PlacedEvent {
   reminders: Reminder[] | null;
   /** VALARMs of an attendee that are no reminders. */
   alarms: Component[] | null;
+  /** The alarms of instances where they differ, by key. */
+  instance_alarms: Record<string, InstanceAlarms> | null;
 }
 
 /** A feed with its calendar, as its creator may read it now. */
@@ -47,16 +49,19 @@ const readPage = workspace.statement<
 >(
   'calendar.export_page',
   `WITH page AS MATERIALIZED (
-     SELECT entry.event_id, entry.reminders, entry.alarms, ${EVENT_BYTES} + ${OVERRIDES_BYTES} AS bytes
+     SELECT entry.event_id, entry.reminders, entry.alarms, entry.instance_alarms,
+            ${EVENT_BYTES} + ${OVERRIDES_BYTES} + ${jsonBytes('entry.reminders')} + ${jsonBytes('entry.alarms')}
+            + ${jsonBytes('entry.instance_alarms')} AS bytes
        FROM calendar_entries entry
        JOIN calendar_events event ON event.tenant_id = $1 AND event.id = entry.event_id
       WHERE entry.tenant_id = $1 AND entry.calendar_id = $2 AND NOT entry.hidden
         AND ($3::uuid IS NULL OR entry.event_id > $3)
       ORDER BY entry.event_id LIMIT $4),
    sized AS MATERIALIZED (
-     SELECT event_id, reminders, alarms, ${fitsPage('bytes', '$4', '$5')} AS fits
+     SELECT event_id, reminders, alarms, instance_alarms, ${fitsPage('bytes', '$4', '$5')} AS fits
        FROM page WINDOW page_order AS (ORDER BY event_id ROWS UNBOUNDED PRECEDING))
-   SELECT record.event, record.participants, record.overrides, sized.reminders, sized.alarms, sized.fits
+   SELECT record.event, record.participants, record.overrides, sized.reminders, sized.alarms,
+          sized.instance_alarms, sized.fits
      FROM sized
      LEFT JOIN LATERAL (
        SELECT shown.event, shown.participants, shown.overrides FROM event_records shown
@@ -105,9 +110,7 @@ export class IcsRepository {
     limit: number,
   ): Promise<{ events: PlacedEvent[]; hasMore: boolean }> {
     const rows = await this.db.query(readPage, [tenantId, calendarId, after, limit, PAGE_BYTES]);
-    const events = rows.flatMap((row) =>
-      row.event ? [{ record: recordOf(row as EventJson), reminders: row.reminders, alarms: row.alarms }] : [],
-    );
+    const events = rows.flatMap((row) => (row.event ? [{ ...row, record: recordOf(row as EventJson) }] : []));
     return { events, hasMore: rows.length === limit || rows.some(({ fits }) => !fits) };
   }
 
@@ -159,7 +162,7 @@ export class IcsExport {
     for (;;) {
       const { events, hasMore } = await this.repository.page(tenantId, calendar.id, after, PAGE);
       let text = '';
-      for (const { record: event, reminders, alarms } of events) {
+      for (const { record: event, reminders, alarms, instance_alarms: instanceAlarms } of events) {
         after = event.id;
         const record = recordIn(event, calendar);
         const sees = (visibility: Visibility): boolean =>
@@ -170,6 +173,7 @@ export class IcsExport {
           seesPrivate: sees('private'),
           reminders: reminders ?? [],
           alarms: ownAlarms(event, calendar.id, alarms),
+          instanceAlarms,
           ownerEmail: calendar.owner_email,
         };
         for (const vevent of veventsOf(record, view)) text += formatComponent(vevent);

@@ -265,7 +265,7 @@ export class EventFields {
   @IsArray()
   attendees?: AttendeeFields[];
 
-  /** Your own reminders. Null: the reminders of the calendar. */
+  /** Your own reminders; with the scope `this` those of the instance. Null: the reminders of the calendar. */
   @Nullable()
   @Nested(EventRemindersFields, { required: false, nullable: true, example: { use_default: true } })
   reminders?: EventRemindersFields | null;

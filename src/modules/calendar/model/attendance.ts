@@ -1,3 +1,4 @@
+import type { Property } from '../../../lib/icalendar/index.js';
 import {
   CONTENT_FIELDS,
   type EventContent,
@@ -5,10 +6,10 @@ import {
   type OverrideRow,
   type ParticipantRow,
 } from './event-record.js';
-import { asOrphans } from './dependent-properties.js';
+import { asOrphans, keptOf } from './dependent-properties.js';
 import { FOLLOWING, responseAt } from './event-policy.js';
 import { contentOf, firstFrom, hasInstances, isSeries, occurrenceOf, seriesOf } from './event-series.js';
-import { instantOf, isDay, nominalLength, wallOf, wallText } from './event-times.js';
+import { instantOf, isDay, timesAt, wallOf } from './event-times.js';
 import { formatRule, parseRule } from '../../../lib/recurrence/index.js';
 
 // Attendees of instances. A row of `event_participants` with the key of an instance states, in this order: that an attendee of the
@@ -23,6 +24,12 @@ export function attendeesAt(record: EventRecord, key: string | null): Participan
     const row = responseAt(rows, key);
     return row && !row.uninvited ? [row] : [];
   });
+}
+
+/** What programs state of the organizer and the attendees besides their columns. @param key empty: of the whole event */
+export function peopleAt({ custom, overrides }: EventRecord, key: string): Property[] {
+  const override = key === '' ? undefined : overrides.find(({ recurrence_key }) => recurrence_key === key);
+  return keptOf(override?.patch.custom ?? custom).people;
 }
 
 /** Addresses outside of the workspace that are invited to an event, or to an instance. @param key empty: the whole event */
@@ -175,8 +182,7 @@ function onlyInstances(record: EventRecord, keys: readonly string[]): EventRecor
   return {
     ...record,
     ...first?.patch,
-    starts,
-    ends: wallText(wallOf(starts) + nominalLength(record), isDay(starts)),
+    ...timesAt(record, wallOf(starts)),
     time_zone: record.time_zone,
     end_time_zone: record.end_time_zone,
     exact_duration: record.exact_duration,

@@ -1,6 +1,7 @@
 import type { Component } from '../../../lib/icalendar/index.js';
 import type {
   CalendarRole,
+  InstanceAlarms,
   PlacedReminder,
   Reminder,
   CalendarEvent,
@@ -205,6 +206,8 @@ export interface EntryRow {
   reminders: PlacedReminder[] | null;
   /** VALARMs of an attendee that are no reminders. Null and undefined in a write: they stay. */
   alarms?: Component[] | null;
+  /** The alarms of instances that differ, by key. Null and undefined in a write: they stay. */
+  instance_alarms?: Record<string, InstanceAlarms> | null;
   hidden: boolean;
 }
 

@@ -196,6 +196,22 @@ export function occurrenceOf(record: EventRecord, key: string, readerZone: strin
   return instance && occurrenceAt(record, key, instance.key, null, readerZone);
 }
 
+/** Whether an instance takes place in a window, or would at its nominal time. @param window instants in seconds */
+export function concernsWindow(
+  record: EventRecord,
+  key: string,
+  { from, to }: { from: number; to: number },
+  readerZone: string,
+): boolean {
+  const overlaps = (start: number, end: number): boolean =>
+    start < to && (end > from || (start === end && start >= from));
+  const found = occurrenceOf(record, key, readerZone);
+  const start = instantOf(wallOf(key), record.time_zone, readerZone);
+  return (
+    (found !== null && overlaps(found.start, found.end)) || overlaps(start, start + nominalLength(record))
+  );
+}
+
 /** The first instance of the rules at a wall time or after it, which may be an excluded one. */
 export function firstFrom(byRules: Series, at: number): number | null {
   const from = instantOf(Math.max(at, byRules.start), byRules.zone) - CLOCK_CHANGE;

@@ -79,13 +79,39 @@ export const nominalLength = (times: EventTimes): number => wallOf(times.ends) -
 /** The times of an event, or of an instance, at another start. */
 export function timesAt(times: EventTimes, wall: number): Pick<EventTimes, 'starts' | 'ends'> {
   const isDate = isDay(times.starts);
-  return { starts: wallText(wall, isDate), ends: wallText(wall + nominalLength(times), isDate) };
+  const starts = wallText(wall, isDate);
+  const endZone = secondZone(times);
+  if (endZone === null) return { starts, ends: wallText(wall + nominalLength(times), isDate) };
+  const end = instantOf(wall, times.time_zone) + exactLength(times, endZone);
+  return { starts, ends: wallText(wallIn(endZone, end), false) };
 }
 
-/** The length in seconds of a time that starts at this instant. */
+/** The zone of the end, if it is another one than that of the start. */
+const secondZone = ({ time_zone: zone, end_time_zone: endZone, exact_duration: isExact }: EventTimes) =>
+  !isExact && endZone !== null && endZone !== zone ? endZone : null;
+
+const exactLength = ({ starts, ends, time_zone: zone }: EventTimes, endZone: string): number =>
+  Math.max(0, instantOf(wallOf(ends), endZone) - instantOf(wallOf(starts), zone));
+
+/** Moves the key of an instance with the start of its series. */
+export function keyMover(before: EventTimes, after: EventTimes): (key: string) => string {
+  const becomesDay = isDay(after.starts);
+  const dayOf = (text: string) => (becomesDay ? text.slice(0, 10) : text);
+  const shift = wallOf(after.starts) - wallOf(dayOf(before.starts));
+  if (shift === 0 && becomesDay === isDay(before.starts)) return (key) => key;
+  return (key) => wallText(wallOf(dayOf(key)) + shift, becomesDay);
+}
+
+/**
+ * The length in seconds of a time that starts at this instant. In one zone it follows the clock: a night shift until six ends at six, also
+ * when the clock changes, as in Outlook ([MS-OXOCAL], EndTimeOffset) and Thunderbird. With an exact duration, and with an end in another
+ * zone, whose clock changes on other days or never, each instance takes as many seconds as the first one (RFC 5545, 3.8.5.3).
+ */
 export function lengthAt(times: EventTimes, startWall: number, start: number, readerZone?: string): number {
   const length = nominalLength(times);
   if (times.exact_duration) return Math.max(0, length);
+  const endZone = secondZone(times);
+  if (endZone !== null) return exactLength(times, endZone);
   const end = instantOf(startWall + length, times.end_time_zone ?? times.time_zone, readerZone);
   // A start in the gap of a clock change moves forward, possibly past the end.
   return end > start ? end - start : Math.max(0, length);

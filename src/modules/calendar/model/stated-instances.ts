@@ -2,7 +2,7 @@ import { type Component, parameterOf, type Property, propertyOf } from '../../..
 import { DAY, instancesOf } from '../../../lib/recurrence/index.js';
 import type { EventTimes } from './event-record.js';
 import { isSeries, seriesOf, type SeriesRow } from './event-series.js';
-import { instantOf, wallOf, wallText } from './event-times.js';
+import { instantOf, isDay, wallOf, wallText } from './event-times.js';
 import { MAX_DATES, type Start, unlessInvalid } from './vevent-time-parts.js';
 import type { EventClock, Recurrence } from './vevent-times.js';
 
@@ -14,7 +14,7 @@ export function keyOfInstance(
   clock: EventClock,
 ): string | null {
   const id = propertyOf(instance, 'RECURRENCE-ID');
-  return (id && unlessInvalid(() => clock.keyOf(id, start, times))) ?? null;
+  return (id && unlessInvalid(() => clock.keyOf(id, start, times, instance))) ?? null;
 }
 
 export const hasRange = (id: Property | undefined): boolean =>
@@ -71,6 +71,10 @@ export function withStatedInstances(
   return { recurrence: { ...recurrence, added, excluded: [...excluded] }, instances: shown, keys };
 }
 
+/** The key of the instance of a stored series, also of an excluded one, that the key in a message means. */
+export const meantKey = (series: SeriesRow, key: string): string =>
+  knownInstances({ ...series, excluded: [] }, [key], { isDate: isDay(series.starts), rules: null })(key).key;
+
 /** More instances than these are looked up one by one. */
 const MAX_EXPANDED = 4_000;
 
@@ -82,7 +86,7 @@ const MAX_EXPANDED = 4_000;
 function knownInstances(
   record: SeriesRow,
   keys: readonly (string | null)[],
-  start: Start,
+  start: Pick<Start, 'isDate' | 'rules'>,
 ): (key: string) => { key: string; isKnown: boolean } {
   const walls = keys.flatMap((key) => (key === null ? [] : [wallOf(key)]));
   if (walls.length === 0) return (key) => ({ key, isKnown: false });

@@ -1,6 +1,7 @@
 import {
   type Component,
   HTML_DESCRIPTIONS,
+  longUidOf,
   parameterOf,
   propertiesOf,
   type Property,
@@ -94,13 +95,17 @@ function showAsOf(event: Component): EventContent['show_as'] {
 
 const HEX = /^#[0-9a-f]{6}/i;
 
+/** The colour of COLOR, which some programs write as `#rrggbb`. */
+const colorOfText = (text: string): string | null =>
+  colorOfName(text) ?? HEX.exec(text.trim())?.[0].toLowerCase() ?? null;
+
 /**
  * COLOR has names only (RFC 7986, 5.9), so that X-APPLE-CALENDAR-COLOR states the colour precisely, unless COLOR is another one: programs
  * change COLOR and keep the property that they do not know.
  */
 function colorOf(event: Component): string | null {
   const precise = HEX.exec(propertyOf(event, 'X-APPLE-CALENDAR-COLOR')?.value ?? '')?.[0].toLowerCase();
-  const named = colorOfName(propertyOf(event, 'COLOR')?.value ?? '');
+  const named = colorOfText(propertyOf(event, 'COLOR')?.value ?? '');
   if (precise === undefined) return named;
   return named === null || named === colorOfName(nearestColorName(precise)) ? precise : named;
 }
@@ -112,10 +117,12 @@ function categoriesOf(event: Component): string[] {
     .slice(0, MAX.categories);
 }
 
+/** Some programs write a comma between the numbers, or in place of their points. */
 function geoOf(event: Component): { latitude: number; longitude: number } | null {
-  const [latitude, longitude] = (propertyOf(event, 'GEO')?.value ?? '')
-    .split(';')
-    .map((text) => (text.trim() === '' ? Number.NaN : Number(text)));
+  const text = propertyOf(event, 'GEO')?.value ?? '';
+  const parts = text.includes(';') ? text.replaceAll(',', '.').split(';') : text.split(',');
+  if (parts.length !== 2) return null;
+  const [latitude, longitude] = parts.map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
   if (latitude === undefined || longitude === undefined) return null;
   return Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 ? { latitude, longitude } : null;
 }
@@ -207,7 +214,7 @@ function unknownOf(event: Component): { kept: Property[]; dropped: string[] } {
       (KNOWN.has(name) && !statesMore(event, each)) ||
       (name === 'GEO' && hasGeo) ||
       (name === 'X-APPLE-CALENDAR-COLOR' && HEX.test(value)) ||
-      (name === 'COLOR' && colorOfName(value) !== null && !hasOther(each, [])) ||
+      (name === 'COLOR' && colorOfText(value) !== null && !hasOther(each, [])) ||
       (name === 'ATTACH' && httpUrl(value) !== null && !hasOther(each, ['FILENAME', 'X-FILENAME'])) ||
       (each === conference && !hasOther(each, ['VALUE', ...(hasOwnFeatures(each) ? ['FEATURE'] : [])]));
     if (isRead) continue;
@@ -229,11 +236,15 @@ const TEXTS: Readonly<Record<string, number>> = {
   LOCATION: MAX.location,
 };
 
-/** Whether a property says more than its field: a CLASS such as CONFIDENTIAL, a title with line breaks, and parameters such as ALTREP and LANGUAGE. */
+/**
+ * Whether a property says more than its field: a UID that is stored as a digest, a CLASS such as CONFIDENTIAL, a title with line breaks, and
+ * parameters such as ALTREP and LANGUAGE.
+ */
 function statesMore(event: Component, each: Property): boolean {
   if (each.name === 'CATEGORIES')
     return propertiesOf(event, each.name).some(({ parameters }) => parameters.length > 0);
   if (each !== propertyOf(event, each.name)) return false;
+  if (each.name === 'UID') return each === longUidOf(event);
   if (each.name === 'CLASS') return !['', 'PUBLIC', 'PRIVATE'].includes(upper(event, 'CLASS'));
   const text = (textOf(event, each.name) ?? '').trim();
   if (text === '' || charactersOf(text) > (TEXTS[each.name] ?? 0)) return false;

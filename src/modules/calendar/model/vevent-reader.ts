@@ -4,9 +4,10 @@ import {
   ICalendarError,
   type Property,
   propertyOf,
+  storedUid,
   textOf,
 } from '../../../lib/icalendar/index.js';
-import type { PlacedReminder } from '../calendar.schema.js';
+import type { InstanceAlarms, PlacedReminder } from '../calendar.schema.js';
 import {
   type EventContent,
   type EventRow,
@@ -17,8 +18,8 @@ import {
 } from './event-record.js';
 import { contentOf, isSeries, laterKeys } from './event-series.js';
 import { organizerOf } from '../../../lib/itip/index.js';
-import { FIRST, isDay, nominalLength, timesAt, wallOf, wallText } from './event-times.js';
-import { type AlarmedInstance, alarmsOf, withInstanceAlarms } from './ics/alarms.js';
+import { FIRST, isDay, timesAt, wallOf } from './event-times.js';
+import { type AlarmedInstances, alarmsOf, instanceAlarmsOf } from './ics/alarms.js';
 import { withoutEarlyInstances } from './ics/early-series.js';
 import { line } from './ics/storable.js';
 import { contentOfVevent, lostNamesOf } from './vevent-content.js';
@@ -27,7 +28,6 @@ import { invalid, type ReadWarning, type Start, unlessInvalid } from './vevent-t
 import { hasRange, type InstanceKeys, keyOfInstance, withStatedInstances } from './stated-instances.js';
 import { EventClock, type Recurrence } from './vevent-times.js';
 
-const MAX_UID = 500;
 export const MAX_OVERRIDES = 2_000;
 const MAX_RANGES = 20;
 /** The version of a series of which only instances are known. */
@@ -53,6 +53,8 @@ export interface ReadEvent {
   reminders: PlacedReminder[] | null;
   /** Alarms that are no reminders. */
   alarms: Component[];
+  /** The alarms of instances where they differ, by key. */
+  instanceAlarms: Record<string, InstanceAlarms>;
   proposals_allowed: boolean;
   warnings: ReadWarning[];
 }
@@ -87,13 +89,11 @@ export function readEvent(
   const content = contentOfVevent(master);
   const base = { ...content, ...times, ...recurrence } as EventRow;
   const participants = participantsOf(master, '');
-  const own = new Map([
-    ...clock.periods(master, start, times),
-    ...clock.corrections(start, times, recurrence),
-  ]);
+  const own = clock.ownTimes(master, start, times, recurrence);
   const changed = readInstances(base, start, instances, clock, own, keys);
   const organizer = organizerOf(master);
   const alarms = alarmsOf(master, times, isSeries(recurrence));
+  const { instanceAlarms, isCut } = instanceAlarmsOf(master, times, isSeries(recurrence), changed.alarmed);
   return {
     uid: uidOf(master),
     sequence: versionOf(master).sequence,
@@ -101,14 +101,15 @@ export function readEvent(
     content,
     times,
     recurrence,
-    overrides: withTimes(changed, base, own),
+    overrides: withOwnTimes(changed, base, own),
     organizer,
     participants: withInstanceRows(participants, changed.participants, organizer?.email),
     people: peopleOf(master),
-    reminders: withInstanceAlarms(alarms.reminders, changed.alarmed),
+    reminders: alarms.reminders,
     alarms: alarms.others,
+    instanceAlarms,
     proposals_allowed: propertyOf(master, 'X-MICROSOFT-DISALLOW-COUNTER')?.value.toUpperCase() !== 'TRUE',
-    warnings: [...clock.warnings, ...lossesOf([master, ...instances])],
+    warnings: [...clock.warnings, ...lossesOf([master, ...instances], isCut)],
   };
 }
 
@@ -124,19 +125,19 @@ export function readOrphans(given: readonly Component[], clock: EventClock): Rea
   const own = clock.times(first, start);
   const found = instances
     .slice(0, MAX_OVERRIDES)
-    .flatMap((each) => unlessInvalid(() => clock.keyOf(idOf(each), start, own)) ?? []);
+    .flatMap((each) => unlessInvalid(() => clock.keyOf(idOf(each), start, own, each)) ?? []);
   const added = [...new Set(found)].toSorted();
   const [starts] = added;
   if (starts === undefined) throw invalid('RECURRENCE-ID', 'is not a date or time');
-  const ends = wallText(wallOf(starts) + nominalLength(own), isDay(starts));
   const master = { ...first, properties: first.properties.filter(({ name }) => !RECURRING.has(name)) };
   const content = contentOfVevent(first);
   const recurrence: Recurrence = { rules: [], added, excluded: [] };
   const read = readEvent(master, [], clock);
   const custom: EventContent['custom'] = { ...content.custom, orphans: true };
-  const times = { ...own, starts, ends };
+  const times = { ...own, ...timesAt(own, wallOf(starts)) };
   const base = { ...content, ...times, ...recurrence, custom } as EventRow;
   const { overrides, participants, alarmed } = readInstances(base, start, instances, clock);
+  const { instanceAlarms, isCut } = instanceAlarmsOf(master, own, false, alarmed);
   return {
     ...read,
     ...NO_VERSION,
@@ -144,8 +145,8 @@ export function readOrphans(given: readonly Component[], clock: EventClock): Rea
     times,
     recurrence,
     overrides,
-    reminders: withInstanceAlarms(read.reminders, alarmed),
-    warnings: [...clock.warnings, ...lossesOf(instances)],
+    instanceAlarms,
+    warnings: [...clock.warnings, ...lossesOf(instances, isCut)],
     participants: withInstanceRows(read.participants, participants, read.organizer?.email),
   };
 }
@@ -173,9 +174,10 @@ const atItsId = (instance: Component): Component => ({
   ],
 });
 
-/** The warning that values of an event or of its instances exceed a limit. */
-function lossesOf(events: readonly Component[]): ReadWarning[] {
-  const names = [...new Set(events.slice(0, MAX_OVERRIDES).flatMap(lostNamesOf))];
+/** The warning that values of an event or of its instances exceed a limit. @param losesAlarms of instances */
+function lossesOf(events: readonly Component[], losesAlarms: boolean): ReadWarning[] {
+  const lost = events.slice(0, MAX_OVERRIDES).flatMap(lostNamesOf);
+  const names = [...new Set(losesAlarms ? [...lost, 'VALARM'] : lost)];
   return names.length === 0
     ? []
     : [
@@ -188,9 +190,12 @@ function lossesOf(events: readonly Component[]): ReadWarning[] {
 
 const RECURRING: ReadonlySet<string> = new Set(['RECURRENCE-ID', 'RRULE', 'RDATE', 'EXDATE', 'EXRULE']);
 
-/** With the instances with times of their own that have no component in the file. */
-function withTimes(
-  { overrides, named }: InstanceChanges,
+/**
+ * The instances that differ, with those at times of their own that have no component.
+ * @param named the keys of all components
+ */
+export function withOwnTimes(
+  { overrides, named }: Pick<InstanceChanges, 'overrides' | 'named'>,
   series: EventRow,
   times: ReadonlyMap<string, EventTimes>,
 ): OverrideRow[] {
@@ -213,7 +218,8 @@ interface InstanceChanges {
   overrides: OverrideRow[];
   /** Their attendees with the response to the instance. */
   participants: ParticipantRow[];
-  alarmed: AlarmedInstance[];
+  /** Those that take place, for their alarms. */
+  alarmed: AlarmedInstances[];
   /** The keys of all components: an instance that does not differ from its series is among them. */
   named: ReadonlySet<string>;
 }
@@ -236,7 +242,7 @@ export function readInstances(
   const overrides = new Map<string, OverrideRow>();
   const named = new Set<string>();
   const participants: ParticipantRow[] = [];
-  const alarmed: AlarmedInstance[] = [];
+  const alarmed: AlarmedInstances[] = [];
   for (const { instance, key, keys: changed } of namedInstances(series, start, instances, clock, keys)) {
     named.add(key);
     const usual = own.get(key) ?? timesOfKey(series, key);
@@ -259,7 +265,7 @@ export function readInstances(
       else overrides.delete(each);
     }
     participants.push(...participantsOf(instance, key));
-    if (changed.length === 1) alarmed.push({ key, event: instance, times });
+    if (content.status !== 'cancelled') alarmed.push({ keys: changed, event: instance, times });
   }
   return { overrides: [...overrides.values()].toSorted(inOrder), participants, alarmed, named };
 }
@@ -334,13 +340,15 @@ export const startOf = ({ starts, time_zone: zone }: EventTimes): Start => ({
 });
 
 /** The UID of a component as it is stored; empty for a component without one. */
-export const uidText = (event: Component): string => line(textOf(event, 'UID') ?? '', MAX_UID + 1);
+export function uidText(event: Component): string {
+  const text = textOf(event, 'UID') ?? '';
+  return storedUid(line(text, text.length));
+}
 
 /** @throws ICalendarError `invalid_value` */
 function uidOf(event: Component): string {
   const uid = uidText(event);
-  if (uid === '' || uid.length > MAX_UID)
-    throw new ICalendarError('invalid_value', `UID has 1 to ${MAX_UID} characters`, 'UID');
+  if (uid === '') throw new ICalendarError('invalid_value', 'The UID is missing', 'UID');
   return uid;
 }
 

@@ -33,11 +33,18 @@ import {
   unlessInvalid,
   withoutEnd,
 } from './vevent-time-parts.js';
-import { excludedByRules, isLong, onClock, rulesOf } from './ics/file-rules.js';
+import { excludedByRules, isLong, offsetIn, onClock, rulesOf } from './ics/file-rules.js';
 import { EARLIEST, seriesOf } from './event-series.js';
 import { checkedWall, instantOf, timesAt, wallIn, wallOf, wallText } from './event-times.js';
 
 export type Recurrence = Pick<EventRow, 'rules' | 'added' | 'excluded'>;
+
+/** The keys of the instances of a series on a day. @param day its midnight on the clock of the series */
+function keysOnDay(day: number, times: EventTimes, series: Recurrence, limit: number): string[] {
+  const from = instantOf(day, times.time_zone);
+  const found = instancesOf(seriesOf({ ...times, ...series }), { from, to: from + DAY, limit });
+  return found.map(({ key }) => wallText(key, false));
+}
 
 /** Maximum number of RRULEs in one event. */
 const MAX_RULES = 4;
@@ -130,15 +137,53 @@ export class EventClock {
     return { rules, added, excluded: [...excluded].toSorted() };
   }
 
-  /** The key of the instance that RECURRENCE-ID names; null for a property without a time. */
-  keyOf(property: Property, start: Start, times: EventTimes): string | null {
+  /**
+   * The key of the instance that RECURRENCE-ID names; null for a property without a time.
+   * @param start of the series: as its VEVENT states it, or of a stored series
+   * @param instance the VEVENT with the property
+   */
+  keyOf(property: Property, start: Start, times: EventTimes, instance: Component): string | null {
     const [time] = valuesOf(property);
     const tzid = parameterOf(property, 'TZID') ?? null;
-    return (time && this.keysOf({ ...time, tzid }, start, times, null)[0]) ?? null;
+    return time ? this.keyOfTime({ ...time, tzid }, start, times, instance) : null;
+  }
+
+  /** Does what `keyOf` does, for the value of RECURRENCE-ID. @throws ICalendarError */
+  keyOfTime(time: Dated, start: Start, times: EventTimes, instance: Component): string {
+    const [key] = this.keysOf(time, this.onClockOf(start, instance), times, null);
+    return key as string;
+  }
+
+  /**
+   * A stored series lacks the clock of its file, on which days are times, and the rules of a zone that another one replaces: they are those
+   * of DTSTART of the instance.
+   */
+  private onClockOf(start: Start, instance: Component): Start {
+    const property = propertyOf(instance, 'DTSTART');
+    const tzid = property && parameterOf(property, 'TZID');
+    if ((start.clock ?? start.rules ?? start.replaced) || !property || !tzid) return start;
+    const [time] = unlessInvalid(() => valuesOf(property)) ?? [];
+    const found = time?.kind === 'local' ? this.zones.resolve(tzid, time.wall) : null;
+    if (!found) return start;
+    const rules = found.kind === 'iana' ? null : found.rules;
+    if (start.isDate) return { ...start, clock: { zone: found.kind === 'iana' ? found.name : 'UTC', rules } };
+    return found.kind !== 'iana' && found.nearest === start.zone
+      ? { ...start, replaced: found.rules }
+      : start;
+  }
+
+  /** The times of the instances that a series states at others than its rules in its zone, by key. */
+  ownTimes(
+    event: Component,
+    start: Start,
+    times: EventTimes,
+    recurrence: Recurrence,
+  ): Map<string, EventTimes> {
+    return new Map([...this.periods(event, start, times), ...this.corrections(start, times, recurrence)]);
   }
 
   /** The times of the instances that RDATE states as periods (RFC 5545, 3.8.5.2), by key. */
-  periods(event: Component, start: Start, times: EventTimes): Map<string, EventTimes> {
+  private periods(event: Component, start: Start, times: EventTimes): Map<string, EventTimes> {
     const found = new Map<string, EventTimes>();
     if (start.isDate) return found;
     for (const property of listValues(event, 'RDATE')) {
@@ -189,23 +234,53 @@ export class EventClock {
 
   /**
    * The keys of the instances that a time names: wall times in the zone of the series, or days.
-   * @param series a day names all its instances on this day. Null means that a day names the time of the start on this day
+   * @param series a day names all its instances on this day, and midnight the only one. Null means that a day names the time of the start on
+   *   this day
    */
   private keysOf(time: Dated, start: Start, times: EventTimes, series: Recurrence | null): string[] {
-    const day = Math.floor(time.wall / DAY) * DAY;
+    const day = Math.floor((start.isDate ? this.dayOf(time, start) : time.wall) / DAY) * DAY;
     if (start.isDate) return [checked(wallText(day, true))];
-    if (time.kind !== 'date') return [checked(wallText(this.wallOf(time, start), false))];
+    if (time.kind !== 'date') {
+      const wall = this.wallOf(time, start);
+      const own = checked(wallText(wall, false));
+      const [only, another] = series && wall % DAY === 0 ? keysOnDay(wall, times, series, 2) : [];
+      return [only !== undefined && another === undefined ? only : own];
+    }
     if (!series) {
       const at = atTimeOf(start, day);
       return [checked(wallText(start.rules ? start.rules.toInstant(at) : at, false))];
     }
-    const from = instantOf(day, times.time_zone);
-    const found = instancesOf(seriesOf({ ...times, ...series }), { from, to: from + DAY, limit: 1_500 });
-    return found.map(({ key }) => wallText(key, false));
+    return keysOnDay(day, times, series, 1_500);
+  }
+
+  /**
+   * The day of a time: on the clock of a series that writes its days as times. A midnight in the zone that it names is the day as it is
+   * written, and so is a time without a zone.
+   */
+  private dayOf(time: Dated, start: Start): number {
+    const { clock } = start;
+    if (!clock && time.kind === 'utc') return this.dayOnCalendar(time.wall);
+    const isWritten = time.kind === 'date' || time.wall % DAY === 0 || (time.kind === 'local' && !time.tzid);
+    if (!clock || isWritten) return time.wall;
+    const instant = this.instantOf(time, start);
+    return instant + offsetIn(clock, instant);
+  }
+
+  /** Programs write the midnight at which a day begins in UTC: that of the calendar, where the series is written in days. */
+  private dayOnCalendar(instant: number): number {
+    const zone = this.floating ?? this.unnamed;
+    const local = zone === null ? instant : wallIn(zone, instant);
+    return local % DAY === 0 ? local : instant;
   }
 
   /** A time on the clock of the series. */
-  private wallOf({ kind, wall, tzid }: Dated, { zone, rules }: Start): number {
+  private wallOf({ kind, wall, tzid }: Dated, { zone, rules, replaced }: Start): number {
+    if (replaced && !(tzid === null && kind === 'local')) {
+      const found = tzid === null ? null : this.zones.resolve(tzid, wall);
+      if (found?.kind === 'rules' && found.nearest === zone) return wall;
+      const instant = tzid === null ? wall : instantIn(this.zone(tzid, wall), wall);
+      return instant + replaced.offsetAt(instant);
+    }
     if (kind === 'utc') return zone === null ? wall : wallIn(zone, wall);
     const own = tzid === null ? null : this.zone(tzid, wall);
     if (rules) return own === null ? rules.toInstant(wall) : instantIn(own, wall);
@@ -265,7 +340,7 @@ export class EventClock {
    * The instances of a series that its file states at another time than the zone that replaces the rules of the file: the keys
    * with the start and the end, among the first 1,000 instances.
    */
-  corrections(start: Start, times: EventTimes, recurrence: Recurrence): Map<string, EventTimes> {
+  private corrections(start: Start, times: EventTimes, recurrence: Recurrence): Map<string, EventTimes> {
     const { zone, replaced } = start;
     const found = new Map<string, EventTimes>();
     if (!replaced || zone === null) return found;

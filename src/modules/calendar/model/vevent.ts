@@ -11,7 +11,7 @@ import {
 import { nearestColorName } from '../../../lib/color-names/index.js';
 import { uriOfAddress } from '../../../lib/itip/index.js';
 import { DAY, formatRule, parseRule } from '../../../lib/recurrence/index.js';
-import type { PlacedReminder } from '../calendar.schema.js';
+import type { InstanceAlarms, PlacedReminder } from '../calendar.schema.js';
 import { attendeesAt } from './attendance.js';
 import type {
   AttendeeKind,
@@ -39,6 +39,8 @@ export interface VEventView {
   reminders?: readonly PlacedReminder[];
   /** Alarms of the same owner that are no reminders. */
   alarms?: readonly Component[];
+  /** The alarms of instances where they differ, by key. */
+  instanceAlarms?: Readonly<Record<string, InstanceAlarms>> | null;
   /** The address of the owner, which an alarm by mail needs; without it all alarms are shown. */
   ownerEmail?: string;
 }
@@ -76,8 +78,13 @@ export const BUSY_STATUS = {
 /**
  * The VEVENTs of an event: the series or single event, then the instances that differ (RFC 5545, 3.6.1 and 3.8.4.4). Of an unknown series:
  * the instances.
+ * @param isWanted whether an instance that differs from its series is written
  */
-export function veventsOf(record: EventRecord, view: VEventView): Component[] {
+export function veventsOf(
+  record: EventRecord,
+  view: VEventView,
+  isWanted?: (key: string) => boolean,
+): Component[] {
   if (isOrphaned(record)) {
     const keys = new Set([record.starts, ...record.added]);
     return [...keys].toSorted().flatMap((key) => instanceVevent(record, key, view) ?? []);
@@ -89,21 +96,28 @@ export function veventsOf(record: EventRecord, view: VEventView): Component[] {
     ...contentProperties(record, view),
     ...(view.seesDetails ? people(record, null, record.custom) : []),
   ]);
-  master.components.push(...alarms(view, null), ...otherComponents(record, view));
-  return isSeries(record) ? [master, ...instances(record, view)] : [master];
+  master.components.push(...componentsOf(record, view, null));
+  return isSeries(record) ? [master, ...instances(record, view, isWanted)] : [master];
 }
 
 /** Instances with an override, a response or an alarm of their own. Cancelled ones are dates of EXDATE. */
-function instances(record: EventRecord, view: VEventView): Component[] {
+function instances(
+  record: EventRecord,
+  view: VEventView,
+  isWanted: (key: string) => boolean = () => true,
+): Component[] {
   const keys = new Set([
     ...record.overrides.map(({ recurrence_key: key }) => key),
     ...record.participants.map(({ recurrence_key: key }) => key).filter((key) => /^\d/.test(key)),
-    ...(view.seesDetails ? (view.reminders ?? []) : []).flatMap((each) => Object.keys(each.instances ?? {})),
+    ...(view.seesDetails ? keysOfAlarms(view) : []),
   ]);
-  return [...keys].toSorted().flatMap((key) => {
-    const vevent = instanceVevent(record, key, view);
-    return vevent && propertyOf(vevent, 'STATUS')?.value !== 'CANCELLED' ? [vevent] : [];
-  });
+  return [...keys]
+    .filter(isWanted)
+    .toSorted()
+    .flatMap((key) => {
+      const vevent = instanceVevent(record, key, view);
+      return vevent && propertyOf(vevent, 'STATUS')?.value !== 'CANCELLED' ? [vevent] : [];
+    });
 }
 
 /** One instance of a series, cancelled or not; null where the series has none at this key. */
@@ -122,7 +136,7 @@ export function instanceVevent(record: EventRecord, key: string, reader: VEventV
       ...contentProperties(content, view),
       ...(view.seesDetails ? people(record, key, content.custom) : []),
     ],
-    [...alarms(view, key), ...otherComponents(content, view)],
+    componentsOf(content, view, key),
   );
 }
 
@@ -132,13 +146,17 @@ function head(
 ): Property[] {
   return [
     ...(record.proposals_allowed ? [] : [property('X-MICROSOFT-DISALLOW-COUNTER', 'TRUE')]),
-    property('UID', escapeText(record.uid)),
+    uidProperty(record),
     property('DTSTAMP', stamp(dtstamp)),
     property('CREATED', stamp(record.created_at)),
     property('LAST-MODIFIED', stamp(record.updated_at)),
     property('SEQUENCE', String(sequence)),
   ];
 }
+
+/** The UID, as its program writes it. */
+export const uidProperty = ({ uid, custom }: Pick<EventRecord, 'uid' | 'custom'>): Property =>
+  keptOf(custom).ics.find(({ name }) => name === 'UID') ?? property('UID', escapeText(uid));
 
 /** `20260302T080000Z` of RFC 3339. */
 export const stamp = (text: string): string =>
@@ -213,7 +231,7 @@ function contentProperties(content: EventContent, { seesDetails }: VEventView): 
   if (url) own.push(property('CONFERENCE', url, { VALUE: 'URI', FEATURE: CONFERENCE_FEATURES }));
   for (const link of content.links)
     if (link.url) own.push(property('ATTACH', link.url, { 'X-FILENAME': link.title || null }));
-  const kept = keptOf(content.custom).ics;
+  const kept = keptOf(content.custom).ics.filter(({ name }) => name !== 'UID');
   return [...own.filter((each) => !kept.some((other) => isOriginal(other, each))), ...kept];
 }
 
@@ -263,11 +281,22 @@ export const attendeeProperty = (row: ParticipantRow): Property =>
     'DELEGATED-FROM': row.delegated_from && uriOfAddress(row.delegated_from),
   });
 
-const alarms = ({ seesDetails, reminders = [], ownerEmail }: VEventView, key: string | null): Component[] =>
-  seesDetails ? reminders.map((reminder) => alarmVcomponent(reminder, ownerEmail, key)) : [];
+/** The instances with alarms of their own. */
+const keysOfAlarms = ({ reminders = [], instanceAlarms }: VEventView): string[] => [
+  ...reminders.flatMap((each) => Object.keys(each.instances ?? {})),
+  ...Object.keys(instanceAlarms ?? {}),
+];
 
-/** Components of an imported event that have no field, and alarms of the reader. */
-function otherComponents({ custom }: Pick<EventContent, 'custom'>, view: VEventView): Component[] {
-  if (!view.seesDetails) return [];
-  return [...keptOf(custom).components, ...(view.alarms ?? [])];
+/** Alarms of the reader, and components of an imported event that have no field. @param key of an instance; null: the whole event */
+function componentsOf(
+  { custom }: Pick<EventContent, 'custom'>,
+  { seesDetails, reminders = [], alarms = [], instanceAlarms, ownerEmail }: VEventView,
+  key: string | null,
+): Component[] {
+  if (!seesDetails) return [];
+  const own = key === null ? undefined : instanceAlarms?.[key];
+  const made = (own ? (own.reminders ?? []) : reminders).map((each) =>
+    alarmVcomponent(each, ownerEmail, key),
+  );
+  return [...made, ...keptOf(custom).components, ...(own ? own.alarms : alarms)];
 }

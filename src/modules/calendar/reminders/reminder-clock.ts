@@ -6,11 +6,19 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { CalendarEvents, type ReminderDue } from '../calendar.events.js';
-import type { Reminder } from '../calendar.schema.js';
+import type { InstanceAlarms, Reminder } from '../calendar.schema.js';
 import { responseAt } from '../model/event-policy.js';
 import { type EventJson, type EventRecord, recordOf } from '../model/event-record.js';
-import { contentOf, isSeries, type Occurrence, occurrencesIn } from '../model/event-series.js';
-import { formatInstant } from '../model/event-times.js';
+import {
+  contentOf,
+  instanceAt,
+  isSeries,
+  type Occurrence,
+  occurrenceAt,
+  occurrencesIn,
+  overridden,
+} from '../model/event-series.js';
+import { formatInstant, wallOf } from '../model/event-times.js';
 
 /** A reminder that is due. */
 export interface DueReminder {
@@ -26,6 +34,10 @@ export interface DueReminder {
 export interface ReminderQuery {
   record: EventRecord;
   reminders: readonly Reminder[];
+  /** The reminders of instances that differ, by key; null: those of the calendar. */
+  instances?: Readonly<Record<string, Pick<InstanceAlarms, 'reminders'>>>;
+  /** The reminders of the calendar. */
+  defaults?: readonly Reminder[];
   /** The owner of the placement. */
   userId: string;
   /** Zone in which floating times and days are read. */
@@ -33,10 +45,15 @@ export interface ReminderQuery {
 }
 
 const DAY = 86_400;
+/** Longest time before the start at which a reminder rings, and the difference of two clocks of the earth. */
+const LONGEST_LEAD = 40 * DAY;
+const CLOCKS = 26 * 3600;
 /** Maximum number of instances of one event that a check reports for each lead time. */
 const MAX_DUE = 100;
 /** Longest pause before the next check of a placement with an instance in the search windows. */
 const MAX_AHEAD = 14 * DAY;
+/** How long an event is reminded of at least after its start: the clock, which checks later, would take a short one for over. */
+const MIN_CURRENT = 5 * 60;
 /** Windows in which the next instance is searched, seconds. */
 const SEARCH_WINDOWS = [DAY, 32 * DAY, 400 * DAY];
 
@@ -52,10 +69,17 @@ export function dueReminders(query: ReminderQuery, after: number, until: number)
     const window = { from: after + lead + 1, to: until + lead + 1, readerZone };
     for (const one of occurrencesIn(record, window, MAX_DUE)) {
       const isInside = one.start - lead > after && one.start - lead <= until;
-      if (isInside && one.end >= until && isActive(query, one))
+      const isCurrent = Math.max(one.end, one.start + MIN_CURRENT) >= until;
+      if (isInside && isCurrent && !hasOwn(query, one) && isActive(query, one))
         found.push({ key: one.key, start: one.start, end: one.end, minutes, methods });
     }
   }
+  for (const { one, reminders } of ownInstances(query, after, until + LONGEST_LEAD))
+    for (const [minutes, methods] of byMinutes(reminders)) {
+      const moment = one.start - minutes * 60;
+      if (moment > after && moment <= until && one.end >= until)
+        found.push({ key: one.key, start: one.start, end: one.end, minutes, methods });
+    }
   return found.toSorted((a, b) => a.start - a.minutes * 60 - (b.start - b.minutes * 60));
 }
 
@@ -65,19 +89,25 @@ export function dueReminders(query: ReminderQuery, after: number, until: number)
  */
 export function nextCheck(query: ReminderQuery, after: number, spanEnd: number | null): number | null {
   const { record, readerZone } = query;
-  if (record.deleted_at !== null || query.reminders.length === 0) return null;
+  const hasInstances = Object.keys(query.instances ?? {}).length > 0;
+  if (record.deleted_at !== null || (query.reminders.length === 0 && !hasInstances)) return null;
   if (spanEnd !== null && spanEnd < after) return null;
   const moments = [...byMinutes(query.reminders).keys()].flatMap((minutes) => {
     const from = after + minutes * 60 + 1;
     for (const ahead of SEARCH_WINDOWS) {
       const starts = occurrencesIn(record, { from, to: from + ahead, readerZone }, 20_000)
-        .filter((one) => one.start >= from && isActive(query, one))
+        .filter((one) => one.start >= from && !hasOwn(query, one) && isActive(query, one))
         .map(({ start }) => start);
       if (starts.length > 0) return Math.min(...starts) - minutes * 60;
     }
     return [];
   });
+  for (const { one, reminders } of ownInstances(query, after, after + MAX_AHEAD + LONGEST_LEAD))
+    for (const { minutes } of reminders)
+      if (one.start - minutes * 60 > after) moments.push(one.start - minutes * 60);
   if (moments.length > 0) return Math.min(after + MAX_AHEAD, ...moments);
+  // An instance with reminders of its own may come later, in a series without others.
+  if (hasInstances) return after + MAX_AHEAD;
   // Series may have years between their instances.
   const horizon = after + (SEARCH_WINDOWS.at(-1) as number) / 2;
   return isSeries(record) || spanEnd === null || spanEnd > horizon ? horizon : null;
@@ -89,6 +119,35 @@ function isActive({ record, userId }: ReminderQuery, one: Occurrence): boolean {
   if (own.length === 0) return true;
   const row = responseAt(own, one.key);
   return row !== undefined && !row.uninvited && row.response !== 'declined' && row.response !== 'delegated';
+}
+
+const hasOwn = ({ instances }: ReminderQuery, { key }: Occurrence): boolean =>
+  key !== null && instances !== undefined && Object.hasOwn(instances, key);
+
+/**
+ * The instances with reminders of their own that start between two moments, with a margin.
+ * @param from,to instants in seconds
+ */
+function ownInstances(
+  query: ReminderQuery,
+  from: number,
+  to: number,
+): { one: Occurrence; reminders: readonly Reminder[] }[] {
+  const { record, instances = {}, defaults = [], readerZone } = query;
+  if (!isSeries(record)) return [];
+  const overrides = new Map(record.overrides.map((override) => [override.recurrence_key, override]));
+  return Object.entries(instances).flatMap(([key, own]) => {
+    const reminders = own.reminders ?? defaults;
+    const override = overrides.get(key);
+    const wall = wallOf(override?.patch.starts ?? key);
+    if (reminders.length === 0 || wall < from - CLOCKS || wall > to + CLOCKS) return [];
+    const isLeft = override !== undefined || instanceAt(record, key) !== null;
+    if (!isLeft) return [];
+    const one = override
+      ? overridden(record, override, readerZone)
+      : occurrenceAt(record, key, wall, null, readerZone);
+    return isActive(query, one) ? [{ one, reminders }] : [];
+  });
 }
 
 function byMinutes(reminders: readonly Reminder[]): Map<number, Reminder['method'][]> {
@@ -112,6 +171,8 @@ interface DueRow extends EventJson {
   owner_id: string;
   time_zone: string;
   reminders: Reminder[];
+  instance_alarms: Record<string, InstanceAlarms> | null;
+  default_reminders: Reminder[];
   /** Seconds; null: an endless series. */
   span_end: number | null;
   reminded_until: number;
@@ -121,7 +182,7 @@ interface DueRow extends EventJson {
 const due = workspace.statement<DueRow>(
   'calendar.reminders_due',
   `SELECT entry.tenant_id, entry.calendar_id, entry.event_id, calendar.owner_id, calendar.time_zone,
-          coalesce(entry.reminders, calendar.default_reminders) AS reminders,
+          coalesce(entry.reminders, calendar.default_reminders) AS reminders, entry.instance_alarms, calendar.default_reminders,
           CASE WHEN isfinite(entry.span_end) THEN extract(epoch FROM entry.span_end)::float8 END AS span_end,
           extract(epoch FROM entry.reminded_until)::float8 AS reminded_until,
           record.event, record.participants, record.overrides
@@ -217,8 +278,16 @@ export class ReminderClock implements OnModuleInit {
   /** Checks a placement. A failure of one event does not stop the others. */
   private check(row: DueRow, at: number): Check {
     const { owner_id: userId, time_zone: readerZone, reminders, reminded_until: after, span_end } = row;
+    const { instance_alarms, default_reminders: defaults } = row;
     try {
-      const query = { record: recordOf(row), reminders, userId, readerZone };
+      const query = {
+        record: recordOf(row),
+        reminders,
+        ...(instance_alarms && { instances: instance_alarms }),
+        defaults,
+        userId,
+        readerZone,
+      };
       const found = query.record.deleted_at === null ? dueReminders(query, after, at) : [];
       return { found, next: nextCheck(query, at, span_end), until: at };
     } catch (error) {

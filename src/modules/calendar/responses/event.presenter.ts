@@ -1,4 +1,5 @@
 import type { RequestContext } from '../../../platform/context/request-context.js';
+import { remindersAt } from '../model/instance-alarms.js';
 import { describeRule, formatRule, textLocaleOf } from '../../../lib/recurrence/index.js';
 import type {
   CalendarEventResponse,
@@ -53,7 +54,7 @@ export const viewerOf = ({ userId }: RequestContext, calendar: CalendarContext):
   readerZone: calendar.time_zone,
 });
 
-export type OwnEntry = Pick<EntryRow, 'show_as' | 'color' | 'reminders'>;
+export type OwnEntry = Pick<EntryRow, 'show_as' | 'color' | 'reminders' | 'instance_alarms'>;
 
 /** A stored time, RFC 3339. */
 const moment = (text: string): string => new Date(text).toISOString();
@@ -186,6 +187,7 @@ function details(
 ) {
   const { organizer_id: id, organizer_email: email, organizer_name: name } = record;
   const self = id === userId;
+  const reminders = remindersAt(entry, key);
   return {
     uid: record.uid,
     title: content.title,
@@ -199,8 +201,8 @@ function details(
     attendees: attendees(record, userId, key),
     my_response: participantOf(record, userId, key)?.response ?? null,
     reminders: {
-      use_default: entry.reminders === null,
-      overrides: (entry.reminders ?? []).map(({ method, minutes }): CalendarReminderResponse => ({
+      use_default: reminders === null,
+      overrides: (reminders ?? []).map(({ method, minutes }): CalendarReminderResponse => ({
         method,
         minutes,
       })),

@@ -8,12 +8,10 @@ import {
   organizerOf,
   sameMailbox,
 } from '../../../lib/itip/index.js';
-import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { type DomainEvent, Outbox } from '../../../platform/events/outbox.js';
 import { CALENDAR_MAIL, type CalendarMail, OwnMail } from '../../mail/index.js';
-import { CalendarEvents } from '../calendar.events.js';
 import type { EventChange } from '../changes/event-write.js';
 import { EventWriter } from '../changes/event-writer.js';
 import { EventsRepository } from '../events.repository.js';
@@ -31,6 +29,7 @@ import {
   assertChangesOwnOnly,
   assertTouchesOwnOnly,
   contextOf,
+  joinsCurrent,
   placementsOf,
   rejoined,
   withOwner,
@@ -225,11 +224,11 @@ export class IncomingMessages implements OnModuleInit {
     const ctx = contextOf(tenantId, owner.userId);
     const isInvitation = /^(?:REQUEST|ADD|PUBLISH)$/.test(incoming.message.method);
     const isPlaced = placed?.entries.some(({ owner_id }) => owner_id === owner.userId) ?? false;
-    const joins = isInvitation && applied.result === 'ignored_duplicate' && placed !== null && !isPlaced;
+    const joins = isInvitation && placed !== null && !isPlaced && joinsCurrent(placed.record, applied, owner);
     const { proposals, action, fields, key, messages } = applied;
     const record = applied.record ?? (joins ? rejoined(placed.record) : undefined);
     if (!record) {
-      await this.appendMessages(tx, ctx, placed, applied);
+      if (placed) await this.writer.repeatMessages(tx, ctx, placed.record, messages ?? []);
       return { applied, placed };
     }
     const recordOfOwner = withOwner(record, owner);
@@ -246,24 +245,6 @@ export class IncomingMessages implements OnModuleInit {
     const done = await this.writer.commitOne(tx, ctx, change, now);
     const result = joins ? 'created' : applied.result;
     return { applied: { ...applied, result }, placed: { record: done.record, entries: done.entries } };
-  }
-
-  /** Appends the messages about an event that does not change. */
-  private async appendMessages(
-    tx: Tx,
-    ctx: RequestContext,
-    placed: PlacedRecord | null,
-    { messages = [] }: Applied,
-  ): Promise<void> {
-    if (!placed) return;
-    const { id, revision, sequence, dtstamp } = placed.record;
-    const item = { event_id: id, revision, actor_id: ctx.userId, sequence, dtstamp, repeat: true };
-    for (const message of messages)
-      await this.outbox.append(tx, {
-        tenantId: ctx.tenantId,
-        type: CalendarEvents.messageDue,
-        payload: { ...item, ...message },
-      });
   }
 
   private async record(

@@ -20,6 +20,8 @@ import { CalendarEvents, type MessageDue } from '../calendar.events.js';
 import { EventsRepository } from '../events.repository.js';
 import { FOLLOWING, participantOf } from '../model/event-policy.js';
 import type { ProposalRow } from '../model/event-record.js';
+import { peopleAt } from '../model/attendance.js';
+import { isServed } from '../model/ics/people-parameters.js';
 import { PRODUCT } from '../model/ics/product.js';
 import { stamp } from '../model/vevent.js';
 import { mailText } from './outgoing/mail-text.js';
@@ -195,7 +197,7 @@ export class OutgoingMessages implements OnModuleInit {
   /** Queues the message of an outbox event. It has the current version of the event, so a later version replaces an earlier one. */
   private async compose({ id, tenantId, payload, occurredAt }: DomainEvent<MessageDue>): Promise<void> {
     const placed = await this.repository.findPlaced(this.db, tenantId, payload.event_id);
-    if (!placed) return;
+    if (!placed || !isServed(peopleAt(placed.record, payload.recurrence_key), payload.recipient)) return;
     const proposals = payload.proposal_id
       ? await this.events.proposals(this.db, tenantId, payload.event_id)
       : [];

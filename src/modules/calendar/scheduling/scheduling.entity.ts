@@ -57,6 +57,9 @@ export class SchedulingMessage extends WorkspaceItem {
 @Index('scheduling_deliveries_order', ['tenant_id', 'event_id', 'recipient', 'user_id', 'message_id'], {
   where: "status = 'queued'::text",
 })
+@Index('scheduling_deliveries_event', ['tenant_id', 'event_id', 'recipient'], {
+  where: 'event_id IS NOT NULL',
+})
 @ForeignKey('SchedulingMessage', ['tenant_id', 'message_id'], ['tenant_id', 'id'], { onDelete: 'CASCADE' })
 export class SchedulingDelivery {
   @PrimaryColumn('uuid') tenant_id!: string;

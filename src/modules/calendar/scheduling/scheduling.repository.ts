@@ -78,7 +78,8 @@ const readPlaced = workspace.statement<EventJson & { entries: OwnedEntry[] | nul
                     'calendar_id', entry.calendar_id, 'event_id', entry.event_id, 'uid', entry.uid,
                     'span_start', entry.span_start, 'span_end', entry.span_end, 'wide', entry.wide,
                     'response', entry.response, 'show_as', entry.show_as, 'color', entry.color,
-                    'reminders', entry.reminders, 'hidden', entry.hidden, 'owner_id', owned.owner_id))
+                    'reminders', entry.reminders, 'instance_alarms', entry.instance_alarms,
+                    'hidden', entry.hidden, 'owner_id', owned.owner_id))
              FROM calendar_entries entry
              JOIN calendars owned ON owned.tenant_id = entry.tenant_id AND owned.id = entry.calendar_id
             WHERE entry.tenant_id = $1 AND entry.event_id = $2) AS entries
@@ -350,15 +351,15 @@ export class SchedulingRepository {
   }
 }
 
-// Index scheduling_messages_event.
+// Index scheduling_deliveries_event: of a meeting with hundreds of attendees, only the messages to these recipients are read.
 const countInformed = workspace.statement<{ informed: number }>(
   'scheduling.count_informed',
-  `SELECT count(DISTINCT delivery.recipient)::int AS informed
-     FROM scheduling_messages message
-     JOIN scheduling_deliveries delivery
-       ON delivery.tenant_id = message.tenant_id AND delivery.message_id = message.id AND delivery.recipient = ANY ($4)
-    WHERE message.tenant_id = $1 AND message.event_id = $2 AND message.direction = 'out' AND message.method = $3
-      AND (message.sequence < $5 OR message.dtstamp < $6)`,
+  `SELECT count(*)::int AS informed FROM (SELECT DISTINCT address FROM unnest($4::text[]) AS address) AS recipient
+    WHERE EXISTS (
+      SELECT FROM scheduling_deliveries delivery
+        JOIN scheduling_messages message ON message.tenant_id = $1 AND message.id = delivery.message_id
+       WHERE delivery.tenant_id = $1 AND delivery.event_id = $2 AND delivery.recipient = recipient.address
+         AND message.direction = 'out' AND message.method = $3 AND (message.sequence < $5 OR message.dtstamp < $6))`,
 );
 
 /** True when all recipients have got an earlier version of the event by this method. */
@@ -371,7 +372,7 @@ export async function isUpdate(
 ): Promise<boolean> {
   const values = [tenantId, eventId, method, recipients, sequence, dtstamp];
   const [row] = await reader.query(countInformed, values);
-  return row?.informed === recipients.length;
+  return row?.informed === new Set(recipients).size;
 }
 
 /** Messages are kept for 180 days. Index scheduling_messages_age. */

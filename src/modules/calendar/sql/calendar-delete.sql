@@ -38,7 +38,8 @@ BEGIN
    WHERE event.tenant_id = p_tenant AND event.id = ANY (organized) AND participant.user_id IS NULL;
 END $$;
 
--- Moves all placements of a calendar to another one; the caller has locked them. Events whose uid the other calendar contains stay.
+-- Moves all placements of a calendar to another one; the caller has locked them, and has rejected those with a uid that another event
+-- of the other calendar has. Those of cancelled events stay.
 -- @raises WB002 where the other calendar has no room for them
 -- An event that both calendars contain, because its organizer is also an attendee, gets the other calendar as its origin.
 CREATE FUNCTION calendar_move_all(p_tenant uuid, p_calendar uuid, p_target uuid, p_actor uuid) RETURNS void LANGUAGE plpgsql AS $$
@@ -61,6 +62,7 @@ BEGIN
   DELETE FROM entry_tombstones WHERE tenant_id = p_tenant AND calendar_id = p_target AND event_id = ANY (moved);
   UPDATE calendar_entries entry
      SET calendar_id = p_target, change_seq = target.change_seq - placed.position + 1,
+         schedule_seq = CASE WHEN entry.schedule_seq <> 0 THEN target.change_seq - placed.position + 1 ELSE entry.schedule_seq END,
          -- The default reminders of the calendars may differ.
          next_reminder_at = CASE WHEN NOT entry.hidden AND entry.span_end > now() THEN now() END
     FROM calendars target, unnest(moved) WITH ORDINALITY AS placed (event_id, position)

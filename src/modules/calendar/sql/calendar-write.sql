@@ -74,6 +74,8 @@ CREATE FUNCTION event_put_entries(p_tenant uuid, p_event uuid, p_change jsonb, p
 DECLARE
   c_removed constant uuid[] := ARRAY(SELECT jsonb_array_elements_text(p_change->'removed')::uuid);
   c_placed constant uuid[] := ARRAY(SELECT (jsonb_array_elements(p_change->'entries')->>'calendar_id')::uuid);
+  c_same_tags constant uuid[] := ARRAY(SELECT jsonb_array_elements_text(p_change->'same_tags')::uuid);
+  c_has_tag constant boolean := coalesce((p_change#>>'{row,participants_count}')::int, 0) > 0;
 BEGIN
   IF cardinality(c_removed) > 0 THEN
     WITH removed AS (
@@ -113,9 +115,12 @@ BEGIN
   -- A calendar that has the uid already, from a file or from a mail, keeps its own event. The look-up is no join: the planner
   -- expects a hundred entries, and would scan all placements of the workspace for a join.
   INSERT INTO calendar_entries AS stored (tenant_id, calendar_id, event_id, uid, span_start, span_end, wide, response,
-                                          show_as, color, reminders, alarms, hidden, change_seq, next_reminder_at)
+                                          show_as, color, reminders, alarms, instance_alarms, hidden, change_seq,
+                                          schedule_seq, next_reminder_at)
   SELECT p_tenant, entry.calendar_id, p_event, entry.uid, entry.span_start, entry.span_end, entry.wide, entry.response,
-         entry.show_as, entry.color, entry.reminders, entry.alarms, entry.hidden, calendar.change_seq - p_before,
+         entry.show_as, entry.color, entry.reminders, entry.alarms, entry.instance_alarms, entry.hidden,
+         calendar.change_seq - p_before,
+         CASE WHEN c_has_tag THEN calendar.change_seq - p_before ELSE 0 END,
          CASE WHEN NOT entry.hidden AND entry.span_end > now() THEN now() END
     FROM jsonb_populate_recordset(NULL::calendar_entries, p_change->'entries') AS entry
     JOIN calendars calendar ON calendar.tenant_id = p_tenant AND calendar.id = entry.calendar_id
@@ -125,7 +130,11 @@ BEGIN
   ON CONFLICT (tenant_id, calendar_id, event_id) DO UPDATE
     SET span_start = excluded.span_start, span_end = excluded.span_end, wide = excluded.wide,
         response = excluded.response, show_as = excluded.show_as, color = excluded.color,
-        reminders = excluded.reminders, alarms = coalesce(excluded.alarms, stored.alarms), hidden = excluded.hidden, change_seq = excluded.change_seq,
+        reminders = excluded.reminders, alarms = coalesce(excluded.alarms, stored.alarms),
+        instance_alarms = coalesce(excluded.instance_alarms, stored.instance_alarms), hidden = excluded.hidden,
+        change_seq = excluded.change_seq,
+        schedule_seq = CASE WHEN excluded.calendar_id = ANY (c_same_tags) THEN coalesce(stored.schedule_seq, stored.change_seq)
+                            ELSE excluded.schedule_seq END,
         next_reminder_at = excluded.next_reminder_at;
 END $$;
 
@@ -144,7 +153,9 @@ BEGIN
       SELECT calendar_id, count(*) AS total FROM placed GROUP BY calendar_id) AS totals
      WHERE calendars.tenant_id = p_tenant AND calendars.id = totals.calendar_id
     RETURNING calendars.id, calendars.change_seq - totals.total AS before)
-  UPDATE calendar_entries entry SET change_seq = counted.before + placed.place
+  UPDATE calendar_entries entry
+     SET change_seq = counted.before + placed.place,
+         schedule_seq = CASE WHEN entry.schedule_seq <> 0 THEN counted.before + placed.place ELSE entry.schedule_seq END
     FROM placed JOIN counted ON counted.id = placed.calendar_id
    WHERE entry.tenant_id = p_tenant AND entry.calendar_id = placed.calendar_id AND entry.event_id = placed.event_id;
 END $$;
@@ -184,7 +195,7 @@ END $$;
 -- Order of locks: events, then calendars by id.
 -- @param p_write calendars: all calendars whose placements change; added: the calendar of each event that is created or moved;
 --   events: row, is_new, entries, removed, and optionally participants, overrides, proposals, history, moved_to (the calendar into
---   which an attendee moves it), writer (a user who needs the right to write in the calendar of the event); outbox: type and payload
+--   which an attendee moves it), same_tags (calendars whose owners the change, a response of somebody else, does not concern), writer (a user who needs the right to write in the calendar of the event); outbox: type and payload
 -- @returns ok, already_exists, calendar_full (nothing is written), calendar_deleted, not_found if the first event is new and its
 --   calendar was deleted, not_found or forbidden for the writer, or duplicate_uid with the id of the other event
 CREATE FUNCTION calendar_write(p_tenant uuid, p_write jsonb) RETURNS text LANGUAGE plpgsql AS $$

@@ -39,7 +39,8 @@ BEGIN
                    'calendar_id', entry.calendar_id, 'event_id', entry.event_id, 'uid', entry.uid,
                    'span_start', entry.span_start, 'span_end', entry.span_end, 'wide', entry.wide,
                    'response', entry.response, 'show_as', entry.show_as, 'color', entry.color,
-                   'reminders', entry.reminders, 'alarms', entry.alarms, 'hidden', entry.hidden, 'owner_id', owned.owner_id))
+                   'reminders', entry.reminders, 'alarms', entry.alarms, 'instance_alarms', entry.instance_alarms,
+                   'hidden', entry.hidden, 'owner_id', owned.owner_id))
             FROM calendar_entries entry
             JOIN calendars owned ON owned.tenant_id = entry.tenant_id AND owned.id = entry.calendar_id
            WHERE entry.tenant_id = p_tenant AND entry.event_id = p_event)

@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { fold } from '../../../lib/search-text/index.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { escapeLike } from '../../../platform/database/like.js';
+import { likeText } from '../../../platform/database/like.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
@@ -60,7 +60,7 @@ export class TitleSuggestions {
     ctx: RequestContext,
     { q = '', calendar_id, limit }: SuggestTitles,
   ): Promise<JsonReply<TitleSuggestionsEnvelope>> {
-    const beginning = escapeLike(fold(q.trim()));
+    const beginning = likeText(fold(q.trim()));
     const values = [ctx.tenantId, ctx.userId, beginning, calendar_id?.toLowerCase() ?? null, limit];
     const rows = await this.db.query(suggest, values);
     return JsonReply.of({ suggestions: rows.map(suggestion) });

@@ -1,6 +1,6 @@
 import { Controller, Injectable } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
+import { fitsPage, jsonBytes, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import {
   Idempotency,
   type IdempotencyKey,
@@ -64,17 +64,19 @@ const changes = workspace.statement<ChangeRow>(
           change.seq::float8 AS seq, change.event_id, change.uid, change.is_gone,
           change.fits, record.event, record.participants, record.overrides,
           json_build_object('show_as', change.show_as, 'color', change.color, 'reminders', change.reminders,
-                            'response', change.response) AS entry
+                            'instance_alarms', change.instance_alarms, 'response', change.response) AS entry
      FROM calendar_contexts calendar
      LEFT JOIN LATERAL (
        SELECT listed.*, ${fitsPage('bytes', '$6', '$7')} AS fits FROM (
-       SELECT named.*, CASE WHEN event.id IS NULL THEN 1024 ELSE ${EVENT_BYTES} + ${OVERRIDES_BYTES} END AS bytes FROM (
-       (SELECT change_seq AS seq, event_id, uid, hidden AS is_gone, show_as, color, reminders, response
+       SELECT named.*, CASE WHEN event.id IS NULL THEN 1024 ELSE ${EVENT_BYTES} + ${OVERRIDES_BYTES}
+                              + ${jsonBytes('named.instance_alarms')} END AS bytes FROM (
+       (SELECT change_seq AS seq, event_id, uid, hidden AS is_gone, show_as, color, reminders,
+               instance_alarms, response
           FROM calendar_entries
          WHERE tenant_id = $1 AND calendar_id = $2 AND change_seq > $4 AND NOT (hidden AND change_seq <= $5)
          ORDER BY change_seq LIMIT $6)
        UNION ALL
-       (SELECT change_seq, event_id, uid, true, NULL, NULL, NULL, NULL FROM entry_tombstones
+       (SELECT change_seq, event_id, uid, true, NULL, NULL, NULL, NULL, NULL FROM entry_tombstones
          WHERE tenant_id = $1 AND calendar_id = $2 AND change_seq > greatest($4, $5)
          ORDER BY change_seq LIMIT $6)
        ORDER BY seq LIMIT $6) named

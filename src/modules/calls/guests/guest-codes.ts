@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../../../config/config.js';
 import { Db } from '../../../platform/database/db.js';
-import { NOW, rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { type ApiError, Errors } from '../../../platform/http/errors.js';
@@ -12,21 +11,18 @@ import type { CodeSentEnvelope, RequestCode } from './access/access.dto.js';
 import { GuestLimits } from './guest-limits.js';
 import { GuestErrors } from './guests.dto.js';
 import { GuestsRepository } from './guests.repository.js';
-import { type CodePurpose, GuestLimitRow, GuestOtp } from './guests.schema.js';
+import type { CodePurpose, GuestLimitRow } from './guests.schema.js';
 import { GuestMails } from './mails/guest-mails.js';
 import {
-  CODE_ATTEMPTS,
+  checkCode,
   CODE_SECONDS,
+  type CodeRow,
   countRequest,
-  fitsInvite,
-  type InviteState,
-  rejectFor,
+  retryAfter,
   type WindowLimit,
-} from './model/guest-rules.js';
+} from './model/code-rules.js';
+import { fitsInvite, type InviteState, type NewGuest, rejectFor } from './model/guest-rules.js';
 import type { Visitor } from './model/visitor.js';
-
-/** An attempt to prove an address by a code: the code that was sent, and the number of attempts, this one included. */
-type CodeAttempt = Pick<GuestOtp, 'code_hmac' | 'attempts'>;
 
 const storeCode = workspace.statement<never>(
   'guests.store_code',
@@ -36,24 +32,26 @@ const storeCode = workspace.statement<never>(
       SET code_hmac = excluded.code_hmac, expires_at = excluded.expires_at, attempts = 0, consumed_at = NULL`,
 );
 
-// Counts before the comparison, also for addresses without a code.
-const countAttempt = workspace.statement<CodeAttempt>(
-  'guests.count_attempt',
-  `INSERT INTO guest_otps AS stored (tenant_id, invite_id, email, purpose, attempts, expires_at)
-   VALUES ($1, $2, $3, $4, 1, now() + make_interval(secs => ${CODE_SECONDS}))
-   ON CONFLICT (tenant_id, invite_id, email, purpose) DO UPDATE
-      SET attempts = CASE WHEN stored.expires_at <= now() THEN 1 ELSE stored.attempts + 1 END,
-          code_hmac = CASE WHEN stored.expires_at > now() THEN stored.code_hmac END,
-          expires_at = CASE WHEN stored.expires_at <= now() THEN excluded.expires_at ELSE stored.expires_at END
-    WHERE stored.attempts < ${CODE_ATTEMPTS} OR stored.expires_at <= now()
-   RETURNING code_hmac, attempts`,
+// An address without a code gets a row too. The update changes nothing: it locks the row.
+const lockCode = workspace.statement<CodeRow>(
+  'guests.lock_code',
+  `INSERT INTO guest_otps AS stored (tenant_id, invite_id, email, purpose, expires_at)
+   VALUES ($1, $2, $3, $4, now() + make_interval(secs => ${CODE_SECONDS}))
+   ON CONFLICT (tenant_id, invite_id, email, purpose) DO UPDATE SET attempts = stored.attempts
+   RETURNING code_hmac, attempts, expires_at, consumed_at`,
 );
 
-const OF_CODE = `tenant_id = $1 AND invite_id = $2 AND email = $3 AND purpose = $4`;
+const storeAttempt = workspace.statement<never>(
+  'guests.store_attempt',
+  `UPDATE guest_otps SET code_hmac = $5, attempts = $6, expires_at = $7, consumed_at = $8
+    WHERE tenant_id = $1 AND invite_id = $2 AND email = $3 AND purpose = $4`,
+);
 
-const lockSeconds = workspace.statement<{ wait: number }>(
-  'guests.lock_seconds',
-  `SELECT extract(epoch FROM expires_at - now())::float8 AS wait FROM guest_otps WHERE ${OF_CODE}`,
+const addLimits = workspace.statement<never>(
+  'guests.add_limits',
+  `INSERT INTO guest_limits (tenant_id, scope, subject)
+   SELECT $1, given.scope, given.subject FROM unnest($2::text[], $3::bytea[]) AS given (scope, subject)
+    ORDER BY given.scope ON CONFLICT DO NOTHING`,
 );
 
 const OF_LIMITS = `tenant_id = $1 AND (scope, subject) IN (SELECT * FROM unnest($2::text[], $3::bytea[]))`;
@@ -70,6 +68,14 @@ const limits = workspace.statement<Pick<GuestLimitRow, 'scope' | 'times'> & { no
   `SELECT scope, times, clock_timestamp() AS now FROM guest_limits WHERE ${OF_LIMITS}`,
 );
 
+// $4: the times of each limit, an array as text: PostgreSQL has no arrays of arrays of different lengths.
+const storeLimits = workspace.statement<never>(
+  'guests.store_limits',
+  `UPDATE guest_limits counted SET times = given.times::timestamptz[], used_at = $5
+     FROM unnest($2::text[], $3::bytea[], $4::text[]) AS given (scope, subject, times)
+    WHERE counted.tenant_id = $1 AND counted.scope = given.scope AND counted.subject = given.subject`,
+);
+
 /** Rows of codes, and of the limits of requests for them. */
 @Injectable()
 export class GuestCodesRepository {
@@ -84,36 +90,25 @@ export class GuestCodesRepository {
     await tx.query(storeCode, [tenant_id, id, email, purpose, hash]);
   }
 
-  /** Counts an attempt. @returns null after too many */
-  async countAttempt(
+  /** The code of an address, locked. */
+  async lockCode(
     tx: Tx,
     { tenant_id, id }: InviteState,
     purpose: CodePurpose,
     email: string,
-  ): Promise<CodeAttempt | null> {
-    return (await tx.query(countAttempt, [tenant_id, id, email, purpose]))[0] ?? null;
+  ): Promise<CodeRow> {
+    return (await tx.query(lockCode, [tenant_id, id, email, purpose]))[0]!;
   }
 
-  /** Seconds until the next attempt. */
-  async lockSeconds(
+  async storeAttempt(
     tx: Tx,
     { tenant_id, id }: InviteState,
     purpose: CodePurpose,
     email: string,
-  ): Promise<number> {
-    return (await tx.query(lockSeconds, [tenant_id, id, email, purpose]))[0]?.wait ?? 0;
-  }
-
-  async spendCode(
-    tx: Tx,
-    { tenant_id, id }: InviteState,
-    purpose: CodePurpose,
-    email: string,
+    { code_hmac, attempts, expires_at, consumed_at }: CodeRow,
   ): Promise<void> {
-    await rowsOf(tx, GuestOtp).update(
-      { tenant_id, invite_id: id, email, purpose },
-      { code_hmac: null, consumed_at: NOW },
-    );
+    const values = [tenant_id, id, email, purpose, code_hmac, attempts, expires_at, consumed_at];
+    await tx.query(storeAttempt, values);
   }
 
   /** Locks the times of the requests of each limit. @returns them, and the time after the locks */
@@ -122,9 +117,8 @@ export class GuestCodesRepository {
     tenantId: string,
     wanted: readonly WindowLimit[],
   ): Promise<{ counted: Date[][]; now: Date }> {
-    const rows = rowsOf(tx, GuestLimitRow);
-    for (const { scope, subject } of wanted) await rows.insert({ tenant_id: tenantId, scope, subject });
     const values = [tenantId, wanted.map(({ scope }) => scope), wanted.map(({ subject }) => subject)];
+    await tx.query(addLimits, values);
     await tx.query(lockLimits, values);
     const locked = await tx.query(limits, values);
     const counted = wanted.map(({ scope }) => locked.find((row) => row.scope === scope)?.times ?? []);
@@ -138,11 +132,13 @@ export class GuestCodesRepository {
     times: readonly Date[][],
     now: Date,
   ): Promise<void> {
-    for (const [n, { scope, subject }] of limits.entries())
-      await rowsOf(tx, GuestLimitRow).update(
-        { tenant_id: tenantId, scope, subject },
-        { times: times[n]!, used_at: now },
-      );
+    await tx.query(storeLimits, [
+      tenantId,
+      limits.map(({ scope }) => scope),
+      limits.map(({ subject }) => subject),
+      times.map((each) => `{${each.map((time) => time.toISOString()).join()}}`),
+      now,
+    ]);
   }
 }
 
@@ -150,19 +146,6 @@ const DAY = 86_400;
 /** Maximum number of mails with codes that a workspace sends in a day. */
 const MAILS_PER_DAY = 200;
 const RESEND_SECONDS = 60;
-
-/** Fields of a new guest. */
-export interface NewGuest {
-  id: string;
-  name: string;
-  email: string | null;
-  /** Hashes of the code by each key; null without a code. */
-  codes: Buffer[] | null;
-  token_hash: Buffer;
-  session_hash: Buffer;
-  addressHash: Buffer;
-  userAgent: string | null;
-}
 
 /** Codes that prove the address of a guest. */
 @Injectable()
@@ -198,7 +181,8 @@ export class GuestCodes {
       const subject = subjectOf(invite, purpose, email);
       const wait = await this.take(tx, invite.tenant_id, requestLimits(address, subject));
       if (wait > 0) throw Errors.tooManyRequests.with(retryAfter(wait));
-      const fits = fitsInvite(invite, email, await this.guests.addressFacts(tx, invite, email), this.isOpen);
+      const facts = await this.guests.claimFacts(tx, invite, email, address);
+      const fits = fitsInvite(invite, email, facts, this);
       const isSent = (await this.take(tx, invite.tenant_id, [mailLimit(fits)])) === 0;
       await this.codes.storeCode(tx, invite, purpose, email, isSent ? hash : null);
       const { title } = invite;
@@ -236,10 +220,7 @@ export class GuestCodes {
     return { guest, token, session };
   }
 
-  /**
-   * Compares a code. The attempt is counted before the comparison, also for addresses without a code. A correct code is spent.
-   * @returns the rejection, with which the transaction must commit
-   */
+  /** Compares a code. @returns the rejection, with which the transaction must commit */
   async check(
     tx: Tx,
     invite: InviteState,
@@ -247,16 +228,13 @@ export class GuestCodes {
     email: string,
     codes: readonly Buffer[],
   ): Promise<ApiError | null> {
-    const attempt = await this.codes.countAttempt(tx, invite, purpose, email);
-    if (!attempt)
-      return GuestErrors.codeLocked.with(
-        retryAfter(await this.codes.lockSeconds(tx, invite, purpose, email)),
-      );
-    const { code_hmac: stored, attempts } = attempt;
-    if (stored === null || !codes.some((code) => code.equals(stored)))
-      return GuestErrors.codeInvalid.with({ body: { attempts_left: CODE_ATTEMPTS - attempts } });
-    await this.codes.spendCode(tx, invite, purpose, email);
-    return null;
+    const { error, row } = checkCode(
+      await this.codes.lockCode(tx, invite, purpose, email),
+      codes,
+      invite.now,
+    );
+    if (row) await this.codes.storeAttempt(tx, invite, purpose, email, row);
+    return error;
   }
 
   /** Whether guests of any domain are allowed that the workspace has not denied. */
@@ -296,7 +274,3 @@ const mailLimit = (fits: boolean): WindowLimit => ({
 /** The address at an invite, without revealing it. */
 const subjectOf = ({ id }: InviteState, purpose: CodePurpose, email: string): Buffer =>
   createHash('sha256').update(`${id} ${purpose} ${email}`).digest();
-
-const retryAfter = (seconds: number) => ({
-  headers: { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) },
-});

@@ -4,19 +4,20 @@ import { workspace } from '../../../platform/database/statement.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { deletion, type Sweep } from '../../../platform/jobs/sweep.js';
 import { ApprovalChanges } from './changes/approval-changes.js';
+import { PLACE_SECONDS } from './model/guest-rules.js';
 import { IS_CONNECTED } from './model/visitor.js';
 import type { Guest } from './guests.schema.js';
 
 const BATCH = 500;
 const TIME_OUT_SECONDS = 30;
 
-/** Waiting guests after 10 minutes without a request, other guests after 15 minutes, viewers after 150 seconds. */
+/** Waiting guests after 10 minutes without a request, other guests after 15 minutes, viewers when their place becomes free. */
 const timeOut = workspace.statement<Pick<Guest, 'tenant_id' | 'id'> & { was_waiting: boolean }>(
   'guests.time_out',
   `UPDATE guests stored
       SET updated_at = now(), state = CASE WHEN due.state = 'waiting' THEN 'expired' ELSE 'left' END::guest_state
      FROM (SELECT guest.tenant_id, guest.id, guest.state FROM guests guest
-            WHERE guest.state IN ('waiting', 'admitted', 'in_session') AND guest.active_at < now() - interval '150 seconds'
+            WHERE guest.state IN ('waiting', 'admitted', 'in_session') AND guest.active_at < now() - make_interval(secs => ${PLACE_SECONDS})
               AND CASE WHEN guest.state = 'waiting' THEN guest.active_at < now() - interval '10 minutes'
                        WHEN guest.role = 'guest' THEN guest.active_at < now() - interval '15 minutes'
                        ELSE guest.state = 'in_session' END

@@ -2,28 +2,31 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { ApiError, Errors } from '../../../platform/http/errors.js';
+import { ApiError } from '../../../platform/http/errors.js';
 import { ApprovalChanges } from './changes/approval-changes.js';
-import { GuestCodes, type NewGuest } from './guest-codes.js';
+import { GuestCodes } from './guest-codes.js';
 import type { Guest, GuestState } from './guests.schema.js';
 import { GuestErrors } from './guests.dto.js';
 import { GuestsRepository } from './guests.repository.js';
 import {
-  continueGuest,
+  addressOf,
+  claimInvite,
   endSessions,
   enterCall,
-  firstState,
-  fitsInvite,
   type GuestChange,
+  type GuestPolicy,
   hasSession,
   type InviteState,
   joinAudience,
-  joinQueue,
   leaveCall,
+  type NewGuest,
+  type NewGuestRow,
   rejectChat,
+  rejectClaim,
   rejectEnded,
   rejectFor,
-  renewSession,
+  renewGuest,
+  verifyViewer,
   writeToChat,
 } from './model/guest-rules.js';
 import type { Visitor } from './model/visitor.js';
@@ -47,38 +50,22 @@ export class GuestSessions {
   /** Makes the bearer of an invite a guest, or continues as the guest with the same verified address. @param seconds of the session */
   async claim(visitor: Visitor, values: NewGuest, seconds: number): Promise<Guest> {
     return this.settle(async (tx) => {
-      const invite = await this.guests.lockedInvite(tx, visitor);
+      await this.guests.lockInvite(tx, visitor);
+      const invite = await this.guests.invite(tx, visitor);
       if (!invite) return GuestErrors.inviteNotFound.with();
-      const rejection = rejectFor(invite, 'guest');
+      const rejection = rejectClaim(invite, values);
       if (rejection) return rejection;
-      const needsCode = invite.require_otp;
-      const email = invite.kind === 'personal' && !needsCode ? invite.email : values.email;
-      if (needsCode) {
-        if (email === null || values.codes === null) return codeRequired(values);
-        const invalid = await this.codes.check(tx, invite, 'join', email, values.codes);
+      const email = addressOf(invite, values);
+      if (invite.require_otp) {
+        const invalid = await this.codes.check(tx, invite, 'join', email as string, values.codes ?? []);
         if (invalid) return invalid;
       }
       const isPersonal = invite.kind === 'personal';
-      const known =
-        isPersonal || needsCode ? await this.guests.lockKnown(tx, invite, email, isPersonal) : null;
-      if (known?.state === 'removed') return GuestErrors.guestRemoved.with();
-      if (email !== null && !(await this.fits(tx, invite, email))) return GuestErrors.guestRemoved.with();
-      if (known && needsCode) {
-        await this.guests.spendToken(tx, known);
-        const change = continueGuest(known, values.name, invite.now);
-        const guest = await this.guests.update(tx, known, {
-          ...renewSession(values, invite.now, seconds),
-          ...change,
-        });
-        if (change.state === 'waiting') await this.approvals.reportWaiting(tx, visitor.tenantId, guest.id);
-        return guest;
-      }
-      if (known || invite.uses >= invite.max_uses) return GuestErrors.inviteExhausted.with();
-      // A removed guest without an address could claim the invite again, so a host decides about the next claims from this network.
-      const state = firstState(invite, await this.guests.isSuspect(tx, invite, values.addressHash));
-      const guest = await this.create(tx, invite, { ...values, email }, seconds, state);
-      if (state === 'waiting') await this.approvals.reportWaiting(tx, visitor.tenantId, guest.id);
-      return guest;
+      const isKnown = isPersonal || invite.require_otp;
+      const known = isKnown ? await this.guests.lockKnown(tx, invite, email, isPersonal) : null;
+      const facts = await this.guests.claimFacts(tx, invite, email, values.addressHash);
+      const change = claimInvite(invite, values, known, facts, this.policy(seconds));
+      return change instanceof ApiError ? change : this.store(tx, invite, known, change);
     });
   }
 
@@ -101,16 +88,14 @@ export class GuestSessions {
       const ended = rejectEnded(invite);
       if (ended) return ended;
       const guest = await this.guests.lockToken(tx, invite, guestToken);
-      if (guest?.state === 'removed') return GuestErrors.guestRemoved.with();
-      if (guest) {
-        await this.guests.spendToken(tx, guest);
-        const hashes = { token_hash: next.token, session_hash: next.session };
-        return this.guests.update(tx, guest, renewSession(hashes, invite.now, seconds));
+      const former = guest ? null : await this.guests.lockSpentToken(tx, invite, guestToken);
+      if (former) {
+        reused = await this.guests.update(tx, former, endSessions(former, randomBytes(32), invite.now));
+        return GuestErrors.sessionReused.with();
       }
-      const former = await this.guests.lockSpentToken(tx, invite, guestToken);
-      if (!former) return GuestErrors.guestTokenInvalid.with();
-      reused = await this.guests.update(tx, former, endSessions(former, randomBytes(32), invite.now));
-      return GuestErrors.sessionReused.with();
+      const hashes = { token_hash: next.token, session_hash: next.session };
+      const change = renewGuest(guest, hashes, invite.now, this.policy(seconds));
+      return change instanceof ApiError ? change : this.store(tx, invite, guest, change);
     });
     if (reused) await onReuse(reused);
     if (result instanceof ApiError) throw result;
@@ -119,21 +104,18 @@ export class GuestSessions {
   /** Gives an admitted guest a place in the call, or a place in the queue. */
   async enter(visitor: Visitor): Promise<Guest | WaitingGuest> {
     return this.settle<Guest | WaitingGuest>(async (tx) => {
-      const invite = await this.guests.lockedCall(tx, visitor);
+      await this.guests.lockCall(tx, visitor);
+      const invite = await this.guests.invite(tx, visitor);
       if (!invite) return GuestErrors.inviteNotFound.with();
       const ended = rejectEnded(invite);
       if (ended) return ended;
       const found = await this.guests.lockSession(tx, visitor, invite);
       const guest = found?.role === 'guest' && hasSession(found, invite.now) ? found : null;
       if (!guest) return GuestErrors.noSession.with();
-      const decision = enterCall(invite, guest, await this.guests.facts(tx, invite, guest));
-      if (decision !== 'queue')
-        return decision instanceof ApiError ? decision : this.guests.update(tx, guest, decision);
-      const queued = joinQueue(guest, invite.now);
-      if (queued instanceof ApiError) return queued;
-      await this.guests.update(tx, guest, queued);
-      if (queued.waiting_since) await this.approvals.reportWaiting(tx, visitor.tenantId, guest.id);
-      return new WaitingGuest();
+      const change = enterCall(invite, guest, await this.guests.places(tx, invite, guest));
+      if (change instanceof ApiError) return change;
+      const entered = await this.store(tx, invite, guest, change);
+      return entered.state === 'waiting' ? new WaitingGuest() : entered;
     });
   }
 
@@ -159,7 +141,6 @@ export class GuestSessions {
     if (!invite) throw GuestErrors.inviteNotFound.with();
     const found = await this.guests.lockSession(tx, visitor, invite);
     const guest = found && hasSession(found, invite.now) ? found : null;
-    const isBanned = guest !== null && (await this.guests.isGuestBanned(tx, invite, guest));
     const { state, chat_allowed } = invite;
     const rejection = rejectChat({
       state,
@@ -167,7 +148,7 @@ export class GuestSessions {
       guest: guest && {
         role: guest.role,
         state: guest.state,
-        isBanned,
+        isBanned: guest.is_banned,
         isAdmitted: guest.admitted_seq !== null,
       },
     });
@@ -180,23 +161,17 @@ export class GuestSessions {
   /** Makes the owner of an address a viewer, after a check of the code. */
   async verifyViewer(visitor: Visitor, values: NewGuest & { email: string }, seconds: number): Promise<void> {
     await this.settle(async (tx) => {
-      const invite = await this.guests.lockedInvite(tx, visitor);
+      await this.guests.lockInvite(tx, visitor);
+      const invite = await this.guests.invite(tx, visitor);
       if (!invite) return GuestErrors.inviteNotFound.with();
       const rejection = rejectFor(invite, 'viewer');
       if (rejection) return rejection;
       const invalid = await this.codes.check(tx, invite, 'livestream', values.email, values.codes ?? []);
       if (invalid) return invalid;
-      const viewer = await this.guests.lockKnown(tx, invite, values.email);
-      if (viewer?.state === 'removed' || !(await this.fits(tx, invite, values.email)))
-        return GuestErrors.guestRemoved.with();
-      const emailVerifiedAt = invite.now;
-      if (viewer) {
-        await this.guests.spendToken(tx, viewer);
-        const change = { ...renewSession(values, invite.now, seconds), email_verified_at: emailVerifiedAt };
-        return this.guests.update(tx, viewer, change);
-      }
-      if (invite.uses >= invite.max_uses) return GuestErrors.inviteExhausted.with();
-      return this.create(tx, invite, values, seconds, 'admitted', { email_verified_at: emailVerifiedAt });
+      const known = await this.guests.lockKnown(tx, invite, values.email);
+      const facts = await this.guests.claimFacts(tx, invite, values.email, values.addressHash);
+      const change = verifyViewer(invite, values, known, facts, this.policy(seconds));
+      return change instanceof ApiError ? change : this.store(tx, invite, known, change);
     });
   }
 
@@ -208,53 +183,41 @@ export class GuestSessions {
     seconds: number,
   ): Promise<{ viewer: Guest; isNew: boolean }> {
     return this.settle(async (tx) => {
-      await this.guests.lockedInvite(tx, visitor);
-      const invite = await this.guests.lockedCall(tx, visitor);
+      await this.guests.lockInvite(tx, visitor);
+      await this.guests.lockCall(tx, visitor);
+      const invite = await this.guests.invite(tx, visitor);
       if (!invite) return GuestErrors.inviteNotFound.with();
       const found = await this.guests.lockSession(tx, { ...visitor, session }, invite);
       const viewer = found?.role === 'viewer' && hasSession(found, invite.now) ? found : null;
-      const facts = await this.guests.facts(tx, invite, viewer);
-      const change = joinAudience(invite, viewer, facts, session !== null);
+      const places = await this.guests.places(tx, invite, viewer);
+      const wanted = { ...values, hasToken: session !== null };
+      const change = joinAudience(invite, viewer, places, wanted, this.policy(seconds));
       if (change instanceof ApiError) return change;
-      if (viewer) return { viewer: await this.guests.update(tx, viewer, change), isNew: false };
-      const created = { ...values, email: null };
-      return { viewer: await this.create(tx, invite, created, seconds, 'in_session', change), isNew: true };
+      return { viewer: await this.store(tx, invite, viewer, change), isNew: viewer === null };
     });
   }
 
-  private async fits(tx: Tx, invite: InviteState, email: string): Promise<boolean> {
-    return fitsInvite(invite, email, await this.guests.addressFacts(tx, invite, email), this.codes.isOpen);
+  private policy(seconds: number): GuestPolicy {
+    return { isOpen: this.codes.isOpen, seconds };
   }
 
-  /** Uses the invite for a new guest or viewer. */
-  private async create(
+  /** Uses the invite for a new guest, or changes a known one. @param guest null: `change` is a new row */
+  private async store(
     tx: Tx,
     invite: InviteState,
-    { id, name, email, addressHash, userAgent, ...hashes }: NewGuest,
-    seconds: number,
-    state: GuestState,
-    change: GuestChange = {},
+    guest: Guest | null,
+    change: GuestChange | NewGuestRow,
   ): Promise<Guest> {
-    await this.guests.countUse(tx, invite);
-    return this.guests.insert(tx, {
-      tenant_id: invite.tenant_id,
-      id,
-      invite_id: invite.id,
-      call_id: invite.call_id,
-      room_id: invite.room_id,
-      role: invite.role,
-      display_name: name,
-      email,
-      email_verified_at: invite.require_otp ? invite.now : null,
-      ...renewSession(hashes, invite.now, seconds),
-      waiting_since: state === 'waiting' ? invite.now : null,
-      // Messages before the admission stay hidden.
-      admitted_seq: state === 'waiting' ? null : invite.last_seq,
-      address_hash: addressHash,
-      user_agent: userAgent,
-      ...change,
-      state,
-    });
+    let stored: Guest;
+    if ('invite_id' in change) {
+      stored = await this.guests.insert(tx, invite, change);
+    } else {
+      const known = guest as Guest;
+      if (change.token_hash) await this.guests.spendToken(tx, known);
+      stored = await this.guests.update(tx, known, change);
+    }
+    if (change.waiting_since) await this.approvals.reportWaiting(tx, invite.tenant_id, stored.id);
+    return stored;
   }
 
   /** @throws the error that `work` returns, after the commit */
@@ -263,11 +226,4 @@ export class GuestSessions {
     if (result instanceof ApiError) throw result;
     return result;
   }
-}
-
-/** 422 for a claim without the address or the code that the invite requires. */
-function codeRequired({ email, codes }: NewGuest): ApiError {
-  const missing = [...(email === null ? ['email'] : []), ...(codes === null ? ['code'] : [])];
-  const details = missing.map((field) => ({ field, code: 'required', message: `${field} is required` }));
-  return Errors.validationFailed.with({ details });
 }

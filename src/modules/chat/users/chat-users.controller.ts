@@ -1,12 +1,12 @@
 import { Controller, Injectable, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { foldedWords } from '../../../lib/search-text/index.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PresenceStatus } from '../../presence/index.js';
-import { foldWords } from '../../tenants/index.js';
 import { ChatUserListEnvelope, ListChatUsers, OwnChatUserEnvelope } from './chat-users.dto.js';
 
 export interface ChatUser {
@@ -100,10 +100,8 @@ export class ChatUsersController {
     response: [ChatUserListEnvelope, 'A page of users.'],
   })
   async list(@Ctx() ctx: RequestContext, @Query() query: ListChatUsers): Promise<ChatUserListEnvelope> {
-    const words = foldWords(query.q ?? '')
-      .split(' ')
-      .filter(Boolean)
-      .slice(0, MAX_WORDS);
+    const words = foldedWords(query.q ?? '').slice(0, MAX_WORDS);
+    if (words.length === 0 && query.q?.trim()) return { users: [], next: null };
     const { rows, next } = await this.cursors.page(query, {
       scope: `chat_users ${ctx.tenantId} ${words.join(' ')}`,
       key: (user: ChatUser): [string, string] => [user.display_name, user.id],

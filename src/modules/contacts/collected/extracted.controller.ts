@@ -1,6 +1,6 @@
 import { Body, Controller, Injectable, Query } from '@nestjs/common';
 import { emailKey, queryTerms } from '../../../lib/contact-card/index.js';
-import { fold } from '../../../lib/search-text/index.js';
+import { nameWords } from '../../../lib/search-text/index.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
@@ -80,7 +80,7 @@ export class ExtractedService {
 /** Whether each term is the beginning of the address or of a word of the name. */
 function matches({ key, name }: ExtractedAddress, q: string | undefined): boolean {
   if (q === undefined) return true;
-  const words = [key, ...fold(`${key} ${name}`).split(/[^\p{L}\p{N}\p{M}]+/u)];
+  const words = [key, ...nameWords(key), ...nameWords(name)];
   const terms = queryTerms(q);
   return terms.length > 0 && terms.every((term) => words.some((word) => word.startsWith(term)));
 }

@@ -11,7 +11,7 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
-import { versionsNamed } from '../../../platform/http/replies/file-reply.js';
+import { versionsNamed } from '../../../platform/http/entity-tags.js';
 import { ImageErrors } from '../../../platform/images/images.js';
 import { MAX_PHOTO_BYTES, PHOTO_TYPE } from '../contact-photos.js';
 import { ContactErrors, CONTACTS, ExternalId } from '../contacts.resource.js';

@@ -4,6 +4,7 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import { Db } from '../../../platform/database/db.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
+import { ANY_TAG } from '../../../platform/http/entity-tags.js';
 import { imageReply } from '../../../platform/http/replies/file-reply.js';
 import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { AddressbookAccess } from '../addressbook-access.js';
@@ -106,7 +107,8 @@ export class ContactPhotosService {
     if (!photo) throw ContactErrors.noPhoto.with();
     const { id, sha256 } = photo;
     const etag = `"${sha256}"`;
-    if (knownVersions.includes(sha256)) return imageReply(null, 'jpeg', etag);
+    if (knownVersions.some((version) => version === sha256 || version === ANY_TAG))
+      return imageReply(null, 'jpeg', etag);
     const bytes = await this.photos.bytes(ctx.tenantId, id);
     if (!bytes) throw ContactErrors.noPhoto.with();
     return imageReply(bytes, 'jpeg', etag);

@@ -29,6 +29,7 @@ import {
   privileges,
   type PropertyChanges,
   reports,
+  type Stored,
 } from '../model/collection.js';
 import { assertCardFilter, COLLATIONS, matchesCard } from '../model/filters.js';
 import { childOf, type PropertyValue } from '../model/multistatus.js';
@@ -168,14 +169,17 @@ export class AddressbookCollections implements Collections {
     name: string,
     body: Buffer,
     check: EtagCheck,
-  ): Promise<boolean> {
+  ): Promise<Stored> {
     const { id, role } = await this.bookOf(ctx, collection);
     if (role === 'reader') throw forbidden();
     if (name.length > MAX_NAME || !isStorable(name) || RESERVED.has(externalIdOf(name)))
       throw new DavError(403, null, `A name has at most ${MAX_NAME} characters, and is no reserved word.`);
-    return this.cards.put(ctx, id, externalIdOf(name), utf8Of(body), check).catch((error: unknown) => {
-      throw asDavError(error, collection.path);
-    });
+    const isNew = await this.cards
+      .put(ctx, id, externalIdOf(name), utf8Of(body), check)
+      .catch((error: unknown) => {
+        throw asDavError(error, collection.path);
+      });
+    return { isNew };
   }
 
   async remove(ctx: RequestContext, collection: Collection, name: string, check: EtagCheck): Promise<void> {

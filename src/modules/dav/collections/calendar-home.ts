@@ -8,6 +8,7 @@ import {
   type ContentOptions,
   type EtagCheck,
   type PropertyChanges,
+  type Stored,
 } from '../model/collection.js';
 import { caldav, type XmlName } from '../model/xml-names.js';
 import { CalendarCollections } from './calendars.js';
@@ -62,12 +63,18 @@ export class CalendarHome implements Collections {
     name: string,
     body: Buffer,
     check: EtagCheck,
-  ): Promise<boolean> {
+  ): Promise<Stored> {
     return this.of(collection).put(ctx, collection, name, body, check);
   }
 
-  remove(ctx: RequestContext, collection: Collection, name: string, check: EtagCheck): Promise<void> {
-    return this.of(collection).remove(ctx, collection, name, check);
+  remove(
+    ctx: RequestContext,
+    collection: Collection,
+    name: string,
+    check: EtagCheck,
+    isSilent: boolean,
+  ): Promise<void> {
+    return this.of(collection).remove(ctx, collection, name, check, isSilent);
   }
 
   /** A collection of tasks where the properties ask for tasks and not for events. */

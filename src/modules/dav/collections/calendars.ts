@@ -16,6 +16,7 @@ import {
   RESOURCE_PROBLEMS,
   ResourceWrites,
   UpdateCalendar,
+  type VersionCheck,
 } from '../../calendar/index.js';
 import { DavNames } from '../dav-names.js';
 import { DavError, MAX_RESOURCE, notFound } from '../model/body.js';
@@ -29,6 +30,7 @@ import {
   privileges,
   type PropertyChanges,
   reports,
+  type Stored,
 } from '../model/collection.js';
 import { calendarFilterOf, COLLATIONS, matchesComponents } from '../model/filters.js';
 import { childOf, type PropertyValue } from '../model/multistatus.js';
@@ -186,9 +188,9 @@ export class CalendarCollections implements Collections {
   ): AsyncGenerator<Member[]> {
     const own = await this.names.resolve(ctx.tenantId, id, names);
     for await (const page of this.events.ofUids(ctx, id, [...own.keys()], options))
-      yield page.map(({ uid, version, text }) => ({
-        name: own.get(uid) as string,
-        etag: tag(version),
+      yield page.map(({ text, ...event }) => ({
+        name: own.get(event.uid) as string,
+        ...tagsOf(event),
         text,
       }));
   }
@@ -216,9 +218,9 @@ export class CalendarCollections implements Collections {
     );
     return {
       ...rest,
-      changes: changes.map(({ uid, version }) => ({
+      changes: changes.map(({ uid, version, tag: scheduled }) => ({
         name: names.get(uid) as string,
-        etag: version === null ? null : tag(version),
+        ...(version === null ? { etag: null } : tagsOf({ version, tag: scheduled })),
       })),
     };
   }
@@ -229,20 +231,22 @@ export class CalendarCollections implements Collections {
     name: string,
     body: Buffer,
     check: EtagCheck,
-  ): Promise<boolean> {
+  ): Promise<Stored> {
     const { id } = collection;
-    const write = (known: string | null): Promise<boolean> =>
-      this.writes.put(
+    const write = async (known: string | null): Promise<Stored> => {
+      const stored = await this.writes.put(
         ctx,
         id,
         body,
-        (version, uid) => {
+        (version, uid, scheduled) => {
           // The event of this name has another UID, or the UID belongs to another name.
           if (known === null ? version !== null : known !== uid) throw new UidConflict(uid);
-          check(version === null ? null : tag(String(version)));
+          check(tagOf(version), tagOf(scheduled));
         },
         (tx, uid) => this.names.keep(tx, ctx.tenantId, id, name, uid),
       );
+      return { isNew: stored.isNew, scheduleTag: tagOf(stored.tag) ?? undefined };
+    };
     const known = await this.knownUid(ctx, id, name);
     try {
       return await write(known).catch(async (error: unknown) => {
@@ -259,12 +263,17 @@ export class CalendarCollections implements Collections {
     }
   }
 
-  async remove(ctx: RequestContext, { id }: Collection, name: string, check: EtagCheck): Promise<void> {
+  async remove(
+    ctx: RequestContext,
+    { id }: Collection,
+    name: string,
+    check: EtagCheck,
+    isSilent: boolean,
+  ): Promise<void> {
     const uid = await this.names.uidOf(ctx.tenantId, id, name);
     if (uid === null) throw notFound();
-    await this.writes.remove(ctx, id, uid, (version) =>
-      check(version === null ? null : tag(String(version))),
-    );
+    const checkVersion: VersionCheck = (version, _uid, scheduled) => check(tagOf(version), tagOf(scheduled));
+    await this.writes.remove(ctx, id, uid, checkVersion, isSilent);
   }
 
   async create(ctx: RequestContext, segment: string, properties: PropertyChanges): Promise<void> {
@@ -332,22 +341,27 @@ export class CalendarCollections implements Collections {
   private async named(
     ctx: RequestContext,
     calendarId: string,
-    page: readonly (Pick<EventText, 'uid' | 'version'> & { text?: string })[],
+    page: readonly (Omit<EventText, 'text'> & { text?: string })[],
   ): Promise<Member[]> {
     const names = await this.names.namesOf(
       ctx.tenantId,
       calendarId,
       page.map(({ uid }) => uid),
     );
-    return page.map(({ uid, version, text }) => ({
-      name: names.get(uid) as string,
-      etag: tag(version),
+    return page.map(({ text, ...event }) => ({
+      name: names.get(event.uid) as string,
+      ...tagsOf(event),
       ...(text !== undefined && { text }),
     }));
   }
 }
 
-const tag = (version: string): string => `"${version}"`;
+const tagOf = (version: string | number | null): string | null => (version === null ? null : `"${version}"`);
+
+const tagsOf = ({ version, tag }: Omit<EventText, 'uid' | 'text'>) => ({
+  etag: tagOf(version) as string,
+  scheduleTag: tagOf(tag) ?? undefined,
+});
 
 const anyRevision = (id: string): ExpectedRevision =>
   ExpectedRevision.read('calendar', id, undefined, undefined, true);

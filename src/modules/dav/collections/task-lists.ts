@@ -29,6 +29,7 @@ import {
   privileges,
   type PropertyChanges,
   reports,
+  type Stored,
 } from '../model/collection.js';
 import { calendarFilterOf, COLLATIONS, matchesComponents } from '../model/filters.js';
 import { childOf, type PropertyValue } from '../model/multistatus.js';
@@ -214,17 +215,17 @@ export class TaskCollections implements Collections {
     name: string,
     body: Buffer,
     check: EtagCheck,
-  ): Promise<boolean> {
+  ): Promise<Stored> {
     if (body.length > MAX_TASK)
       throw new DavError(403, caldav('max-resource-size'), `A task has at most ${MAX_TASK} bytes.`);
     const { id } = collection;
-    const write = async (known: string | null): Promise<boolean> => {
+    const write = async (known: string | null): Promise<Stored> => {
       if (known === null)
         await this.writes.create(ctx, id, body, check, (tx, taskId) =>
           this.names.keep(tx, ctx.tenantId, id, name, taskId),
         );
       else await this.writes.update(ctx, id, known, body, check);
-      return known === null;
+      return { isNew: known === null };
     };
     const known = await this.knownId(ctx, id, name);
     try {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { foldedWords } from '../../../lib/search-text/index.js';
 import { type XmlElement, xmlText } from '../../../lib/xml/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { DirectoryApi, type FoundMember } from '../../directory/index.js';
@@ -221,7 +222,7 @@ function conditionsIn(report: XmlElement): Condition[] {
 
 /** Whether all named properties have words that begin with those of the condition. */
 function matches(member: FoundMember, { names, match }: Condition): boolean {
-  const words = foldWords(match).split(' ').filter(Boolean);
+  const words = foldedWords(match);
   return (
     words.length > 0 &&
     names.length > 0 &&

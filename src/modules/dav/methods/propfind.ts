@@ -18,7 +18,7 @@ import {
   wantedOf,
 } from '../model/multistatus.js';
 import { paths, type Target } from '../model/paths.js';
-import { dav, type XmlName } from '../model/xml-names.js';
+import { caldav, dav, type XmlName } from '../model/xml-names.js';
 import { DavPropertyStore } from '../dav-properties.js';
 import { Principals } from './principals.js';
 
@@ -28,6 +28,7 @@ const BATCH = 50;
 export type Depth = '0' | '1';
 
 const ETAG = dav('getetag');
+const SCHEDULE_TAG = caldav('schedule-tag');
 const CONTENT_TYPE = dav('getcontenttype');
 const RESOURCE_TYPE = dav('resourcetype');
 const CONTENT_LENGTH = dav('getcontentlength');
@@ -36,13 +37,14 @@ const CONTENT_LENGTH = dav('getcontentlength');
 export function memberProperties(
   collections: Collections,
   { contentType }: Collection,
-  { etag, text }: Member,
+  { etag, scheduleTag, text }: Member,
 ): Properties {
   const properties = new Map<XmlName, PropertyValue>([
     [ETAG, xmlText(etag)],
     [CONTENT_TYPE, contentType],
     [RESOURCE_TYPE, ''],
   ]);
+  if (scheduleTag !== undefined) properties.set(SCHEDULE_TAG, xmlText(scheduleTag));
   if (text === undefined) return properties;
   return properties
     .set(CONTENT_LENGTH, () => String(Buffer.byteLength(text)))

@@ -17,6 +17,7 @@ import {
 import { rangeOf } from '../model/filters.js';
 import { DavError } from '../model/body.js';
 import { childOf, childrenOf, statusResponse, type Wanted, wantedOf } from '../model/multistatus.js';
+import { type Selector, selectorOf } from '../model/partial-data.js';
 import { parsePath, paths, pathOfHref } from '../model/paths.js';
 import { queryZone } from '../model/time-zones.js';
 import { caldav, carddav, dav, element, nameOf, type XmlName } from '../model/xml-names.js';
@@ -34,6 +35,8 @@ interface Job {
   report: XmlElement;
   wanted: Wanted;
   options: ContentOptions;
+  /** The part of each text that the program asks for; null: all of it. */
+  select: Selector | null;
 }
 
 /** REPORT on a calendar or an address book. */
@@ -52,8 +55,11 @@ export class Reports {
     { isMinimal, zones }: { isMinimal: boolean; zones: boolean },
   ): AsyncGenerator<string> {
     const wanted = wantedOf(report, isMinimal);
-    const options = optionsOf(collections, report, wanted, zones);
-    const job = { ctx, collections, collection, report, wanted, options };
+    const prop = childOf(report, dav('prop'));
+    const data = prop && childOf(prop, collections.contentProperty);
+    const options = optionsOf(collections, report, data, wanted, zones);
+    const select = selectorOf(data);
+    const job = { ctx, collections, collection, report, wanted, options, select };
     const prefix = collections.space === 'calendars' ? caldav : carddav;
     const kind = collections.space === 'calendars' ? 'calendar' : 'addressbook';
     switch (nameOf(report.space, report.name)) {
@@ -75,32 +81,32 @@ export const unsupported = (): DavError =>
 function optionsOf(
   collections: Collections,
   report: XmlElement,
+  data: XmlElement | undefined,
   { kind, names }: Wanted,
   zones: boolean,
 ): ContentOptions {
-  const prop = childOf(report, dav('prop'));
-  const data = prop && childrenOf(prop, collections.contentProperty)[0];
-  const expand = data && childOf(data, caldav('expand'));
-  const range = expand && rangeOf(expand);
-  if (range && (range.from === null || range.to === null))
-    throw new DavError(400, caldav('valid-calendar-data'), 'expand needs start and end.');
   return {
     isWanted: kind === 'prop' && names.includes(collections.contentProperty),
     zones,
-    expand: range as ContentOptions['expand'],
+    expand: windowIn(data, 'expand'),
+    limit: windowIn(data, 'limit-recurrence-set'),
     readerZone: report.name === 'calendar-query' ? queryZone(report) : undefined,
     version: data?.attributes['version'] === '4.0' ? '4.0' : '3.0',
   };
 }
 
-async function* multiget({
-  ctx,
-  collections,
-  collection,
-  report,
-  wanted,
-  options,
-}: Job): AsyncGenerator<string> {
+/** The window of an element of `calendar-data`. @throws DavError 400 */
+function windowIn(data: XmlElement | undefined, name: string): ContentOptions['expand'] {
+  const found = data && childOf(data, caldav(name));
+  if (!found) return undefined;
+  const { from, to } = rangeOf(found);
+  if (from === null || to === null)
+    throw new DavError(400, caldav('valid-calendar-data'), `${name} needs start and end.`);
+  return { from, to };
+}
+
+async function* multiget(job: Job): AsyncGenerator<string> {
+  const { ctx, collections, collection, report, options } = job;
   const hrefs = childrenOf(report, dav('href')).map(({ text }) => text.trim());
   if (hrefs.length > MAX_NAMES)
     throw new DavError(
@@ -119,7 +125,7 @@ async function* multiget({
   }
   for await (const page of collections.read(ctx, collection, [...missing], options)) {
     for (const { name } of page) missing.delete(name);
-    yield text(collections, collection, page, wanted);
+    yield await text(job, page);
   }
   for (const name of missing) yield statusResponse(paths.member(collection.path, name), 404);
   for (const href of elsewhere) yield statusResponse(href, 404);
@@ -149,20 +155,14 @@ function nameIn(
   return isInside ? target.name : null;
 }
 
-async function* query({
-  ctx,
-  collections,
-  collection,
-  report,
-  wanted,
-  options,
-}: Job): AsyncGenerator<string> {
+async function* query(job: Job): AsyncGenerator<string> {
+  const { ctx, collections, collection, report, options } = job;
   const limit = limitOf(report, collections.space === 'calendars' ? caldav('limit') : carddav('limit'));
   let count = 0;
   for await (const page of collections.query(ctx, collection, report, options)) {
     const rest = page.slice(0, limit - count);
     count += rest.length;
-    yield text(collections, collection, rest, wanted);
+    yield await text(job, rest);
     if (rest.length < page.length) {
       const condition = element(dav('number-of-matches-within-limits'));
       yield statusResponse(collection.path, 507, condition);
@@ -197,18 +197,16 @@ async function* synchronised(job: Job): AsyncGenerator<string> {
   yield element(dav('sync-token'), xmlText(tokenUri(next ?? '')));
 }
 
-async function* changeResponses(
-  { ctx, collections, collection, wanted, options }: Job,
-  changes: readonly MemberChange[],
-): AsyncGenerator<string> {
+async function* changeResponses(job: Job, changes: readonly MemberChange[]): AsyncGenerator<string> {
+  const { ctx, collections, collection, options } = job;
   const present: Member[] = [];
   let result = '';
-  for (const { name, etag } of changes)
+  for (const { name, etag, scheduleTag } of changes)
     if (etag === null) result += statusResponse(paths.member(collection.path, name), 404);
-    else present.push({ name, etag });
+    else present.push({ name, etag, scheduleTag });
   const names = present.map(({ name }) => name);
   for await (const page of options.isWanted ? collections.read(ctx, collection, names, options) : [present]) {
-    yield result + text(collections, collection, page, wanted);
+    yield result + (await text(job, page));
     result = '';
   }
   yield result;
@@ -224,13 +222,15 @@ function limitOf(report: XmlElement, name: XmlName): number {
   return /^[1-9]\d{0,8}$/.test(results) ? Number(results) : Number.POSITIVE_INFINITY;
 }
 
-function text(
-  collections: Collections,
-  collection: Collection,
+async function text(
+  { collections, collection, wanted, select }: Job,
   members: readonly Member[],
-  wanted: Wanted,
-): string {
+): Promise<string> {
   let result = '';
-  for (const member of members) result += memberResponse(collections, collection, member, wanted);
+  for (const member of members) {
+    const { text: whole } = member;
+    const shown = select && whole !== undefined ? { ...member, text: await select(whole) } : member;
+    result += memberResponse(collections, collection, shown, wanted);
+  }
   return result;
 }

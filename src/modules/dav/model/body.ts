@@ -1,9 +1,9 @@
 import type { Request } from 'express';
 import { LRUCache } from 'lru-cache';
 import {
+  byteOrderMarkOf,
   charsetOf,
   decodeStated,
-  hasByteOrderMark,
   isSevenBits,
   isWestern,
 } from '../../../lib/content-lines/index.js';
@@ -88,13 +88,17 @@ export async function readResource(request: Request): Promise<Buffer> {
   const bytes = await readBody(request, MAX_RESOURCE);
   const type = request.headers['content-type'];
   const charset = charsetOf(type);
-  if (hasByteOrderMark(bytes) || (charset === undefined && !isWestern(type))) return bytes;
+  if (byteOrderMarkOf(bytes) || (charset === undefined && !isWestern(type))) return bytes;
   if (isSevenBits(charset) && bytes.length > MAX_SEVEN_BITS) throw Errors.bodyTooLarge.with();
-  const text = decodeStated(bytes.toString('latin1'), charset);
+  const written = bytes.toString('latin1');
+  // A fold may be between the bytes of a character, and has no shift of its own.
+  const lines = isSevenBits(charset) ? written.replaceAll(FOLD, '') : written;
+  const text = decodeStated(lines, charset);
   const recoded = Buffer.from(text);
   return recoded.equals(bytes) ? bytes : Buffer.from(withoutCharsets(text));
 }
 
+const FOLD = /\r?\n[\t ]/g;
 const ENCODED = /;(?:ENCODING=)?(?:QUOTED-PRINTABLE|BASE64|B)(?=[;:]|$)/i;
 
 /** Without the charsets of properties that are decoded already. An encoded value keeps its charset: its bytes are still to be decoded. */

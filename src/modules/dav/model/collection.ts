@@ -40,6 +40,8 @@ export interface Member {
   name: string;
   /** With its quotes. */
   etag: string;
+  /** As the ETag, without the responses of others (RFC 6638, 3.2.10); missing: the member has no attendees. */
+  scheduleTag?: string | undefined;
   /** Only where the content was asked for. */
   text?: string;
 }
@@ -51,6 +53,8 @@ export interface ContentOptions {
   /** False: no VTIMEZONE. */
   zones: boolean;
   expand?: { from: number; to: number } | undefined;
+  /** Only instances of their own that concern this window (RFC 4791, 9.6.6); tasks have all of theirs. */
+  limit?: { from: number; to: number } | undefined;
   /** The zone in which a query reads days and times without a zone; missing: that of the calendar or the task. */
   readerZone?: string | undefined;
   version: '3.0' | '4.0';
@@ -60,10 +64,16 @@ export interface MemberChange {
   name: string;
   /** Null: the member is gone. */
   etag: string | null;
+  scheduleTag?: string | undefined;
 }
 
-/** Decides about a write. @param etag null: no such member. @throws to stop the write */
-export type EtagCheck = (etag: string | null) => void;
+/** What a PUT has stored. */
+export interface Stored extends Pick<Member, 'scheduleTag'> {
+  isNew: boolean;
+}
+
+/** Decides about a write. @param etag null: no such member. @param scheduleTag null: it has none @throws to stop the write */
+export type EtagCheck = (etag: string | null, scheduleTag?: string | null) => void;
 
 /** The values of properties that PROPPATCH, MKCOL or MKCALENDAR sets; null: removed. */
 export type PropertyChanges = ReadonlyMap<XmlName, XmlElement | null>;
@@ -101,15 +111,21 @@ export interface Collections {
     token: string | null,
     limit: number,
   ): Promise<{ changes: MemberChange[]; token: string; hasMore: boolean }>;
-  /** @returns whether the member is new */
   put(
     ctx: RequestContext,
     collection: Collection,
     name: string,
     body: Buffer,
     check: EtagCheck,
-  ): Promise<boolean>;
-  remove(ctx: RequestContext, collection: Collection, name: string, check: EtagCheck): Promise<void>;
+  ): Promise<Stored>;
+  /** @param isSilent the caller does not respond to an invitation */
+  remove(
+    ctx: RequestContext,
+    collection: Collection,
+    name: string,
+    check: EtagCheck,
+    isSilent: boolean,
+  ): Promise<void>;
   create(ctx: RequestContext, segment: string, properties: PropertyChanges): Promise<void>;
   /** The names that `update` sets; the others are protected or unknown. */
   settable(collection: Collection, properties: PropertyChanges): Set<XmlName>;

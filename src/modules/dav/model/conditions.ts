@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { matchesTag, namesTag } from '../../../platform/http/entity-tags.js';
 import { DavError } from './body.js';
 import { pathOfHref } from './paths.js';
 import { dav } from './xml-names.js';
@@ -96,14 +97,6 @@ function decodePath(path: string): string {
   }
 }
 
-const TAGS = /(?:W\/)?"[^"]*"/g;
-
-const lists = (header: string, etag: string): boolean =>
-  header.trim() === '*' || [...header.matchAll(TAGS)].some(([tag]) => tag === etag);
-
-/** If-None-Match compares weakly (RFC 9110, 13.1.2): proxies that compress mark tags as weak. */
-const listsWeakly = (header: string, etag: string): boolean => lists(header.replaceAll('W/"', '"'), etag);
-
 const failed = (): DavError =>
   new DavError(412, dav('precondition-failed'), 'The resource is not the one that the request names.');
 
@@ -115,18 +108,26 @@ const NO_STATE: StateCheck = () => false;
 
 /**
  * The preconditions of a write (RFC 9110, 13.1; RFC 4918, 10.4).
- * @returns a check of the current ETag (null: no such resource), which throws 412, or 400 for a malformed If header
+ * @returns a check of the current ETag (null: no such resource) and tag of the schedule, which throws 412, or 400 for a malformed If header
  */
 export function preconditionsOf(
   request: Conditional,
   isState: StateCheck = NO_STATE,
-): (etag: string | null) => void {
-  const { 'if-match': match, 'if-none-match': noneMatch } = request.headers;
-  return (etag) => {
-    if (match !== undefined && (etag === null || !lists(match, etag))) throw failed();
-    if (noneMatch !== undefined && etag !== null && listsWeakly(noneMatch, etag)) throw failed();
+): (etag: string | null, scheduleTag?: string | null) => void {
+  const { 'if-none-match': noneMatch, 'if-schedule-tag-match': tag } = request.headers;
+  return (etag, scheduleTag = null) => {
+    // RFC 6638, 8.3.
+    if (tag !== undefined && String(tag).trim() !== scheduleTag) throw failed();
+    assertMatch(request, etag);
+    if (etag !== null && namesTag(noneMatch, etag)) throw failed();
     assertIf(request, etag, isState);
   };
+}
+
+/** Asserts If-Match of a read or a write. @param etag null: no such resource @throws DavError 412 */
+export function assertMatch({ headers }: Pick<Request, 'headers'>, etag: string | null): void {
+  const match = headers['if-match'];
+  if (match !== undefined && (etag === null || !matchesTag(match, etag))) throw failed();
 }
 
 /** @param etag null: no such resource, or one without an ETag @throws DavError 412, 400 */
@@ -141,7 +142,5 @@ export function assertIf(
 }
 
 /** Whether a read is answered by 304. */
-export const isUnchanged = ({ headers }: Pick<Request, 'headers'>, etag: string): boolean => {
-  const noneMatch = headers['if-none-match'];
-  return noneMatch !== undefined && listsWeakly(noneMatch, etag);
-};
+export const isUnchanged = ({ headers }: Pick<Request, 'headers'>, etag: string): boolean =>
+  namesTag(headers['if-none-match'], etag);

@@ -30,11 +30,12 @@ const statusLine = (status: number): string =>
 const propstat = (content: string, status: number): string =>
   `<D:propstat><D:prop>${content}</D:prop>${statusLine(status)}</D:propstat>`;
 
-/** Properties whose values are large or cost a query: only for requests that name them. */
+/** Properties whose values are large or cost a query, or that `allprop` does not return by their RFC: only for requests that name them. */
 const ON_REQUEST: ReadonlySet<XmlName> = new Set([
   '{urn:ietf:params:xml:ns:caldav}calendar-data',
   '{urn:ietf:params:xml:ns:carddav}address-data',
   '{urn:ietf:params:xml:ns:caldav}calendar-timezone',
+  '{urn:ietf:params:xml:ns:caldav}schedule-tag',
   '{urn:ietf:params:xml:ns:caldav}timezone-service-set',
 ]);
 

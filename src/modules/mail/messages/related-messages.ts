@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
-import { fold } from '../../../lib/search-text/index.js';
+import { foldedWords, nameWords } from '../../../lib/search-text/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/http/errors.js';
 import {
@@ -70,8 +70,8 @@ function related(message: Fields, { texts, emails }: RelatedQuery): RelatedItem 
     (user) => recipientOf(user) ?? [],
   );
   const isShared = users.some(({ address }) => emails.includes(recipientKey(address)));
-  const words = new Set(wordsOf(title));
-  const [whole, ...parts] = texts.map((each) => wordsOf(each).every((word) => words.has(word)));
+  const words = new Set(nameWords(title));
+  const [whole, ...parts] = texts.map((each) => foldedWords(each).every((word) => words.has(word)));
   const score = Math.max(
     isShared ? SCORES.attendee : 0,
     whole ? SCORES.title : 0,
@@ -87,8 +87,3 @@ function related(message: Fields, { texts, emails }: RelatedQuery): RelatedItem 
     date: Number.isNaN(time.getTime()) ? null : time.toISOString(),
   };
 }
-
-const wordsOf = (value: string): string[] =>
-  fold(value)
-    .split(/[^\p{L}\p{N}\p{M}]+/u)
-    .filter(Boolean);

@@ -9,6 +9,7 @@ import {
   type Projection,
   type ResourceType,
 } from '../../../lib/scim/index.js';
+import { namesTag } from '../../../platform/http/entity-tags.js';
 import { isUuid } from '../../../platform/http/id.pipe.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { emptyReply, scimError, scimReply } from './scim-reply.js';
@@ -136,12 +137,6 @@ function numberOf(request: Request, name: string): number | undefined {
 export const versionOf = (content: Json): string =>
   `W/"${createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 22)}"`;
 
-/** Whether a condition of a header names a version; `*` names any (RFC 9110, section 13.1). Versions are weak. */
-export function namesVersion(header: string, version: string): boolean {
-  const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
-  return header.split(',').some((tag) => tag.trim() === '*' || opaque(tag) === opaque(version));
-}
-
 const metaOf = (resource: Json) => resource['meta'] as { version: string; location: string };
 
 /** The selected attributes of a resource, with its version; 201 also has its location. */
@@ -162,12 +157,13 @@ export function resourceReply(
 /** A resource, or 304 where the client has its version. */
 export function readReply(type: ResourceType, resource: Json, target: ScimTarget): BodyReply {
   const { version } = metaOf(resource);
-  const isKnown = target.ifNoneMatch !== undefined && namesVersion(target.ifNoneMatch, version);
-  return isKnown ? emptyReply(304, version) : resourceReply(type, resource, target);
+  return namesTag(target.ifNoneMatch, version)
+    ? emptyReply(304, version)
+    : resourceReply(type, resource, target);
 }
 
-/** @throws ApiError 412 for a stale version */
+/** Versions are weak, and If-Match names them (RFC 7644, 3.14): it compares weakly here. @throws ApiError 412 for a stale version */
 export function checkVersion({ ifMatch }: ScimTarget, resource: Json): void {
-  if (ifMatch !== undefined && !namesVersion(ifMatch, metaOf(resource).version))
+  if (ifMatch !== undefined && !namesTag(ifMatch, metaOf(resource).version))
     throw scimError(412, 'The resource has changed since it was read.');
 }

@@ -1,6 +1,7 @@
 import { type Component, type Property } from '../../../lib/icalendar/index.js';
 import { DAY, formatDay, parseWallTime, Zone } from '../../../lib/recurrence/index.js';
 import type { StoredReminder } from '../tasks.schema.js';
+import { instantMover, isSnoozed, movedAlarm, wallOfDate } from './fixed-alarms.js';
 import { withoutProperties } from './rules/task-merge.js';
 import type { TaskRow } from './rules/task-row.js';
 import { nextOccurrence, type Occurrence } from './task-recurrence.js';
@@ -17,6 +18,7 @@ import {
 import { shiftedTodo, withNamesMoved } from './todo-series.js';
 import {
   dueOf,
+  instantText,
   type KeptTodo,
   type Moment,
   readable,
@@ -29,7 +31,7 @@ import { reminderKey, timeProperty } from './todo-writer.js';
 type Time = Pick<Occurrence, 'date' | 'dueAt'>;
 
 /** Properties of the completed occurrence. The rule is written with the number of occurrences that are left. */
-const OF_OCCURRENCE = ['CREATED', 'COMPLETED', 'PERCENT-COMPLETE', 'STATUS', 'RRULE'];
+const OF_OCCURRENCE = ['UID', 'CREATED', 'COMPLETED', 'PERCENT-COMPLETE', 'STATUS', 'RRULE'];
 
 /**
  * The next occurrence of a repeating task that is completed, by the rule and by the excluded, added and changed dates that programs stored.
@@ -64,20 +66,23 @@ export function followingOccurrence(task: TaskRow, completedAt: Date): Occurrenc
 
 /**
  * What programs stored, and the reminders, for the next occurrence of a task. The start is as long before the due date as it was, and alarms
- * that refer to the start follow it. Other reminders at a fixed moment belong to the completed occurrence, and so do changed, excluded and
- * added dates before the next one.
+ * that refer to the start follow it. Reminders at a fixed moment move as far as the due date on the clock of the task. Snoozed alarms belong
+ * to the completed occurrence, and so do changed, excluded and added dates before the next one.
  */
 export function nextTodo(
   task: TaskRow,
   next: Occurrence,
 ): { icalendar: KeptTodo | null; reminders: StoredReminder[] } {
   const kept = withoutProperties(task.icalendar, OF_OCCURRENCE);
-  const reminders: StoredReminder[] = task.reminders.filter((reminder) => 'minutes_before' in reminder);
-  if (kept === null || task.date === null) return { icalendar: kept, reminders };
+  const { date, due_at: dueAt, time_zone: zone } = task;
+  if (date === null) return { icalendar: kept, reminders: task.reminders };
+  const current = { date, dueAt };
+  const move = reminderMover(current, next, zone);
+  if (kept === null) return { icalendar: kept, reminders: uniqueReminders(task.reminders.map(move)) };
   const clock = clockOf(kept.others, task.time_zone);
   const stored = storedTodo(kept);
   const due = readable(() => dueOf(stored, clock));
-  const from = due ? dateOf(due, clock) : { date: task.date, dueAt: task.due_at };
+  const from = due ? dateOf(due, clock) : current;
   const at = (to: Time): Component => {
     // Times in UTC move with the due moment, others with the day.
     const { wall, exact } = distanceOf(from, to);
@@ -86,26 +91,38 @@ export function nextTodo(
   const { anchor = next } = next.nominal ?? {};
   const ofSeries = due || isSameTime(anchor, next) ? [] : timesOf(anchor, task.time_zone);
   const ofTask = seriesClock(task, stored, clock).clock;
+  const alarmAt = (alarm: Component, to: Time): Component =>
+    movedAlarm(alarm, instantMover(wallOfDate(from, zone), wallOfDate(to, zone), zone), clock);
+  const alarms = kept.alarms.flatMap((alarm) => (isSnoozed(alarm) ? [] : alarmAt(alarm, anchor)));
   const left = withoutPassed(
-    { ...kept, properties: byName([...at(anchor).properties, ...ofSeries]) },
+    { ...kept, alarms, properties: byName([...at(anchor).properties, ...ofSeries]) },
     next,
     ofTask,
   );
   const { wall, exact } = distanceOf(from, anchor);
   const icalendar = ofTask.ahead === null ? left : withNamesMoved(left, exact - wall, clock);
-  const [before, after] = [at({ date: task.date, dueAt: task.due_at }), at(next)];
-  const wanted = new Set(task.reminders.map(reminderKey));
-  const found = new Set<string>();
+  const moved = new Map(task.reminders.map((reminder) => [reminderKey(reminder), move(reminder)]));
+  const found: StoredReminder[] = [];
+  const [before, after] = [at(current), at(next)];
   for (const alarm of kept.alarms) {
-    const [old, moved] = [before, after].map((todo) => reminderOf(alarm, todo, clock));
-    if (!old || !moved || !('at' in moved) || !wanted.has(reminderKey(old))) continue;
-    const key = reminderKey(moved);
-    // Several alarms, such as one with a sound and one with a text, are one reminder.
-    if (reminderKey(old) === key || found.has(key)) continue;
-    found.add(key);
-    reminders.push(moved);
+    const old = reminderOf(alarmAt(alarm, current), before, clock);
+    const later = reminderOf(alarmAt(alarm, next), after, clock);
+    if (!old || !later || !('at' in later) || !moved.delete(reminderKey(old))) continue;
+    if (!isSnoozed(alarm)) found.push(later);
   }
-  return { icalendar, reminders };
+  return { icalendar, reminders: uniqueReminders([...moved.values(), ...found]) };
+}
+
+/** Several alarms, such as one with a sound and one with a text, are one reminder. */
+const uniqueReminders = (reminders: readonly StoredReminder[]): StoredReminder[] => [
+  ...new Map(reminders.map((reminder) => [reminderKey(reminder), reminder])).values(),
+];
+
+/** Moves reminders at a fixed moment as far as the date moves from one occurrence to another. */
+function reminderMover(from: Time, to: Time, zone: string): (reminder: StoredReminder) => StoredReminder {
+  const move = instantMover(wallOfDate(from, zone), wallOfDate(to, zone), zone);
+  return (reminder) =>
+    'at' in reminder ? { at: instantText(move(Math.floor(Date.parse(reminder.at) / 1000))) } : reminder;
 }
 
 const byName = (properties: readonly Property[]): Record<string, Property[]> =>

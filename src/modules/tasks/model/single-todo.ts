@@ -3,6 +3,7 @@ import {
   ICalendarError,
   parseCalendars,
   propertyOf,
+  storedUid,
   textOf,
 } from '../../../lib/icalendar/index.js';
 import { type ApiError, fieldError } from '../../../platform/http/errors.js';
@@ -17,9 +18,6 @@ export const TODO_PROBLEMS = {
   unsupportedComponent: 'unsupported_component',
   method: 'method',
 } as const;
-
-/** Characters of a UID: it is part of an index. */
-const MAX_UID = 500;
 
 /** The only task of a text, with the changed instances of its series. */
 export interface SingleTodo extends TodoText {
@@ -44,11 +42,7 @@ export function singleTodo(text: Uint8Array): SingleTodo {
   const [todo, ...more] = items.filter((each) => !propertyOf(each, 'RECURRENCE-ID'));
   const uid = todo && uidOf(todo);
   if (!todo || !uid || more.length > 0 || items.some((each) => uidOf(each) !== uid))
-    throw fieldError(
-      '',
-      notOneTask,
-      `The text must have exactly one task, with a UID of at most ${MAX_UID} characters.`,
-    );
+    throw fieldError('', notOneTask, 'The text must have exactly one task, with a UID.');
   return { uid, todo, others: calendar.components.filter((each) => each !== todo) };
 }
 
@@ -59,10 +53,8 @@ const isStorableIn = ({ properties, components }: Component): boolean =>
       isStorable(value) && parameters.every(({ values }) => values.every((each) => isStorable(each))),
   ) && components.every(isStorableIn);
 
-function uidOf(todo: Component): string | null {
-  const uid = textOf(todo, 'UID')?.trim() ?? '';
-  return uid !== '' && uid.length <= MAX_UID ? uid : null;
-}
+/** The UID of a task as it is stored; empty without one. */
+const uidOf = (todo: Component): string => storedUid(textOf(todo, 'UID')?.trim() ?? '');
 
 /** @throws ApiError 422 for a task that is due before its start (RFC 5545, 3.8.2.3) */
 export function assertOrder(todo: Component, clock: TodoClock): void {

@@ -4,6 +4,7 @@ import {
   formatWallTime,
   type Instance,
   instancesOf,
+  namesDays,
   nextInstance,
   parseRule,
   parseWallTime,
@@ -263,10 +264,6 @@ export function placeIn(byRule: Series, instant: number, count: number): number 
 
 /** Whether a rule names its days and repeats them in each period. */
 const isFixed = (rule: Rule): boolean => rule.interval === 1 && namesDays(rule);
-
-/** Whether a rule names days of the week, month or year, or months, so that its occurrences cannot be on the days beside them. */
-export const namesDays = ({ byMonth, byWeekNo, byYearDay, byMonthDay, byDay }: Rule): boolean =>
-  [byMonth, byWeekNo, byYearDay, byMonthDay, byDay].some((part) => part.length > 0);
 
 /** The place of an occurrence by the schedule: of one whose series was set before places were stored, or of the first one. */
 function placeOf(first: number, clock: Clock, rule: Rule, wall: number): number {

@@ -5,6 +5,7 @@ import {
   escapeText,
   formatComponent,
   listedTexts,
+  longUidOf,
   propertiesOf,
   type Property,
   property,
@@ -15,6 +16,7 @@ import {
 } from '../../../lib/icalendar/index.js';
 import { canonicalZone } from '../../../lib/recurrence/index.js';
 import type { StoredReference } from '../tasks.schema.js';
+import { dueWallOf, instantMover, movedAlarm } from './fixed-alarms.js';
 import { moveSeries, replace, toTodo } from './moved-series.js';
 import type { TaskPatch } from './rules/task-merge.js';
 import { clockOf, htmlOf, readTodo } from './todo-reader.js';
@@ -52,7 +54,9 @@ export function todoOf(row: TaskResourceRow): TodoText {
 /** @throws ICalendarError, RecurrenceError: a property that programs stored cannot be read any more */
 function textFor(row: TaskResourceRow): TodoText {
   const values = valuesOf(row);
-  const kept = row.icalendar ?? NOTHING_KEPT;
+  const { properties: all, ...rest } = row.icalendar ?? NOTHING_KEPT;
+  const { UID: stated, ...stored } = all;
+  const kept = { properties: stored, ...rest };
   const own = propertiesFor(values);
   const { properties, alarms, others } = hasFields(kept, own)
     ? mergedWith(row, values, kept, own)
@@ -61,7 +65,7 @@ function textFor(row: TaskResourceRow): TodoText {
         alarms: alarmsFor(row, new Set()),
         others: kept.others,
       };
-  const uid = [property('UID', escapeText(row.uid ?? row.id))];
+  const uid = stated ?? [property('UID', escapeText(row.uid ?? row.id))];
   const todo = component(
     'VTODO',
     [
@@ -124,7 +128,11 @@ function mergedWith(
   startRule(merged);
   const todo = toTodo(merged);
   const current = row.recurrence === null ? todo : currentOf(todo, others, clock).todo;
-  return { properties: [...todo.properties], alarms: alarmsOf(kept.alarms, current, row, clock), others };
+  return {
+    properties: [...todo.properties],
+    alarms: alarmsOf(kept.alarms, todo, current, row, clock),
+    others,
+  };
 }
 
 /** Whether a task has another date than its instance of the series. */
@@ -183,23 +191,31 @@ function startRule(merged: Map<string, Property[]>): void {
 
 const asStart = (due: Property): Property => ({ ...due, name: 'DTSTART' });
 
-/** Stored alarms that are no reminders or mean one of the task, and alarms for its other reminders. */
+/**
+ * Stored alarms that are no reminders or mean one of the task, and alarms for its other reminders.
+ * @param current the series at the times of the task, which its fixed reminders have; the text has those of its first instance
+ */
 function alarmsOf(
   stored: readonly Component[],
   todo: Component,
+  current: Component,
   row: TaskResourceRow,
   clock: TodoClock,
 ): Component[] {
+  const [first, due] = [dueWallOf(todo, clock), dueWallOf(current, clock)];
+  const move = instantMover(first, due, clock.zone);
+  const moveBack = instantMover(due, first, clock.zone);
   const wanted = new Set(row.reminders.map(reminderKey));
   const covered = new Set<string>();
   const shown = stored.filter((alarm) => {
-    const reminder = alarm.name === 'VALARM' ? reminderOf(alarm, todo, clock) : null;
+    const moved = alarm.name === 'VALARM' ? movedAlarm(alarm, move, clock) : null;
+    const reminder = moved && reminderOf(moved, current, clock);
     if (!reminder) return true;
     const key = reminderKey(reminder);
     if (wanted.has(key)) covered.add(key);
     return wanted.has(key);
   });
-  return [...shown, ...alarmsFor(row, covered)];
+  return [...shown, ...alarmsFor(row, covered).map((alarm) => movedAlarm(alarm, moveBack, clock))];
 }
 
 /** An alarm for each reminder that has none. */
@@ -228,7 +244,8 @@ export function keptOf(
   const properties: Record<string, Property[]> = {};
   for (const [name, given] of Map.groupBy(todo.properties, (each) => each.name)) {
     // A task has one of both (RFC 5545, 3.6.2), and DUE is read.
-    if (OWN_NAMES.has(name) || (name === 'DURATION' && propertyOf(todo, 'DUE'))) continue;
+    const isOwn = OWN_NAMES.has(name) && !(name === 'UID' && longUidOf(todo));
+    if (isOwn || (name === 'DURATION' && propertyOf(todo, 'DUE'))) continue;
     const stated = own.filter((each) => each.name === name);
     if (!isDeepStrictEqual(given, stated))
       properties[name] = DATES.has(name) ? given.map(withoutCopies) : given;

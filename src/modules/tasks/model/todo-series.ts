@@ -20,6 +20,7 @@ import {
   type Series,
   Zone,
 } from '../../../lib/recurrence/index.js';
+import { dueWallOf, instantMover, movedAlarm } from './fixed-alarms.js';
 import { boundWall } from './rules/task-times.js';
 import { canonicalRule, placeIn, type SeriesPlace } from './task-recurrence.js';
 import {
@@ -78,12 +79,19 @@ export function currentOf(todo: Component, others: readonly Component[], clock: 
   const moved = override && movedTo(nominal, override);
   const isFirst = found.key === byRules.start && !moved;
   const anchor = nextInstance(byRules, found.start - 1) ?? found;
+  const current = moved ?? nominal;
   return {
-    todo: moved ?? nominal,
+    todo: component(current.name, current.properties, alarmsAt(todo, current, clock)),
     rrule: remaining(rrule, byRules, anchor),
     place: isFirst ? null : placeAt(dueText(at(anchor), clock), dueText(nominal, clock)),
     end: open ? null : closed.values.includes(true) ? 'done' : 'cancelled',
   };
+}
+
+/** The alarms of a series at the times of one of its instances: Apple writes the moment at which the first one rings. */
+function alarmsAt(series: Component, current: Component, clock: TodoClock): Component[] {
+  const move = instantMover(dueWallOf(series, clock), dueWallOf(current, clock), clock.zone);
+  return series.components.map((alarm) => movedAlarm(alarm, move, clock));
 }
 
 /** @param start of the rule @param scheduled of the instance, both as `dueText` returns them */

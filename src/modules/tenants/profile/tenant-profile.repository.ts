@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { directory } from '../../../platform/database/statement.js';
+import { ANY_TAG } from '../../../platform/http/entity-tags.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { TenantLogo } from '../tenants.schema.js';
 
@@ -76,7 +77,7 @@ export interface EncodedLogo {
 const readLogo = directory.statement<LogoRow>(
   'tenants.read_logo',
   `SELECT format, version, greatest(width, height) AS side,
-          CASE WHEN version = ANY ($2::text[]) THEN NULL ELSE bytes END AS bytes
+          CASE WHEN ARRAY[version, '${ANY_TAG}'] && $2::text[] THEN NULL ELSE bytes END AS bytes
      FROM tenant_logos WHERE tenant_id = $1`,
 );
 
@@ -101,7 +102,7 @@ const drop = directory.statement<never>(
 export class TenantLogosRepository {
   constructor(private readonly db: Db) {}
 
-  /** @param knownVersions versions that the client has */
+  /** @param knownVersions versions that the client has; `ANY_TAG` names all */
   async read(tenantId: string, knownVersions: string[]): Promise<LogoRow | null> {
     return (await this.db.query(readLogo, [tenantId, knownVersions]))[0] ?? null;
   }

@@ -5,6 +5,7 @@ import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Deployment } from '../../../platform/deployment/deployment.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
+import { ANY_TAG } from '../../../platform/http/entity-tags.js';
 import { imageReply } from '../../../platform/http/replies/file-reply.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { MAX_LOGO_BYTES, TenantLogos } from './tenant-logos.js';
@@ -78,7 +79,7 @@ export class TenantProfileService implements OnModuleInit {
   ): Promise<BodyReply> {
     const suffix = size === undefined ? '' : `-${size}`;
     const known = knownVersions.flatMap((each) =>
-      each.endsWith(suffix) ? [each.slice(0, each.length - suffix.length)] : [],
+      each === ANY_TAG ? [each] : each.endsWith(suffix) ? [each.slice(0, each.length - suffix.length)] : [],
     );
     const logo = await this.logos.read(tenantId, known);
     if (!logo) throw TenantErrors.noLogo.with();

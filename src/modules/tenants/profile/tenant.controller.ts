@@ -11,7 +11,7 @@ import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Errors } from '../../../platform/http/errors.js';
 import type { BodyReply } from '../../../platform/http/replies/body-reply.js';
 import { ImageErrors } from '../../../platform/images/images.js';
-import { versionsNamed } from '../../../platform/http/replies/file-reply.js';
+import { versionsNamed } from '../../../platform/http/entity-tags.js';
 import { MAX_LOGO_BYTES } from './tenant-logos.js';
 import { LOGO_TYPES, TenantProfileService } from './tenant-profile.service.js';
 import { ReadLogo, TenantEnvelope, UpdateTenant } from './tenant.dto.js';

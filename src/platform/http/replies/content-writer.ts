@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import { type ContentReply, type RequestedRange, requestedRange } from './content-reply.js';
+import { namesTag } from '../entity-tags.js';
 import { Errors } from '../errors.js';
 import { STALLED_MS } from './reply-writer.js';
 import { JSON_HEADERS } from '../security-headers.js';
@@ -25,7 +26,7 @@ export async function writeContent(response: Response, reply: ContentReply): Pro
   const { content, etag } = reply;
   const headers = [...FIXED, 'ETag', etag];
   if (request.id) headers.push('X-Request-Id', request.id);
-  if (alreadyHas(request, etag)) {
+  if (namesTag(request.headers['if-none-match'], etag)) {
     response.writeHead(304, headers).end();
     return;
   }
@@ -51,17 +52,6 @@ export async function writeContent(response: Response, reply: ContentReply): Pro
   }
   await send(bytes.pieces(), length, response);
 }
-
-/**
- * RFC 9110, section 13.1.2. Not Express's `request.fresh`: it ignores If-None-Match when Cache-Control is `no-cache`, which
- * fetch() adds to every request with an explicit If-None-Match.
- */
-function alreadyHas({ headers }: Request, etag: string): boolean {
-  const tags = headers['if-none-match'];
-  return tags !== undefined && (tags.trim() === '*' || tags.split(',').some((tag) => bare(tag) === etag));
-}
-
-const bare = (tag: string): string => tag.trim().replace(/^W\//, '');
 
 /** RFC 9110, section 13.1.5: a range applies only when If-Range names the same file. */
 function rangeOf({ method, headers }: Request, etag: string, size: number): RequestedRange | undefined {

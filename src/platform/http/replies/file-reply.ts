@@ -142,10 +142,3 @@ export function imageReply(
     },
   });
 }
-
-/** The versions in `If-None-Match`, without quotes (RFC 9110, section 13.1.2: weak comparison). */
-export function versionsNamed(ifNoneMatch: string | undefined): string[] {
-  return [...(ifNoneMatch ?? '').matchAll(/(?:W\/)?"([\x21\x23-\x7e]{1,64})"/g)]
-    .slice(0, 20)
-    .map(([, tag = '']) => tag);
-}

@@ -14,9 +14,10 @@ import { datesOf, differsBeyond, NO_DATES } from './attendee-dates.js';
 import { participantOf, responseAt } from '../../model/event-policy.js';
 import type { CalendarContext, EventRecord, ParticipantRow } from '../../model/event-record.js';
 import { ownAlarms } from '../../model/dependent-properties.js';
+import { forcedBy } from '../../model/ics/people-parameters.js';
 import { storableComponents } from '../../model/ics/storable.js';
 import type { ReadEvent } from '../../model/vevent-reader.js';
-import { remindersAfter, serverMessages } from './resource-changes.js';
+import { instanceAlarmsAfter, remindersAfter, serverMessages } from './resource-changes.js';
 
 interface Job {
   tx: Tx;
@@ -58,9 +59,13 @@ export class AttendeeWrites {
     const storedAlarms = ownAlarms(record, calendar.id, before.alarms);
     const reminders = read ? remindersAfter(before.reminders, storedAlarms, read) : before.reminders;
     const alarms = storableComponents(read?.alarms ?? [], ALARM_BYTES);
+    const instance_alarms = read && instanceAlarmsAfter(before.instance_alarms, reminders, read);
     const isReminded =
-      read !== null && (reminders !== before.reminders || !isDeepStrictEqual(storedAlarms, alarms));
-    const placed = { ...before, ...(isReminded && { reminders, alarms }), hidden: false };
+      read !== null &&
+      (reminders !== before.reminders ||
+        instance_alarms !== before.instance_alarms ||
+        !isDeepStrictEqual(storedAlarms, alarms));
+    const placed = { ...before, ...(isReminded && { reminders, alarms, instance_alarms }), hidden: false };
     const isEmpty = before.hidden && !hasInstancesIn(record, calendar);
     const shown = isEmpty
       ? withoutRemovals(record, calendar.owner_id)
@@ -74,6 +79,10 @@ export class AttendeeWrites {
     const isSame = responses.length + dates.removed.size + dates.restored.size === 0;
     if (isSame && !isEmpty) {
       if (isReminded || before.hidden) await this.writer.commitEntry(tx, ctx, record, placed);
+      const isAsked =
+        read !== null && forcedBy(read.people, 'REPLY').some(({ name }) => name === 'ORGANIZER');
+      const replies = isAsked && attendee ? replyTo(record, attendee, '', '') : [];
+      if (read) await this.writer.repeatMessages(tx, ctx, record, serverMessages(replies, read));
       return;
     }
     let after = shown;

@@ -4,7 +4,7 @@ import type { Component } from '../../../../lib/icalendar/index.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader } from '../../../../platform/database/tx.js';
 import { fitsPage, jsonBytes, PAGE_BYTES } from '../../../../platform/bounded-pages/page-bytes.js';
-import type { PlacedReminder } from '../../calendar.schema.js';
+import type { InstanceAlarms, PlacedReminder } from '../../calendar.schema.js';
 import { EVENT_BYTES, OVERRIDES_BYTES } from '../../events.repository.js';
 import { type EventJson, type EventRecord, recordOf } from '../../model/event-record.js';
 
@@ -14,6 +14,8 @@ export interface EventName {
   uid: string;
   /** The number of its last change in the calendar. */
   version: number;
+  /** The number of its last change that is no response of others; null: it has no attendees. */
+  tag: number | null;
 }
 
 export interface PlacedRecord extends EventName {
@@ -22,6 +24,8 @@ export interface PlacedRecord extends EventName {
   reminders: PlacedReminder[] | null;
   /** VALARMs of an attendee that are no reminders. */
   alarms: Component[] | null;
+  /** The alarms of instances where they differ, by key. */
+  instance_alarms: Record<string, InstanceAlarms> | null;
 }
 
 /** A change of a calendar. `isGone`: the calendar no longer contains the event. */
@@ -36,17 +40,21 @@ export interface SpanWindow {
 }
 
 type ContentRow = EventName &
-  Pick<PlacedRecord, 'reminders' | 'alarms'> & { fits: boolean } & {
+  Pick<PlacedRecord, 'reminders' | 'alarms' | 'instance_alarms'> & { fits: boolean } & {
     [key in keyof EventJson]: EventJson[key] | null;
   };
+
+const TAG = `CASE WHEN schedule_seq IS NULL THEN change_seq ELSE nullif(schedule_seq, 0) END::float8 AS tag`;
 
 // $3 limit, $4 bytes. Content beyond the bytes of the page is not read.
 const content = (name: string, where: string) =>
   workspace.statement<ContentRow>(
     `calendar.${name}`,
     `WITH page AS MATERIALIZED (
-       SELECT entry.event_id, entry.uid, entry.change_seq, entry.reminders, entry.alarms,
-              ${EVENT_BYTES} + ${OVERRIDES_BYTES} + ${jsonBytes('entry.reminders')} + ${jsonBytes('entry.alarms')} AS bytes
+       SELECT entry.event_id, entry.uid, entry.change_seq, entry.schedule_seq, entry.reminders, entry.alarms,
+              entry.instance_alarms,
+              ${EVENT_BYTES} + ${OVERRIDES_BYTES} + ${jsonBytes('entry.reminders')} + ${jsonBytes('entry.alarms')}
+                + ${jsonBytes('entry.instance_alarms')} AS bytes
          FROM calendar_entries entry
          JOIN calendar_events event ON event.tenant_id = $1 AND event.id = entry.event_id
         WHERE entry.tenant_id = $1 AND entry.calendar_id = $2 AND NOT entry.hidden AND ${where}
@@ -54,7 +62,8 @@ const content = (name: string, where: string) =>
      sized AS MATERIALIZED (
        SELECT page.*, ${fitsPage('bytes', '$3', '$4')} AS fits
          FROM page WINDOW page_order AS (ORDER BY event_id ROWS UNBOUNDED PRECEDING))
-     SELECT sized.event_id AS id, sized.uid, sized.change_seq::float8 AS version, sized.reminders, sized.alarms, sized.fits,
+     SELECT sized.event_id AS id, sized.uid, sized.change_seq::float8 AS version, ${TAG}, sized.reminders, sized.alarms,
+            sized.instance_alarms, sized.fits,
             record.event, record.participants, record.overrides
        FROM sized
        LEFT JOIN LATERAL (
@@ -73,25 +82,25 @@ const readPage = content(
 
 const readNames = workspace.statement<EventName>(
   'calendar.resource_names',
-  `SELECT event_id AS id, uid, change_seq::float8 AS version FROM calendar_entries
+  `SELECT event_id AS id, uid, change_seq::float8 AS version, ${TAG} FROM calendar_entries
     WHERE tenant_id = $1 AND calendar_id = $2 AND NOT hidden AND ($3::uuid IS NULL OR event_id > $3)
     ORDER BY event_id LIMIT $4`,
 );
 
 const readVersion = workspace.statement<EventName>(
   'calendar.resource_version',
-  `SELECT event_id AS id, uid, change_seq::float8 AS version FROM calendar_entries
+  `SELECT event_id AS id, uid, change_seq::float8 AS version, ${TAG} FROM calendar_entries
     WHERE tenant_id = $1 AND calendar_id = $2 AND uid = $3 AND NOT hidden`,
 );
 
 // Indexes calendar_entries_changes and entry_tombstones_changes. $4: removals up to this number do not concern the client.
 const readChanges = workspace.statement<EventName & { is_gone: boolean }>(
   'calendar.resource_changes',
-  `(SELECT event_id AS id, uid, change_seq::float8 AS version, hidden AS is_gone FROM calendar_entries
+  `(SELECT event_id AS id, uid, change_seq::float8 AS version, ${TAG}, hidden AS is_gone FROM calendar_entries
      WHERE tenant_id = $1 AND calendar_id = $2 AND change_seq > $3 AND NOT (hidden AND change_seq <= $4)
      ORDER BY change_seq LIMIT $5)
    UNION ALL
-   (SELECT event_id, uid, change_seq::float8, true FROM entry_tombstones
+   (SELECT event_id, uid, change_seq::float8, NULL::float8, true FROM entry_tombstones
      WHERE tenant_id = $1 AND calendar_id = $2 AND change_seq > greatest($3, $4)
      ORDER BY change_seq LIMIT $5)
    ORDER BY version LIMIT $5`,
@@ -158,6 +167,6 @@ export class EventResourcesRepository {
 
 const placed = (rows: readonly ContentRow[]): PlacedRecord[] =>
   rows.flatMap((row) => {
-    const { id, uid, version, reminders, alarms, event } = row;
-    return event ? [{ id, uid, version, reminders, alarms, record: recordOf(row as EventJson) }] : [];
+    const { event, participants: _participants, overrides: _overrides, fits: _fits, ...placed } = row;
+    return event ? [{ ...placed, record: recordOf(row as EventJson) }] : [];
   });

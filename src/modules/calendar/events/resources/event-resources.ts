@@ -18,11 +18,17 @@ import { recordIn, resourceIn } from '../../model/attendance.js';
 import { ownAlarms } from '../../model/dependent-properties.js';
 import { isAtLeast, permissionsOf } from '../../model/event-policy.js';
 import type { CalendarContext, EventRecord, Visibility } from '../../model/event-record.js';
-import { contentOf, isSeries, type Occurrence, occurrencesIn } from '../../model/event-series.js';
+import {
+  concernsWindow,
+  contentOf,
+  isSeries,
+  type Occurrence,
+  occurrencesIn,
+} from '../../model/event-series.js';
 import { formatInstant, instantOf, isDay, wallOf } from '../../model/event-times.js';
 import { PRODUCT } from '../../model/ics/product.js';
 import { instanceVevent, stamp, veventsOf, type VEventView } from '../../model/vevent.js';
-import { EventResourcesRepository, type PlacedRecord } from './event-resources.repository.js';
+import { type EventName, EventResourcesRepository, type PlacedRecord } from './event-resources.repository.js';
 
 const HEAD = `BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:${PRODUCT}\r\nCALSCALE:GREGORIAN\r\n`;
 const END = 'END:VCALENDAR\r\n';
@@ -35,6 +41,8 @@ export interface TextOptions {
   zones: boolean;
   /** Instances in this window in place of the series (RFC 4791, 9.6.5): instants in seconds. */
   expand?: { from: number; to: number } | undefined;
+  /** Only changed instances that concern this window (RFC 4791, 9.6.6): instants in seconds. */
+  limit?: { from: number; to: number } | undefined;
   /** The zone in which days and floating times are read; missing: that of the calendar. */
   readerZone?: string | undefined;
 }
@@ -46,7 +54,7 @@ const viewOf = (
   record: EventRecord,
   calendar: CalendarContext,
   userId: string,
-  { reminders, alarms }: PlacedRecord,
+  { reminders, alarms, instance_alarms: instanceAlarms }: PlacedRecord,
 ): VEventView => {
   const sees = (visibility: Visibility): boolean =>
     permissionsOf(record, calendar, userId, { key: null, visibility }).see_details;
@@ -55,6 +63,7 @@ const viewOf = (
     seesPrivate: sees('private'),
     reminders: reminders ?? [],
     alarms: ownAlarms(record, calendar.id, alarms),
+    instanceAlarms,
     ownerEmail: calendar.owner_email,
   };
 };
@@ -68,7 +77,9 @@ function* resourcePieces(
 ): Generator<string> {
   const record = resourceIn(placed.record, calendar);
   const view = viewOf(record, calendar, userId, placed);
-  const events = veventsOf(record, view);
+  const { limit } = options;
+  const { time_zone: zone } = readIn(calendar, options);
+  const events = veventsOf(record, view, limit && ((key) => concernsWindow(record, key, limit, zone)));
   yield HEAD;
   if (options.expand) {
     for (const event of expanded(record, view, events, readIn(calendar, options), options.expand))
@@ -131,6 +142,8 @@ export interface NamedEvent {
   uid: string;
   /** Changes with the text of the event. */
   version: string;
+  /** As the version, without the responses of others; null: the event has no attendees. */
+  tag: string | null;
 }
 
 export interface EventText extends NamedEvent {
@@ -138,8 +151,7 @@ export interface EventText extends NamedEvent {
 }
 
 /** A change of a calendar; `version` is null where the event is gone. */
-export interface EventVersionChange {
-  uid: string;
+export interface EventVersionChange extends Pick<NamedEvent, 'uid' | 'tag'> {
   version: string | null;
 }
 
@@ -166,12 +178,20 @@ export class EventResources {
     return `${change}${isAtLeast(calendar.role, 'reader') ? '' : 't'}`;
   }
 
+  private versionsOf(
+    calendar: CalendarContext,
+    { version, tag }: Pick<EventName, 'version' | 'tag'>,
+  ): Pick<NamedEvent, 'version' | 'tag'> {
+    const of = (change: number): string => this.versionOf(calendar, change);
+    return { version: of(version), tag: tag === null ? null : of(tag) };
+  }
+
   /** All events, without their content, in pages. @throws ApiError 404 */
   async *names(ctx: RequestContext, calendarId: string): AsyncGenerator<NamedEvent[]> {
     const calendar = await this.events.calendar(this.db, ctx, calendarId);
     for (let after: string | null = null; ;) {
       const rows = await this.resources.names(ctx.tenantId, calendarId, after, NAMES);
-      yield rows.map(({ uid, version }) => ({ uid, version: this.versionOf(calendar, version) }));
+      yield rows.map((row) => ({ uid: row.uid, ...this.versionsOf(calendar, row) }));
       if (rows.length < NAMES) return;
       after = rows.at(-1)?.id ?? null;
     }
@@ -254,9 +274,9 @@ export class EventResources {
     const page = rows.slice(0, limit);
     const hasMore = rows.length > limit;
     const last = hasMore ? (page.at(-1)?.version ?? seq) : Math.max(calendar.change_seq, seq);
-    const changes = page.map(({ uid, version, isGone }) => ({
-      uid,
-      version: isGone ? null : this.versionOf(calendar, version),
+    const changes = page.map(({ isGone, ...row }) => ({
+      uid: row.uid,
+      ...(isGone ? { version: null, tag: null } : this.versionsOf(calendar, row)),
     }));
     return { changes, token: this.tokens.write(ctx, calendar, last, since), hasMore };
   }
@@ -279,7 +299,7 @@ export class EventResources {
         text += piece;
         await turns.pause();
       }
-      yield { uid: placed.uid, version: this.versionOf(calendar, placed.version), text };
+      yield { uid: placed.uid, ...this.versionsOf(calendar, placed), text };
     }
   }
 }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { type Component, parameterOf } from '../../../../lib/icalendar/index.js';
-import { addressOfUri } from '../../../../lib/itip/index.js';
+import type { Component } from '../../../../lib/icalendar/index.js';
+import { addressOfPerson } from '../../../../lib/itip/index.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Tx } from '../../../../platform/database/tx.js';
-import type { PlacedReminder, CalendarEvent } from '../../calendar.schema.js';
+import type { CalendarEvent, InstanceAlarms, PlacedReminder } from '../../calendar.schema.js';
 import { withoutCall } from '../../changes/event-calls.js';
 import { pattern, resetResponses, sameTimes } from '../../changes/event-change.js';
 import type { EventChange, EventMessage } from '../../changes/event-write.js';
@@ -16,6 +16,10 @@ import {
   type ParticipantRow,
   recordOf,
 } from '../../model/event-record.js';
+import { outsideAttendees } from '../../model/attendance.js';
+import { keptOf } from '../../model/dependent-properties.js';
+import { sameReminders } from '../../model/ics/alarms.js';
+import { forcedBy, isServed } from '../../model/ics/people-parameters.js';
 import type { ReadEvent } from '../../model/vevent-reader.js';
 import { replaceValues } from '../imported-event.js';
 
@@ -128,11 +132,33 @@ export function remindersAfter(
   return stored !== null && sameReminders(stored, reminders) ? stored : reminders;
 }
 
-const sameReminders = (a: readonly PlacedReminder[], b: readonly PlacedReminder[]): boolean =>
-  isDeepStrictEqual(inOrder(a), inOrder(b));
+type OfInstances = Record<string, InstanceAlarms>;
 
-const inOrder = (list: readonly PlacedReminder[]): PlacedReminder[] =>
-  list.toSorted((a, b) => a.minutes - b.minutes || (a.method < b.method ? -1 : 1));
+/**
+ * The alarms of instances after a program has stored its text; the stored ones if they are the same. The reminders of the calendar are
+ * in no text: an instance that has them while its series has none of the calendar, or the other way around, keeps what it has.
+ * @param reminders those of the series after the write
+ */
+export function instanceAlarmsAfter(
+  stored: OfInstances | null | undefined,
+  reminders: PlacedReminder[] | null,
+  { instanceAlarms: given }: Pick<ReadEvent, 'instanceAlarms'>,
+): OfInstances | null | undefined {
+  const before = stored ?? {};
+  const isSilent = !reminders?.length;
+  const kept = Object.entries(before).filter(
+    ([key, own]) => !Object.hasOwn(given, key) && isSilent && isEmpty(own),
+  );
+  const written = Object.entries(given).map(([key, own]): [string, InstanceAlarms] => {
+    if (!own.reminders?.length && before[key]?.reminders === null) return [key, { ...own, reminders: null }];
+    const none = reminders === null && own.alarms.length === 0 ? null : [];
+    return [key, { ...own, reminders: own.reminders ?? none }];
+  });
+  const after = Object.fromEntries([...kept, ...written]);
+  return isDeepStrictEqual(after, before) ? stored : after;
+}
+
+const isEmpty = ({ reminders, alarms }: InstanceAlarms): boolean => !reminders?.length && alarms.length === 0;
 
 /**
  * The responses of a new event: attendees of the workspace have not responded yet, whatever the file states.
@@ -143,14 +169,32 @@ export const withoutForeignResponses = (rows: readonly ParticipantRow[], ownerId
     row.user_id === null || row.user_id === ownerId ? row : { ...row, response: 'needs_action' as const },
   );
 
-/** The messages without those that the program sends itself, or that nobody sends (SCHEDULE-AGENT, RFC 6638, 7.1). */
-export function serverMessages(messages: EventMessage[], { people }: ReadEvent): EventMessage[] {
-  const others = people.filter(
-    (person) => (parameterOf(person, 'SCHEDULE-AGENT') ?? 'SERVER').toUpperCase() !== 'SERVER',
+/** The messages that the server sends after a write. @param before the event that the text replaces, whose attendees it may no longer name */
+export function serverMessages(
+  messages: EventMessage[],
+  { people }: Pick<ReadEvent, 'people'>,
+  before?: EventRecord,
+): EventMessage[] {
+  const named = new Set(people.map(addressOfPerson));
+  const others = before ? keptOf(before.custom).people : [];
+  const dropped = others.filter((each) => each.name === 'ATTENDEE' && !named.has(addressOfPerson(each)));
+  return messages.filter(({ recipient }) => isServed([...people, ...dropped], recipient));
+}
+
+/** The messages that a program asks for by SCHEDULE-FORCE-SEND, to attendees outside of the workspace. */
+export function forcedRequests(after: EventRecord, { people }: ReadEvent): EventMessage[] {
+  const asked = new Set(forcedBy(people, 'REQUEST').map(addressOfPerson));
+  const recipients = outsideAttendees(after, '').filter((email) => asked.has(email));
+  return serverMessages(
+    recipients.map((recipient) => ({
+      method: 'REQUEST',
+      recipient,
+      recurrence_key: '',
+      comment: '',
+      proposal_id: null,
+    })),
+    { people },
   );
-  if (others.some(({ name }) => name === 'ORGANIZER')) return [];
-  const emails = new Set(others.map(({ value }) => addressOfUri(value)));
-  return messages.filter(({ recipient }) => !emails.has(recipient));
 }
 
 /**

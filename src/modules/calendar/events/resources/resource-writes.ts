@@ -35,6 +35,8 @@ import {
   afterMove,
   concernsAttendees,
   DeletedEvents,
+  forcedRequests,
+  instanceAlarmsAfter,
   invitations,
   moves,
   remindersAfter,
@@ -48,9 +50,18 @@ import { checked, checkedDates, singleEvent } from './single-event.js';
 /**
  * Decides about a write under the lock of the event.
  * @param version of the event with this UID; null: the calendar has no such event, or its owner has removed the invitation
+ * @param tag as `EventName` has it
  * @throws to stop the write
  */
-export type VersionCheck = (version: number | null, uid: string) => void;
+export type VersionCheck = (version: number | null, uid: string, tag: number | null) => void;
+
+/** What a write has stored. */
+export interface StoredEvent {
+  /** Whether the event is new in the calendar. */
+  isNew: boolean;
+  /** As `EventName` has it. */
+  tag: number | null;
+}
 
 /** A write of one event in a transaction. */
 interface Job {
@@ -81,7 +92,6 @@ export class ResourceWrites {
    * differs in nothing is not written. An invitation that the attendee has removed is shown again, as its organizer states it.
    * @param text iCalendar with one event
    * @param created runs in the transaction of an event that is new in the calendar
-   * @returns whether the event is new in the calendar
    * @throws ApiError 404; 403 `forbidden`, `not_organizer`; 422 `invalid_ics`, `unknown_user` and those of rules
    */
   async put(
@@ -90,14 +100,16 @@ export class ResourceWrites {
     text: Uint8Array,
     check: VersionCheck,
     created?: (tx: Tx, uid: string) => Promise<void>,
-  ): Promise<boolean> {
+  ): Promise<StoredEvent> {
     const calendar = await this.events.calendar(this.db, ctx, calendarId);
     this.operations.assertWriter(calendar);
     const event = await singleEvent(text, calendar.time_zone);
     return this.db.tx(async (tx) => {
       const isNew = await this.write(tx, ctx, calendarId, event, check);
       if (isNew) await created?.(tx, event.uid);
-      return isNew;
+      const hasTag = addressesOf(event).length > 0;
+      const stored = hasTag ? await this.resources.version(tx, ctx.tenantId, calendarId, event.uid) : null;
+      return { isNew, tag: stored?.tag ?? null };
     });
   }
 
@@ -113,9 +125,16 @@ export class ResourceWrites {
 
   /**
    * Deletes an event; an attendee declines it.
+   * @param isSilent an attendee only removes it, without a response
    * @throws ApiError 404, 403
    */
-  async remove(ctx: RequestContext, calendarId: string, uid: string, check: VersionCheck): Promise<void> {
+  async remove(
+    ctx: RequestContext,
+    calendarId: string,
+    uid: string,
+    check: VersionCheck,
+    isSilent = false,
+  ): Promise<void> {
     await this.db.tx(async (tx) => {
       // Before the event: the answer does not tell what an unreadable calendar contains.
       await this.events.calendar(tx, ctx, calendarId);
@@ -123,9 +142,9 @@ export class ResourceWrites {
       if (!found) throw CalendarErrors.eventNotFound.with();
       await this.batch.lock(tx, ctx, calendarId, [{ op: 'delete', event_id: found.id }]);
       const current = await this.resources.version(tx, ctx.tenantId, calendarId, uid);
-      check(current?.version ?? null, uid);
+      check(current?.version ?? null, uid, current?.tag ?? null);
       const ref = { id: found.id, instance: null };
-      await this.removals.remove(tx, ctx, calendarId, ref, null, Checked.of(DeleteEvent, {}));
+      await this.removals.remove(tx, ctx, calendarId, ref, null, Checked.of(DeleteEvent, {}), isSilent);
     });
   }
 
@@ -151,7 +170,7 @@ export class ResourceWrites {
     if (!isDeepStrictEqual(await this.events.idsOfUids(tx, ctx.tenantId, calendarId, [event.uid]), ids))
       throw new ConcurrentChangeError('uids');
     const current = await this.resources.version(tx, ctx.tenantId, calendarId, event.uid);
-    check(current?.version ?? null, event.uid);
+    check(current?.version ?? null, event.uid, current?.tag ?? null);
     const job = { tx, ctx, calendar, event, now: new Date().toISOString() };
     if (eventId === undefined) await this.create(job, deletedId);
     else await this.update(job, eventId);
@@ -161,7 +180,9 @@ export class ResourceWrites {
   /** @param deletedId the event with this UID that the organizer has deleted; null without one */
   private async create({ tx, ctx, calendar, event, now }: Job, deletedId: string | null): Promise<void> {
     const given = checkedDates(event, () => fileEvent(event, null)) as ReadEvent;
-    const read = { ...given, reminders: remindersAfter(null, [], given) };
+    const reminders = remindersAfter(null, [], given);
+    const instanceAlarms = instanceAlarmsAfter(null, reminders, given) ?? {};
+    const read = { ...given, reminders, instanceAlarms };
     const emails = [...read.participants.map(({ email }) => email), read.organizer?.email ?? ''];
     const rows = await this.events.members(tx, ctx.tenantId, [], [...new Set(emails.filter(Boolean))]);
     const members = new Map(rows.map(({ email, user_id }) => [email, user_id]));
@@ -202,10 +223,14 @@ export class ResourceWrites {
     if (next.participants !== record.participants) fields.push('attendees');
     const alarms = ownAlarms(record, calendar.id, before.alarms);
     const reminders = read ? remindersAfter(before.reminders, alarms, read) : before.reminders;
-    const isReminded = reminders !== before.reminders;
-    const own = isReminded ? { ...before, reminders } : before;
+    const instance_alarms = read
+      ? instanceAlarmsAfter(before.instance_alarms, reminders, read)
+      : before.instance_alarms;
+    const isReminded = reminders !== before.reminders || instance_alarms !== before.instance_alarms;
+    const own = isReminded ? { ...before, reminders, instance_alarms } : before;
     if (fields.length === 0) {
       if (isReminded) await this.writer.commitEntry(tx, ctx, record, own);
+      if (read) await this.writer.repeatMessages(tx, ctx, record, forcedRequests(record, read));
       return;
     }
     await this.replace(job, read, {
@@ -231,11 +256,21 @@ export class ResourceWrites {
       overrides: stamped(record, next, now),
     };
     const placements = await this.writer.placements(tx, ctx, after, change.entries, calendar.owner_id);
-    const messages = isStated && read ? serverMessages(messagesFor(record, after, ''), read) : [];
+    const stated = isStated && read ? serverMessages(messagesFor(record, after, ''), read, record) : [];
+    const asked = read ? forcedRequests(after, read) : [];
+    const messages = stated.length > 0 ? stated : asked;
     await this.writer.commitOne(
       tx,
       ctx,
-      { before: record, record: after, ...placements, action: 'updated', fields, messages },
+      {
+        before: record,
+        record: after,
+        ...placements,
+        ...(read && { statedIn: calendar.id }),
+        action: 'updated',
+        fields,
+        messages,
+      },
       now,
     );
   }

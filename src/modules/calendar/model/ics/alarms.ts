@@ -13,7 +13,7 @@ import {
 } from '../../../../lib/icalendar/index.js';
 import { uriOfAddress } from '../../../../lib/itip/index.js';
 import { DAY } from '../../../../lib/recurrence/index.js';
-import type { PlacedReminder, Reminder } from '../../calendar.schema.js';
+import type { InstanceAlarms, PlacedReminder, Reminder } from '../../calendar.schema.js';
 import type { EventTimes } from '../event-record.js';
 import { instantOf, lengthAt, wallOf } from '../event-times.js';
 import { storableComponents } from './storable.js';
@@ -22,6 +22,10 @@ const MAX_REMINDERS = 10;
 const MAX_MINUTES = 60 * 24 * 40;
 /** Bytes of JSON of the alarms of all reminders of a placement; later alarms keep only method and time. */
 const MAX_BYTES = 8 * 1024;
+/** Bytes of JSON of the alarms of all instances of a placement: a write of a meeting reads those of all attendees. */
+export const INSTANCE_BYTES = 32 * 1024;
+/** Bytes of them after which instances keep only methods and times. */
+const INSTANCE_TEXT_BYTES = INSTANCE_BYTES / 2;
 
 /** The alarms of an event. */
 export interface Alarms {
@@ -36,12 +40,24 @@ export interface Alarms {
 
 /** Reads the VALARMs of an event. */
 export function alarmsOf(event: Component, times: EventTimes, isSeries: boolean): Alarms {
+  const { reminders, others } = sortAlarms(event, times, isSeries);
+  const isStated = reminders.length > 0 || others.some(isInsteadOfReminders);
+  return { reminders: isStated ? reminders : null, others: storableComponents(others) };
+}
+
+/** @param noReminders texts of alarms that are no reminders of the series: they are none of its instances either */
+function sortAlarms(
+  event: Component,
+  times: EventTimes,
+  isSeries: boolean,
+  noReminders: ReadonlySet<string> = new Set(),
+): { reminders: PlacedReminder[]; others: Component[] } {
   const reminders: PlacedReminder[] = [];
   const others: Component[] = [];
   let bytes = 0;
   for (const each of event.components) {
     if (each.name !== 'VALARM') continue;
-    const reminder = reminderOf(each, times, isSeries);
+    const reminder = noReminders.has(textOf(each)) ? null : reminderOf(each, times, isSeries);
     const alarm = reminder && keptAlarm(each);
     const same =
       reminder &&
@@ -53,9 +69,10 @@ export function alarmsOf(event: Component, times: EventTimes, isSeries: boolean)
       reminders.push({ ...reminder, ...(alarm && bytes <= MAX_BYTES && { alarm }) });
     }
   }
-  const isStated = reminders.length > 0 || others.some(isInsteadOfReminders);
-  return { reminders: isStated ? reminders : null, others: storableComponents(others) };
+  return { reminders, others };
 }
+
+const textOf = (value: unknown): string => JSON.stringify(value);
 
 /** Whether an alarm states that no time before the start is to ring: ACTION:NONE, and the arrival at a place. */
 const isInsteadOfReminders = (alarm: Component): boolean =>
@@ -64,30 +81,74 @@ const isInsteadOfReminders = (alarm: Component): boolean =>
 const actionOf = (alarm: Component): string | undefined =>
   propertyOf(alarm, 'ACTION')?.value.trim().toUpperCase();
 
-/** An instance of a series in a text. */
-export interface AlarmedInstance {
-  key: string;
+/** An instance of a series in a text; several with RANGE=THISANDFUTURE. */
+export interface AlarmedInstances {
+  keys: readonly string[];
   event: Component;
   times: EventTimes;
 }
 
-/** The reminders of a series with the alarms of its instances that differ. An alarm at a time that the series lacks is left out. */
-export function withInstanceAlarms(
-  reminders: readonly PlacedReminder[] | null,
-  instances: readonly AlarmedInstance[],
-): PlacedReminder[] | null {
-  if (!reminders) return null;
-  const found = reminders.map((each) => ({ ...each }));
-  let bytes = JSON.stringify(reminders).length;
-  for (const { key, event, times } of instances)
-    for (const { method, minutes, alarm } of alarmsOf(event, times, false).reminders ?? []) {
-      const own = found.find((each) => each.method === method && each.minutes === minutes);
-      if (!own || !alarm || isDeepStrictEqual(own.alarm, alarm)) continue;
-      bytes += JSON.stringify(alarm).length;
-      if (bytes <= MAX_BYTES) own.instances = { ...own.instances, [key]: alarm };
+/**
+ * The alarms of the instances that have others than their series, by key. A VEVENT with RECURRENCE-ID states all alarms of its instance: one
+ * without VALARM has none (RFC 5545, 3.6.1). Later instances of the list override earlier ones.
+ * @returns `isCut`: some exceed the bytes that are kept
+ */
+export function instanceAlarmsOf(
+  master: Component,
+  times: EventTimes,
+  isSeries: boolean,
+  instances: readonly AlarmedInstances[],
+): { instanceAlarms: Record<string, InstanceAlarms>; isCut: boolean } {
+  const { reminders, others } = alarmsOf(master, times, isSeries);
+  const noReminders = new Set(sortAlarms(master, times, isSeries).others.map(textOf));
+  const found = new Map<string, InstanceAlarms>();
+  let bytes = 0;
+  let isCut = false;
+  for (const { keys, event, times: at } of instances) {
+    const given = sortAlarms(event, at, false, noReminders);
+    const isStated = given.reminders.length > 0 || given.others.some(isInsteadOfReminders);
+    const own = {
+      reminders: isStated || reminders !== null ? given.reminders : null,
+      alarms: storableComponents(given.others),
+    };
+    const isSame = sameReminders(own.reminders, reminders) && sameAlarms(own.alarms, others);
+    const bare = { reminders: withoutTexts(own.reminders), alarms: [] };
+    // Without its texts, the instance has the reminders of its series.
+    const isUsual = sameReminders(bare.reminders, withoutTexts(reminders));
+    const [wholeSize, bareSize] = [sizeOf(own), sizeOf(bare)];
+    for (const key of keys) {
+      found.delete(key);
+      if (isSame) continue;
+      const isWhole = bytes + wholeSize <= INSTANCE_TEXT_BYTES;
+      isCut ||= !isWhole && wholeSize > bareSize;
+      if (!isWhole && isUsual) continue;
+      const size = isWhole ? wholeSize : bareSize;
+      isCut ||= bytes + size > INSTANCE_BYTES;
+      if (bytes + size > INSTANCE_BYTES) continue;
+      bytes += size;
+      found.set(key, isWhole ? own : bare);
     }
-  return found;
+  }
+  return { instanceAlarms: Object.fromEntries(found), isCut };
 }
+
+/** Bytes of the alarms of an instance with its key. */
+const sizeOf = (own: InstanceAlarms): number => textOf(own).length + 30;
+
+const withoutTexts = (reminders: readonly PlacedReminder[] | null): PlacedReminder[] | null =>
+  reminders && reminders.map(({ method, minutes }) => ({ method, minutes }));
+
+/** Whether two lists have the same reminders, in any order; null: those of the calendar. */
+export const sameReminders = (
+  a: readonly PlacedReminder[] | null,
+  b: readonly PlacedReminder[] | null,
+): boolean => (a === null || b === null ? a === b : isDeepStrictEqual(inOrder(a), inOrder(b)));
+
+const inOrder = (list: readonly PlacedReminder[]): PlacedReminder[] =>
+  list.toSorted((a, b) => a.minutes - b.minutes || (a.method < b.method ? -1 : 1));
+
+const sameAlarms = (a: readonly Component[], b: readonly Component[]): boolean =>
+  isDeepStrictEqual(a.map(textOf).toSorted(), b.map(textOf).toSorted());
 
 /**
  * The VALARM of a reminder. An alarm by mail needs SUMMARY and ATTENDEE (RFC 5545, 3.6.6).

@@ -11,14 +11,15 @@ import {
   withWallUntil,
 } from '../../../../lib/recurrence/index.js';
 import { MAX_DATES, type Start, type Warn } from '../vevent-time-parts.js';
-import { wallIn } from '../event-times.js';
+import { instantOf, wallIn } from '../event-times.js';
 
 /** Instances of a series, and of the rules that exclude some of them, that are compared. */
 const COMPARED = 5_000;
 /** Four years: all dates of the first year come again, 29 February too. */
 const LEAP_YEARS = 1_461 * DAY;
 
-const offsetIn = ({ zone, rules }: Pick<Start, 'zone' | 'rules'>, instant: number): number => {
+/** The offset of a clock at an instant, in seconds east of UTC; 0 without a zone. */
+export const offsetIn = ({ zone, rules }: Pick<Start, 'zone' | 'rules'>, instant: number): number => {
   if (rules) return rules.offsetAt(instant);
   return zone === null ? 0 : wallIn(zone, instant) - instant;
 };
@@ -28,14 +29,20 @@ export const onClock = (rule: Rule, start: Start): Rule =>
   withWallUntil(rule, (at) => offsetIn(start.clock ?? start, at));
 
 /**
- * The rules of an event in their canonical spelling. If a file writes days as times, UNTIL becomes a day on its clock.
+ * The rules of an event in their canonical spelling. If a file writes days as times, UNTIL becomes a day on its clock; if a zone replaces the
+ * rules of the file, UNTIL becomes the same time on the clock of that zone.
  * @throws RecurrenceError
  */
 export const rulesOf = (event: Component, start: Start, warn: Warn): string[] =>
   propertiesOf(event, 'RRULE').flatMap(({ value }) => {
     const rule = readRule(value, start, warn);
     if (!rule) return [];
-    if (rule.until?.kind !== 'utc' || !start.clock) return [formatRule(rule)];
+    if (rule.until?.kind !== 'utc' || !(start.clock ?? start.replaced)) return [formatRule(rule)];
+    if (start.replaced) {
+      const { time } = rule.until;
+      const wall = time + start.replaced.offsetAt(time);
+      return [formatRule({ ...rule, until: { kind: 'utc', time: instantOf(wall, start.zone) } })];
+    }
     const { until } = onClock(rule, start);
     return [
       formatRule({ ...rule, until: until && { kind: 'date', time: Math.floor(until.time / DAY) * DAY } }),

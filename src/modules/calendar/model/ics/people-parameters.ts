@@ -1,4 +1,4 @@
-import { type Component, type Property } from '../../../../lib/icalendar/index.js';
+import { type Component, parameterOf, type Property } from '../../../../lib/icalendar/index.js';
 import { addressOfPerson, MAX_ATTENDEES, uriOfAddress } from '../../../../lib/itip/index.js';
 import { storableProperty } from './storable.js';
 
@@ -32,6 +32,31 @@ export function peopleParameters({ properties }: Component): Property[] {
     if (bytes <= MAX_BYTES) found.set(key, storableProperty(kept));
   }
   return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
+}
+
+/**
+ * Whether the server sends messages to an address; false for messages that the program sends itself, or that nobody sends (RFC 6638, 7.1).
+ * @param people ORGANIZER, where it is about all messages, and ATTENDEE
+ */
+export const isServed = (people: readonly Property[], recipient: string): boolean =>
+  people.every(
+    (each) =>
+      (parameterOf(each, 'SCHEDULE-AGENT') ?? 'SERVER').toUpperCase() === 'SERVER' ||
+      (each.name === 'ATTENDEE' && addressOfPerson(each) !== recipient),
+  );
+
+/** Those whom a program asks the server to send a message to, even where nothing has changed (RFC 6638, 7.2). */
+export const forcedBy = (people: readonly Property[], method: 'REQUEST' | 'REPLY'): Property[] =>
+  people.filter((each) => parameterOf(each, 'SCHEDULE-FORCE-SEND')?.toUpperCase() === method);
+
+/** A VEVENT without what its sender states for servers: that is no part of a message (RFC 6638, 7). */
+export function withoutScheduling(event: Component): Component {
+  const properties = event.properties.map((each) =>
+    STORED[each.name]
+      ? { ...each, parameters: each.parameters.filter(({ name }) => !name.startsWith('SCHEDULE-')) }
+      : each,
+  );
+  return { ...event, properties };
 }
 
 /** ORGANIZER and ATTENDEE with the parameters that no column states, and the attendees without an address. */

@@ -10,11 +10,13 @@ import {
   dtstampOf,
   type Incoming,
   isOlder,
+  isOwnAddress,
   keyOf,
   RejectedMessageError,
   keepEvent,
   versionOf,
 } from './incoming.js';
+import { invites } from './placements.js';
 
 /**
  * CANCEL of the event, of instances, or of an instance and all later ones. Cancelled events stay for a while, as cancelled.
@@ -45,13 +47,20 @@ export function applyCancel(record: EventRecord, incoming: Incoming): Applied {
 }
 
 function withoutEvent(record: EventRecord, part: ItipPart, incoming: Incoming): EventRecord {
+  const { owner, isPlaced } = incoming;
   const isCancelled = record.deleted_at !== null && record.status === 'cancelled';
-  if (isOlder(record, part) || isCancelled) return record;
+  if (isCancelled) return record;
   const removed = attendeesOf(part.event).map(({ email }) => email);
+  if (isOlder(record, part)) {
+    // A colleague got the version without the recipient first: the removal of the recipient still counts.
+    const isRemoval =
+      isPlaced && !invites(record, owner) && removed.some((email) => isOwnAddress(owner, email));
+    return isRemoval ? { ...record } : record;
+  }
   const isRemoved = ({ email }: ParticipantRow): boolean =>
     removed.some((other) => sameMailbox(other, email));
   const others = record.participants.filter(
-    (row) => row.user_id !== null && row.user_id !== incoming.owner.userId && !isRemoved(row),
+    (row) => row.user_id !== null && row.user_id !== owner.userId && !isRemoved(row),
   );
   const version = { sequence: part.sequence, dtstamp: dtstampOf(part, incoming.now) };
   // Other members of the workspace are still invited, so only the named attendees are removed, and the event keeps its version.

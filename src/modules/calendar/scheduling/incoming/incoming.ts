@@ -21,8 +21,11 @@ import { ApiError } from '../../../../platform/http/errors.js';
 import type { EventChange } from '../../changes/event-write.js';
 import { DuplicateUidError } from '../../changes/event-writer.js';
 import type { EventContent, EventRecord, EventTimes, ShowAs } from '../../model/event-record.js';
-import { instantOf, isDay, wallIn, wallText } from '../../model/event-times.js';
+import { isSeries } from '../../model/event-series.js';
+import { meantKey } from '../../model/stated-instances.js';
 import { contentOfVevent } from '../../model/vevent-content.js';
+import { withoutScheduling } from '../../model/ics/people-parameters.js';
+import { startOf } from '../../model/vevent-reader.js';
 import { EventClock, type Recurrence } from '../../model/vevent-times.js';
 import { BUSY_STATUS } from '../../model/vevent.js';
 import type { IncomingResult } from '../scheduling.entity.js';
@@ -141,22 +144,17 @@ export function assertOrganizer(
 }
 
 /**
- * The key of the instance that RECURRENCE-ID names. A RECURRENCE-ID in another zone is converted. The series may have no instance
- * with this key.
- * @throws RejectedMessageError `unknown_time_zone`
+/**
+ * The key of the instance that RECURRENCE-ID names. A RECURRENCE-ID in another zone is converted; midnight may name the day. The series may
+ * have no instance with this key.
+ * @throws ICalendarError `unknown_time_zone`
  */
-export function keyOf(record: EventRecord, part: ItipPart, { zones, byHand }: Incoming): string {
-  const { kind, wall, tzid } = part.recurrenceId as NonNullable<ItipPart['recurrenceId']>;
-  if (isDay(record.starts)) return wallText(wall, true);
-  if (kind === 'date') return `${wallText(wall, true)}${record.starts.slice(10)}`;
-  const zone = record.time_zone;
-  if (kind === 'utc') return wallText(zone === null ? wall : wallIn(zone, wall), false);
-  if (tzid === null || zone === null) return wallText(wall, false);
-  const resolved =
-    zones.resolve(tzid, wall) ?? (byHand ? { kind: 'iana' as const, name: byHand.timeZone } : null);
-  if (resolved === null) throw new RejectedMessageError('unknown_time_zone');
-  const instant = resolved.kind === 'iana' ? instantOf(wall, resolved.name) : resolved.rules.toInstant(wall);
-  return wallText(wallIn(zone, instant), false);
+export function keyOf(record: EventRecord, part: ItipPart, { zones, byHand, message }: Incoming): string {
+  const clock = new EventClock(zones, byHand?.timeZone ?? null);
+  const time = part.recurrenceId as NonNullable<ItipPart['recurrenceId']>;
+  const key = clock.keyOfTime(time, startOf(record), record, part.event);
+  // ADD names a new instance by its start.
+  return isSeries(record) && message.method !== 'ADD' ? meantKey(record, key) : key;
 }
 
 /** Seconds since the epoch of a stored time. */
@@ -181,6 +179,8 @@ export interface ReadEvent {
   content: Omit<EventContent, keyof EventTimes>;
   times: EventTimes;
   recurrence: Recurrence;
+  /** The times of the instances that the series states at others than its rules, by key. */
+  own: ReadonlyMap<string, EventTimes>;
 }
 
 /**
@@ -195,14 +195,16 @@ export function readEvent(
   const clock = new EventClock(zones, byHand?.timeZone ?? null);
   const start = clock.begin(event);
   const times = clock.times(event, start);
-  const content = contentOfVevent(event);
+  const content = contentOfVevent(withoutScheduling(event));
+  const recurrence = clock.recurrence(event, start, times);
   return {
     content: {
       ...content,
       show_as: intended(event) ?? content.show_as,
     },
     times,
-    recurrence: clock.recurrence(event, start, times),
+    recurrence,
+    own: clock.ownTimes(event, start, times, recurrence),
   };
 }
 

@@ -44,6 +44,19 @@ export function withOwner(record: EventRecord, owner: Incoming['owner']): EventR
   return { ...record, participants };
 }
 
+/**
+ * Whether an invitation without a newer version of the event adds the recipient to it: another member got this version before, or a
+ * newer one, which invites the recipient too (RFC 5546, 2.1.5).
+ */
+export function joinsCurrent(record: EventRecord, { result }: Applied, owner: Incoming['owner']): boolean {
+  if (result === 'ignored_duplicate') return true;
+  return result === 'ignored_stale' && record.status !== 'cancelled' && invites(record, owner);
+}
+
+/** Whether an event, or a date of it, invites the recipient. */
+export const invites = ({ participants }: EventRecord, owner: Incoming['owner']): boolean =>
+  participants.some(({ email, uninvited }) => !uninvited && isOwnAddress(owner, email));
+
 /** An event to which the recipient is added. An event that was deleted with its last calendar is restored, a cancelled one is not. */
 export const rejoined = (record: EventRecord): EventRecord =>
   record.status === 'cancelled' ? record : { ...record, deleted_at: null };

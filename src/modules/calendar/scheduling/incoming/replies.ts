@@ -168,6 +168,26 @@ function timesAt(record: EventRecord, key: string): EventTimes {
   return occurrence ? contentOf(record, occurrence) : record;
 }
 
+/**
+ * Whether a proposal is one about another time than the current one. SEQUENCE of a series grows with changes of its dates too, which
+ * recipients of these dates only do not learn: a date that takes place at its RECURRENCE-ID is the one that the sender knows.
+ */
+function isForOldVersion(record: EventRecord, key: string, { sequence }: ItipPart): boolean {
+  const override = record.overrides.find(({ recurrence_key }) => recurrence_key === key);
+  if (sequence >= (override?.sequence ?? record.sequence)) return false;
+  if (key === '') return sequence < sequenceOfSeries(record);
+  if (override?.patch.status === 'cancelled') return true;
+  return instantAt(timesAt(record, key)) !== instantOf(wallOf(key), record.time_zone);
+}
+
+/** The highest SEQUENCE that is not the one of a changed date. */
+function sequenceOfSeries({ sequence, overrides }: EventRecord): number {
+  const ofDates = new Set(overrides.map((override) => override.sequence));
+  let last = sequence;
+  while (ofDates.has(last)) last -= 1;
+  return last;
+}
+
 /** COUNTER: another time that an attendee proposes. */
 export function applyCounter(
   record: EventRecord,
@@ -179,8 +199,7 @@ export function applyCounter(
   const row = invitedRow(record, sender);
   const key = part.recurrenceId === null ? '' : instanceKeyOf(record, part, incoming);
   assertInvited(record, row.email, key);
-  const { sequence } = record.overrides.find(({ recurrence_key }) => recurrence_key === key) ?? record;
-  if (part.sequence < sequence) return keepEvent('ignored_stale', 'older_sequence');
+  if (isForOldVersion(record, key, part)) return keepEvent('ignored_stale', 'older_sequence');
   const comment = toStorable(textOf(part.event, 'COMMENT') ?? '', MAX_COMMENT);
   const decline = {
     method: 'DECLINECOUNTER' as const,

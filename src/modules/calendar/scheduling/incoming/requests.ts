@@ -1,14 +1,15 @@
 import { v7 as uuidv7 } from 'uuid';
 import { parameterOf, propertyOf } from '../../../../lib/icalendar/index.js';
-import { attendeesOf, compareVersions, type ItipPart, type Organizer } from '../../../../lib/itip/index.js';
+import { compareVersions, type ItipPart, type Organizer } from '../../../../lib/itip/index.js';
 import { changeAll, changeOne } from '../../changes/event-change.js';
 import { newColumns } from '../../changes/event-write.js';
 import { assertInstances } from '../../input/event-patch.js';
+import { FOLLOWING, responseAt } from '../../model/event-policy.js';
 import { isOrphaned } from '../../model/dependent-properties.js';
-import type { EventRecord, ParticipantRow } from '../../model/event-record.js';
+import type { EventRecord, OverrideRow, ParticipantRow } from '../../model/event-record.js';
 import { instanceAt, isSeries, laterKeys, occurrenceOf } from '../../model/event-series.js';
-import { isDay, nominalLength, timesAt, wallOf, wallText } from '../../model/event-times.js';
-import { NO_VERSION } from '../../model/vevent-reader.js';
+import { timesAt, wallOf } from '../../model/event-times.js';
+import { NO_VERSION, withOwnTimes } from '../../model/vevent-reader.js';
 import {
   type Applied,
   assertOrganizer,
@@ -103,9 +104,16 @@ function withSeries(
     deleted_at: null,
     participants: participantsOf(next, part, incoming, changed?.moved ?? false),
     // A rescheduled series loses its overrides: the organizer repeats those that are still valid.
-    overrides: isRescheduled
-      ? next.overrides.filter(({ sequence }) => sequence >= part.sequence)
-      : next.overrides,
+    overrides: withOwnTimes(
+      {
+        overrides: isRescheduled
+          ? next.overrides.filter(({ sequence }) => sequence >= part.sequence)
+          : next.overrides,
+        named: new Set(),
+      },
+      next,
+      read.own,
+    ),
   };
 }
 
@@ -121,26 +129,50 @@ function adopted(
   const { id, revision, created_by, created_at } = current;
   const series = newRecord(read, current.origin_calendar_id, organizer, incoming);
   const overrides = current.overrides.filter(({ recurrence_key: key }) => instanceAt(series, key) !== null);
-  // Attendees of the instances that the series does not name are invited to these instances only.
-  const invited = new Set(attendeesOf(part.event).map(({ email }) => email));
-  const keys = overrides.map(({ recurrence_key }) => recurrence_key);
-  const participants = current.participants.flatMap((row) =>
-    row.recurrence_key !== '' || invited.has(row.email)
-      ? [row]
-      : keys.map((key) => ({ ...row, recurrence_key: key })),
-  );
+  const participants = participantsOfDates(current, overrides, part);
   const kept = { id, revision, created_by, created_at, participants };
-  const next = { ...series, ...kept, ...version, overrides };
+  const all = withOwnTimes({ overrides, named: new Set() }, series, read.own);
+  const next = { ...series, ...kept, ...version, overrides: all };
   return { ...next, participants: participantsOf(next, part, incoming, false) };
 }
 
+/**
+ * Rows of the attendees of dates that arrived before their series. A response to the dates is none to the series (RFC 5546, 3.2.2): it
+ * stays that of each date. Attendees whom the series does not name are invited to the dates only.
+ */
+function participantsOfDates(
+  { participants }: EventRecord,
+  overrides: readonly OverrideRow[],
+  { event }: ItipPart,
+): ParticipantRow[] {
+  const named = new Map(rowsOf(event, '').map((row) => [row.email, row]));
+  return [...Map.groupBy(participants, ({ email }) => email)].flatMap(([email, rows]) => {
+    const byKey = new Map(rows.map((row) => [row.recurrence_key, row]));
+    const following = rows.filter(({ recurrence_key: key }) => key.startsWith(FOLLOWING));
+    const common = [...following, ...rows.filter(({ recurrence_key }) => recurrence_key === '')];
+    return overrides.flatMap(({ recurrence_key: key }) => {
+      const row = byKey.get(key) ?? responseAt(common, key);
+      return row && differs(row, named.get(email)) ? [{ ...row, recurrence_key: key }] : [];
+    });
+  });
+}
+
+/** Whether the row of a date says more than that of the series, in which the organizer states the responses of outsiders. */
+function differs(row: ParticipantRow, whole: ParticipantRow | undefined): boolean {
+  const { recurrence_key, user_id, response, removed } = row;
+  if (whole === undefined || removed || isOwnInvitation({ ...row, recurrence_key: 'date' }, whole))
+    return true;
+  if (recurrence_key === '' && (user_id === null || response === 'needs_action')) return false;
+  return response !== whole.response;
+}
+
 function newRecord(
-  { content, times, recurrence }: ReadEvent,
+  { content, times, recurrence, own }: ReadEvent,
   calendarId: string,
   organizer: Organizer | null,
   { message, owner, now }: Incoming,
 ): EventRecord {
-  return {
+  const record: EventRecord = {
     ...content,
     ...times,
     ...recurrence,
@@ -157,6 +189,7 @@ function newRecord(
     participants: [],
     overrides: [],
   };
+  return { ...record, overrides: withOwnTimes({ overrides: [], named: new Set() }, record, own) };
 }
 
 /** The record with a new version of one instance, or of it and all later ones; the same record for an old version. */
@@ -213,11 +246,11 @@ function orphanSeries(
   organizer: Organizer | null,
   incoming: Incoming,
 ): EventRecord {
-  const plain: ReadEvent = { ...read, recurrence: { rules: [], added: [], excluded: [] } };
+  const plain: ReadEvent = { ...read, recurrence: { rules: [], added: [], excluded: [] }, own: new Map() };
   const record = newRecord(plain, calendarId, organizer, incoming);
   const key = keyOf(record, part, incoming);
-  const ends = wallText(wallOf(key) + nominalLength(record), isDay(key));
-  return { ...record, starts: key, ends, added: [key], custom: { ...record.custom, orphans: true } };
+  const times = timesAt(record, wallOf(key));
+  return { ...record, ...times, added: [key], custom: { ...record.custom, orphans: true } };
 }
 
 /** The series with an instance at this key. An added instance makes a single event a series. @throws RejectedMessageError `not_an_instance`, `too_many_instances` */
@@ -233,9 +266,8 @@ function withKey(
   if (record.added.length >= MAX_ORPHANS) throw new RejectedMessageError('too_many_instances');
   const added = [...new Set([...record.added, key])].toSorted();
   const isOrphan = isOrphaned(record) && key < record.starts;
-  const starts = isOrphan ? key : record.starts;
-  const ends = isOrphan ? wallText(wallOf(key) + nominalLength(record), isDay(key)) : record.ends;
-  return { ...record, starts, ends, added, excluded: record.excluded.filter((other) => other !== key) };
+  const times = isOrphan ? timesAt(record, wallOf(key)) : {};
+  return { ...record, ...times, added, excluded: record.excluded.filter((other) => other !== key) };
 }
 
 /** Attendees of one instance and their responses, as the organizer states them. Members of the workspace keep their own responses, and removals. */
@@ -275,6 +307,10 @@ function participantsOf(
   return [...rows, ...ofInstances];
 }
 
+/** The member whom an earlier message has found at an address. */
+const userOf = ({ participants }: EventRecord, email: string): string | null =>
+  participants.find((row) => row.email === email && row.user_id !== null)?.user_id ?? null;
+
 function participant(
   record: EventRecord,
   attendee: ParticipantRow,
@@ -288,7 +324,7 @@ function participant(
   const { response, comment, responded_at, reply_sequence, reply_dtstamp } = keepsOwn ? previous : attendee;
   return {
     ...attendee,
-    user_id: isOwner ? owner.userId : (members.get(email) ?? previous?.user_id ?? null),
+    user_id: isOwner ? owner.userId : (members.get(email) ?? userOf(record, email)),
     name: name || previous?.name || '',
     rsvp: attendee.rsvp || isOwner,
     response,

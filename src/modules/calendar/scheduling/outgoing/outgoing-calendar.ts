@@ -21,6 +21,7 @@ import {
   stamp,
   timeProperty,
   timesOf,
+  uidProperty,
   veventsOf,
 } from '../../model/vevent.js';
 
@@ -178,7 +179,7 @@ function respondedEvents(record: EventRecord, key: string): { event: Component; 
 /** A VEVENT that only names an instance, for one that the series no longer has. */
 const instanceReference = (record: EventRecord, key: string): Component =>
   component('VEVENT', [
-    property('UID', escapeText(record.uid)),
+    uidProperty(record),
     timeProperty('RECURRENCE-ID', key, record.time_zone),
     timeProperty('DTSTART', key, record.time_zone),
   ]);

@@ -4,8 +4,9 @@ import { Audit } from '../../../../platform/audit/audit.js';
 import { PermissionSource } from '../../../../platform/context/permission.guard.js';
 import { Ctx, type RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
+import type { Tx } from '../../../../platform/database/tx.js';
 import { Endpoint } from '../../../../platform/http/endpoint.js';
-import { Errors } from '../../../../platform/http/errors.js';
+import { ErrorKind, Errors } from '../../../../platform/http/errors.js';
 import { Id } from '../../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../../platform/http/json-reply.js';
@@ -16,9 +17,15 @@ import { ApprovalChanges } from '../changes/approval-changes.js';
 import { GUEST_APPROVAL } from '../changes/guests.notifications.js';
 import { GuestErrors } from '../guests.dto.js';
 import { approvalReply } from '../guests.presenter.js';
+import type { Guest } from '../guests.schema.js';
 import { INVITE_TREES, type InviteTree, Scope, ScopeParam } from '../invite-scope.js';
+import { type Decision, reviewDomain, reviewGuest } from '../model/guest-rules.js';
 import { ApprovalEnvelope, ApprovalListEnvelope, ListApprovals, ReviewApproval } from './approvals.dto.js';
 import { ApprovalsRepository, type ReviewRights } from './approvals.repository.js';
+
+type ReviewCommand = Pick<Decision, 'admits' | 'reason' | 'remember'>;
+
+type Decided = ErrorKind | 'unchanged' | 'changed';
 
 /** Decisions about guests in the queue and about their domains. */
 @Injectable()
@@ -69,24 +76,53 @@ export class ApprovalsService implements OnModuleInit {
   ): Promise<JsonReply<ApprovalEnvelope>> {
     const rights = await this.rights(ctx);
     if (!(await this.approvals.isVisible(ctx, rights, roomId, id))) throw GuestErrors.approvalNotFound.with();
-    const { decision, reason, remember } = body.value;
-    const admits = decision === 'approve';
-    const { outcome, approval } = await this.db.tx(async (tx) => {
-      let result = await this.approvals.review(tx, ctx, rights.guests, id, { admits, reason, remember });
-      const isGuest = result !== 'not_found';
-      if (!isGuest && rights.domains) result = await this.approvals.reviewDomain(tx, ctx, id, admits);
-      if (result === 'ok') {
-        const action = `calls.${isGuest ? 'guest' : 'guest_domain'}.${admits ? 'approved' : 'denied'}`;
-        const objectKind = isGuest ? 'guest' : 'guest_domain';
-        await this.audit.record(tx, ctx, { action, objectKind, objectId: id, data: { reason } });
-        if (isGuest) tx.afterCommit(() => this.changes.reportChange(ctx.tenantId, id));
-      }
-      return { outcome: result, approval: await this.approvals.read(tx, ctx, id) };
+    const { decision, ...given } = body.value;
+    const command = { ...given, admits: decision === 'approve' };
+    const approval = await this.db.tx(async (tx) => {
+      const guest = await this.approvals.lockGuest(tx, ctx, rights, id);
+      const decided = guest
+        ? await this.decideGuest(tx, ctx, guest, command)
+        : await this.decideDomain(tx, ctx, rights, id, command);
+      const read = await this.approvals.read(tx, ctx, id);
+      if (decided instanceof ErrorKind) throw decided.with({ body: { approval: JSON.parse(read) } });
+      if (decided === 'unchanged') return read;
+      const objectKind = guest ? 'guest' : 'guest_domain';
+      const action = `calls.${objectKind}.${command.admits ? 'approved' : 'denied'}`;
+      await this.audit.record(tx, ctx, { action, objectKind, objectId: id, data: { reason: given.reason } });
+      if (guest) tx.afterCommit(() => this.changes.reportChange(ctx.tenantId, id));
+      return read;
     });
-    if (outcome === 'not_found') throw GuestErrors.approvalNotFound.with();
-    if (outcome === 'already_reviewed')
-      throw GuestErrors.alreadyReviewed.with({ body: { approval: JSON.parse(approval) } });
     return approvalReply(approval);
+  }
+
+  private async decideGuest(
+    tx: Tx,
+    ctx: RequestContext,
+    guest: Guest,
+    command: ReviewCommand,
+  ): Promise<Decided> {
+    const { now, last_seq } = await this.approvals.moment(tx, ctx, guest.room_id);
+    const change = reviewGuest(guest, { ...command, userId: ctx.userId, now }, last_seq);
+    if (change === 'unchanged' || change instanceof ErrorKind) return change;
+    await this.approvals.updateGuest(tx, guest, change);
+    return 'changed';
+  }
+
+  /** @throws ApiError 404 */
+  private async decideDomain(
+    tx: Tx,
+    ctx: RequestContext,
+    rights: ReviewRights,
+    id: string,
+    { admits }: ReviewCommand,
+  ): Promise<Decided> {
+    const domain = rights.domains ? await this.approvals.lockDomain(tx, ctx, id) : null;
+    if (!domain) throw GuestErrors.approvalNotFound.with();
+    const { now } = await this.approvals.moment(tx, ctx, null);
+    const change = reviewDomain(domain, { admits, userId: ctx.userId, now });
+    if (change === 'unchanged' || change instanceof ErrorKind) return change;
+    await this.approvals.updateDomain(tx, domain, change);
+    return 'changed';
   }
 
   private async rights(ctx: RequestContext): Promise<ReviewRights> {

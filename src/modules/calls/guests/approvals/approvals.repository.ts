@@ -5,7 +5,6 @@ import { rowsOf } from '../../../../platform/database/rows.js';
 import { workspace } from '../../../../platform/database/statement.js';
 import type { Reader, Tx } from '../../../../platform/database/tx.js';
 import { Guest, GuestDomain } from '../guests.schema.js';
-import { reviewGuest } from '../model/guest-rules.js';
 import type { ApprovalResponse } from './approvals.dto.js';
 
 /** Rights of the caller beyond the guests of their own calls and rooms. */
@@ -14,12 +13,11 @@ export interface ReviewRights {
   domains: boolean;
 }
 
-export type ReviewOutcome = 'ok' | 'unchanged' | 'already_reviewed' | 'not_found';
-
 // $2 caller, $3 and $4 rights.
 const DECIDABLE = `view.tenant_id = $1
       AND CASE view.kind WHEN 'domain' THEN $4
-                         ELSE ($3 OR $2 IN (SELECT guest_reviewers($1, view.id))) END`;
+                         ELSE ($3 OR EXISTS (SELECT FROM guest_deciders decider WHERE decider.tenant_id = $1
+                                                AND decider.guest_id = view.id AND decider.user_id = $2)) END`;
 
 // $5 room or null for guests of calls and domains.
 const VISIBLE = `${DECIDABLE}
@@ -39,14 +37,16 @@ const read = workspace.statement<{ approval: string }>(
 
 const forSockets = workspace.statement<{ approval: ApprovalResponse; reviewers: string[] }>(
   'approvals.for_sockets',
-  `SELECT view.approval, ARRAY(SELECT guest_reviewers($1, $2)) AS reviewers FROM guest_approval_views view
+  `SELECT view.approval, ARRAY(SELECT decider.user_id FROM guest_deciders decider
+                                WHERE decider.tenant_id = $1 AND decider.guest_id = $2) AS reviewers
+     FROM guest_approval_views view
     WHERE view.tenant_id = $1 AND view.id = $2`,
 );
 
 const reviewers = workspace.statement<Pick<Guest, 'call_id' | 'room_id'> & { user_id: string }>(
   'approvals.reviewers',
-  `SELECT reviewer AS user_id, guest.call_id, guest.room_id
-     FROM guests guest CROSS JOIN LATERAL guest_reviewers($1, $2) AS reviewer
+  `SELECT decider.user_id, guest.call_id, guest.room_id FROM guests guest
+     JOIN guest_deciders decider ON decider.tenant_id = $1 AND decider.guest_id = guest.id
     WHERE guest.tenant_id = $1 AND guest.id = $2`,
 );
 
@@ -126,42 +126,37 @@ export class ApprovalsRepository {
     return reader.query(reviewers, [tenantId, guestId]);
   }
 
-  /** @param any whether the caller may decide about all guests */
-  async review(
+  /** The guest, locked; null if the caller does not decide about them. */
+  async lockGuest(
     tx: Tx,
     { tenantId, userId }: RequestContext,
-    any: boolean,
+    { guests: decidesAll }: ReviewRights,
     id: string,
-    { admits, reason, remember }: { admits: boolean; reason: string; remember: boolean },
-  ): Promise<ReviewOutcome> {
-    const guests = rowsOf(tx, Guest);
-    const guest = await guests.lock({ tenant_id: tenantId, id, role: 'guest' });
-    if (!guest) return 'not_found';
-    if (!any && !(await this.reviewers(tx, tenantId, id)).some(({ user_id }) => user_id === userId))
-      return 'not_found';
-    const { now, last_seq } = (await tx.query(moment, [tenantId, guest.room_id]))[0]!;
-    const change = reviewGuest(guest, { admits, reason, remember, userId, now }, last_seq);
-    if (typeof change === 'string') return change;
-    await guests.update({ tenant_id: tenantId, id }, change);
-    return 'ok';
+  ): Promise<Guest | null> {
+    const guest = await rowsOf(tx, Guest).lock({ tenant_id: tenantId, id, role: 'guest' });
+    if (!guest || decidesAll) return guest;
+    const decides = (await this.reviewers(tx, tenantId, id)).some(({ user_id }) => user_id === userId);
+    return decides ? guest : null;
   }
 
-  async reviewDomain(
+  async lockDomain(tx: Tx, { tenantId }: RequestContext, id: string): Promise<GuestDomain | null> {
+    return rowsOf(tx, GuestDomain).lock({ tenant_id: tenantId, id });
+  }
+
+  /** The time of the transaction, and the number of the last message of a room; null without a room. */
+  async moment(
     tx: Tx,
-    { tenantId, userId }: RequestContext,
-    id: string,
-    admits: boolean,
-  ): Promise<ReviewOutcome> {
-    const domains = rowsOf(tx, GuestDomain);
-    const domain = await domains.lock({ tenant_id: tenantId, id });
-    if (!domain) return 'not_found';
-    const state = admits ? 'allowed' : 'denied';
-    if (domain.state === state) return 'unchanged';
-    if (domain.state !== 'requested') return 'already_reviewed';
-    await domains.update(
-      { tenant_id: tenantId, id },
-      { state, reviewed_by: userId, reviewed_at: () => 'now()' },
-    );
-    return 'ok';
+    { tenantId }: RequestContext,
+    roomId: string | null,
+  ): Promise<{ now: Date; last_seq: string | null }> {
+    return (await tx.query(moment, [tenantId, roomId]))[0]!;
+  }
+
+  async updateGuest(tx: Tx, { tenant_id, id }: Guest, change: Partial<Guest>): Promise<void> {
+    await rowsOf(tx, Guest).update({ tenant_id, id }, change);
+  }
+
+  async updateDomain(tx: Tx, { tenant_id, id }: GuestDomain, change: Partial<GuestDomain>): Promise<void> {
+    await rowsOf(tx, GuestDomain).update({ tenant_id, id }, change);
   }
 }

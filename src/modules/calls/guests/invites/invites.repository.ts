@@ -106,11 +106,10 @@ const endGuests = workspace.statement<RevokedGuest>(
              ${IS_CONNECTED} AS is_connected`,
 );
 
-const notAllowed = workspace.statement<{ domain: string }>(
-  'invites.domains_not_allowed',
-  `SELECT given.domain FROM unnest($2::text[]) AS given (domain)
-     LEFT JOIN guest_domains stored ON stored.tenant_id = $1 AND stored.domain = given.domain
-    WHERE NOT coalesce(stored.state = 'allowed' OR $3 AND stored.state = 'requested', $3) ORDER BY given.domain LIMIT 1`,
+const domainStates = workspace.statement<{ domain: string; state: GuestDomain['state'] | null }>(
+  'invites.domain_states',
+  `SELECT given.domain, stored.state FROM unnest($2::text[]) AS given (domain)
+     LEFT JOIN guest_domains stored ON stored.tenant_id = $1 AND stored.domain = given.domain ORDER BY given.domain`,
 );
 
 const DOMAIN_REQUEST = 'id, state, reason, rfc3339(created_at) AS created_at';
@@ -216,13 +215,12 @@ export class InvitesRepository {
     return tx.query(endGuests, [tenantId, inviteId, userId]);
   }
 
-  /** The first of the domains that the workspace does not allow. @param isOpen whether unknown domains are allowed */
-  async domainNotAllowed(
+  /** The decisions of the workspace about domains; null for a domain without one. */
+  async domainStates(
     { tenantId }: RequestContext,
     domains: readonly string[],
-    isOpen: boolean,
-  ): Promise<string | undefined> {
-    return (await this.db.query(notAllowed, [tenantId, domains, isOpen]))[0]?.domain;
+  ): Promise<{ domain: string; state: GuestDomain['state'] | null }[]> {
+    return this.db.query(domainStates, [tenantId, domains]);
   }
 
   /** Adds a request, also for a denied domain; other known domains stay. */

@@ -19,6 +19,7 @@ import { GuestErrors } from '../guests.dto.js';
 import { inviteReply, revokedInviteReply } from '../guests.presenter.js';
 import { GuestMails } from '../mails/guest-mails.js';
 import { isRegistrable } from '../model/guest-input.js';
+import { allowsDomain } from '../model/guest-rules.js';
 import { type InviteInput, inviteValues } from './invite-values.js';
 import type {
   ChatLinkEnvelope,
@@ -226,9 +227,10 @@ export class InvitesService {
     const domains = [
       ...new Set(rows.flatMap(({ email }) => (email ? [email.slice(email.lastIndexOf('@') + 1)] : []))),
     ];
-    const domain = await this.invites.domainNotAllowed(ctx, domains, this.codes.isOpen);
-    if (domain !== undefined)
-      throw GuestErrors.domainNotAllowed.with({ body: { domain, can_request: true } });
+    const known = await this.invites.domainStates(ctx, domains);
+    const rejected = known.find(({ state }) => !allowsDomain(state, this.codes));
+    if (rejected)
+      throw GuestErrors.domainNotAllowed.with({ body: { domain: rejected.domain, can_request: true } });
     const inviter = await this.tenants.profile(ctx.tenantId, ctx.userId);
     const created = await this.db.tx(async (tx) => {
       await this.invites.openQuota.take(tx, ctx.tenantId, ctx.userId, rows.length);

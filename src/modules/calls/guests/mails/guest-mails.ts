@@ -4,7 +4,7 @@ import type { Tx } from '../../../../platform/database/tx.js';
 import { type Catalogues, languageOf } from '../../../../platform/languages/languages.js';
 import { catalogueMail } from '../../../../platform/system-mail/mail-template.js';
 import { SystemMail } from '../../../../platform/system-mail/system-mail.js';
-import { CODE_SECONDS } from '../model/guest-rules.js';
+import { CODE_SECONDS } from '../model/code-rules.js';
 
 export type GuestMailText =
   | 'code_subject'

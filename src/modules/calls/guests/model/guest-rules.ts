@@ -1,8 +1,9 @@
-import type { ApiError } from '../../../../platform/http/errors.js';
+import { type ApiError, type ErrorKind, Errors } from '../../../../platform/http/errors.js';
 import { CallErrors } from '../../calls.dto.js';
 import type { CallKind, CallState } from '../../calls.schema.js';
 import { GuestErrors } from '../guests.dto.js';
-import type { Guest, GuestState } from '../guests.schema.js';
+import type { Guest, GuestDomain, GuestState } from '../guests.schema.js';
+import { secondsAfter } from './code-rules.js';
 
 /** The rules of guests and viewers: functions of locked rows and the time of the database, which return changes or an error. */
 
@@ -38,15 +39,87 @@ export interface InviteState {
   now: Date;
 }
 
-/** What a rule changes in the row of a guest. */
-export type GuestChange = Partial<Guest>;
+/** Columns of a guest that the guest's own requests change. */
+export const CHANGED_COLUMNS = [
+  'state',
+  'call_id',
+  'display_name',
+  'email_verified_at',
+  'token_hash',
+  'session_hash',
+  'session_expires_at',
+  'requests',
+  'waiting_since',
+  'active_at',
+  'token_at',
+  'upload_bytes',
+  'updated_at',
+] as const;
 
-/** What the database knows about a guest beside their row. */
-export interface GuestFacts {
+/** What a rule changes in the row of a guest. */
+export type GuestChange = Partial<Pick<Guest, (typeof CHANGED_COLUMNS)[number]>>;
+
+/** Columns of a new guest; the others have defaults. */
+export const NEW_COLUMNS = [
+  'id',
+  'invite_id',
+  'call_id',
+  'room_id',
+  'role',
+  'state',
+  'display_name',
+  'email',
+  'email_verified_at',
+  'token_hash',
+  'session_hash',
+  'session_expires_at',
+  'waiting_since',
+  'active_at',
+  'token_at',
+  'admitted_seq',
+  'address_hash',
+  'user_agent',
+  'updated_at',
+] as const;
+
+/** A new guest or viewer, who uses the invite. */
+export type NewGuestRow = Pick<Guest, (typeof NEW_COLUMNS)[number]>;
+
+/** The guest or viewer of a session. */
+export interface SessionGuest extends Guest {
   /** The call has a ban for the guest or their address. */
-  isBanned: boolean;
-  /** Places of the call that others have. */
-  places: number;
+  is_banned: boolean;
+}
+
+/** What the database knows about an address and a network that claim an invite. */
+export interface ClaimFacts {
+  /** The decision of the workspace about the domain of the address; null without one, and without an address. */
+  domain: GuestDomain['state'] | null;
+  /** The call has a ban for the address. */
+  is_banned: boolean;
+  /** A guest from the network was removed from the invite, or denied. */
+  is_suspect: boolean;
+}
+
+/** Fields of a new guest. */
+export interface NewGuest {
+  id: string;
+  name: string;
+  email: string | null;
+  /** Hashes of the code by each key; null without a code. */
+  codes: Buffer[] | null;
+  token_hash: Buffer;
+  session_hash: Buffer;
+  addressHash: Buffer;
+  userAgent: string | null;
+}
+
+/** Settings that the rules depend on. */
+export interface GuestPolicy {
+  /** Domains are allowed unless the workspace has denied them. */
+  isOpen: boolean;
+  /** Seconds of a new session. */
+  seconds: number;
 }
 
 /** Requests of a denied guest for a decision. */
@@ -54,11 +127,11 @@ const MAX_REQUESTS = 3;
 /** Seconds after a denial until the next request. */
 const PAUSE_SECONDS = 60;
 const GUEST_UPLOADS = 50 * 1024 * 1024;
+/** Seconds in which a guest keeps a place after the issue of a token, and viewers a session without a connection. */
+export const PLACE_SECONDS = 150;
 
 /** States in which a guest was admitted. */
 const ADMITTED: ReadonlySet<GuestState> = new Set(['admitted', 'in_session', 'left']);
-
-export const secondsAfter = (time: Date, seconds: number): Date => new Date(time.getTime() + seconds * 1_000);
 
 /** The rejection of everything that an invite is for, when it has ended. */
 export function rejectEnded({ state }: Pick<InviteState, 'state'>): ApiError | null {
@@ -77,28 +150,95 @@ export function rejectFor(
   return invite.locked ? GuestErrors.callLocked.with() : null;
 }
 
-/**
- * Whether an address may use an invite.
- * @param domain the decision of the workspace about the domain of the address
- * @param isOpen domains are allowed unless the workspace has denied them
- */
+/** Whether an address may use an invite. */
 export function fitsInvite(
   invite: Pick<InviteState, 'kind' | 'email'>,
   email: string,
-  { domain, isBanned }: { domain: 'requested' | 'allowed' | 'denied' | undefined; isBanned: boolean },
-  isOpen: boolean,
+  { domain, is_banned }: Pick<ClaimFacts, 'domain' | 'is_banned'>,
+  policy: Pick<GuestPolicy, 'isOpen'>,
 ): boolean {
   if (invite.kind === 'personal' && invite.email !== email) return false;
-  const isAllowed = domain === undefined || domain === 'requested' ? isOpen : domain === 'allowed';
-  return isAllowed && !isBanned;
+  return allowsDomain(domain, policy) && !is_banned;
 }
 
-/** Gives a guest a new token and a new session; the session is valid for `seconds`. */
-export const renewSession = (
+/** Whether guests with addresses of a domain are allowed. @param state the decision of the workspace; null without one */
+export const allowsDomain = (
+  state: GuestDomain['state'] | null,
+  { isOpen }: Pick<GuestPolicy, 'isOpen'>,
+): boolean => (state === null || state === 'requested' ? isOpen : state === 'allowed');
+
+/** The address of a claim. A personal invite without a code is for its own address. */
+export const addressOf = (
+  invite: Pick<InviteState, 'kind' | 'require_otp' | 'email'>,
+  { email }: Pick<NewGuest, 'email'>,
+): string | null => (invite.kind === 'personal' && !invite.require_otp ? invite.email : email);
+
+/** The rejection of a claim before its code is compared. */
+export function rejectClaim(invite: InviteState, values: Pick<NewGuest, 'email' | 'codes'>): ApiError | null {
+  const rejection = rejectFor(invite, 'guest');
+  if (rejection || !invite.require_otp) return rejection;
+  const missing = (['email', 'codes'] as const).filter((name) => values[name] === null);
+  if (missing.length === 0) return null;
+  const fields = missing.map((name) => (name === 'codes' ? 'code' : name));
+  const details = fields.map((field) => ({ field, code: 'required', message: `${field} is required` }));
+  return Errors.validationFailed.with({ details });
+}
+
+/**
+ * Makes the bearer of an invite a guest, or continues as a known one. A code that the invite requires was correct.
+ * @param known the guest of a personal invite, or the one with the same verified address
+ */
+export function claimInvite(
+  invite: InviteState,
+  values: NewGuest,
+  known: Guest | null,
+  facts: ClaimFacts,
+  policy: GuestPolicy,
+): ApiError | GuestChange | NewGuestRow {
+  const email = addressOf(invite, values);
+  if (known?.state === 'removed' || (email !== null && !fitsInvite(invite, email, facts, policy)))
+    return GuestErrors.guestRemoved.with();
+  if (known && invite.require_otp)
+    return {
+      ...renewSession(values, invite.now, policy),
+      ...continueGuest(known, values.name, invite.now),
+    };
+  if (known || invite.uses >= invite.max_uses) return GuestErrors.inviteExhausted.with();
+  // A removed guest without an address could claim the invite again, so a host decides about the next claims from this network.
+  const state = invite.require_approval || facts.is_suspect ? 'waiting' : 'admitted';
+  return makeGuest(invite, { ...values, email }, state, policy);
+}
+
+const makeGuest = (
+  invite: InviteState,
+  { id, name, email, addressHash, userAgent, ...hashes }: NewGuest,
+  state: GuestState,
+  policy: Pick<GuestPolicy, 'seconds'>,
+): NewGuestRow => ({
+  id,
+  invite_id: invite.id,
+  call_id: invite.call_id,
+  room_id: invite.room_id,
+  role: invite.role,
+  state,
+  display_name: name,
+  email,
+  email_verified_at: invite.require_otp ? invite.now : null,
+  ...renewSession(hashes, invite.now, policy),
+  waiting_since: state === 'waiting' ? invite.now : null,
+  token_at: null,
+  // Messages before the admission stay hidden.
+  admitted_seq: state === 'waiting' ? null : invite.last_seq,
+  address_hash: addressHash,
+  user_agent: userAgent,
+});
+
+/** Gives a guest a new token and a new session. */
+const renewSession = (
   { token_hash, session_hash }: Pick<Guest, 'token_hash' | 'session_hash'>,
   now: Date,
-  seconds: number,
-): GuestChange => ({
+  { seconds }: Pick<GuestPolicy, 'seconds'>,
+) => ({
   token_hash,
   session_hash,
   session_expires_at: secondsAfter(now, seconds),
@@ -107,21 +247,22 @@ export const renewSession = (
 });
 
 /** A guest who has proved the address again, on this or another device. An expired one joins the queue again. */
-export const continueGuest = (
-  { state }: Pick<Guest, 'state'>,
-  displayName: string,
-  now: Date,
-): GuestChange => ({
+const continueGuest = ({ state }: Pick<Guest, 'state'>, displayName: string, now: Date): GuestChange => ({
   display_name: displayName,
   email_verified_at: now,
   ...(state === 'expired' && { state: 'waiting', waiting_since: now }),
 });
 
-/** The state of a new guest. @param isSuspect a guest of this network was removed from the invite, or denied */
-export const firstState = (
-  { require_approval }: Pick<InviteState, 'require_approval'>,
-  isSuspect: boolean,
-): GuestState => (require_approval || isSuspect ? 'waiting' : 'admitted');
+/** Replaces the token and the session of a guest. @param guest of the token; null: no guest has it */
+export function renewGuest(
+  guest: Pick<Guest, 'state'> | null,
+  hashes: Pick<Guest, 'token_hash' | 'session_hash'>,
+  now: Date,
+  policy: Pick<GuestPolicy, 'seconds'>,
+): ApiError | GuestChange {
+  if (!guest) return GuestErrors.guestTokenInvalid.with();
+  return guest.state === 'removed' ? GuestErrors.guestRemoved.with() : renewSession(hashes, now, policy);
+}
 
 /** Ends all sessions of a guest whose token was used twice. @param tokenHash random: no issued token has it */
 export const endSessions = ({ state }: Pick<Guest, 'state'>, tokenHash: Buffer, now: Date): GuestChange => ({
@@ -138,18 +279,16 @@ export const hasSession = (
   now: Date,
 ): boolean => state === 'removed' || (session_expires_at !== null && session_expires_at > now);
 
-/**
- * Whether a guest may get a token of the call now.
- * @returns the changes; `queue`: the guest waits, or may return to the queue
- */
+/** Gives an admitted guest a place in the call, any other one a place in the queue. @param places that others have */
 export function enterCall(
   invite: InviteState,
-  guest: Pick<Guest, 'state'>,
-  { isBanned, places }: GuestFacts,
-): ApiError | 'queue' | GuestChange {
-  if (guest.state === 'removed' || isBanned) return GuestErrors.guestRemoved.with();
+  guest: Pick<SessionGuest, 'state' | 'requests' | 'decided_at' | 'is_banned'>,
+  places: number,
+): ApiError | GuestChange {
+  if (guest.state === 'removed' || guest.is_banned) return GuestErrors.guestRemoved.with();
   if (invite.is_chat_link) return GuestErrors.chatOnly.with();
-  if (guest.state === 'waiting' || guest.state === 'expired' || guest.state === 'denied') return 'queue';
+  if (guest.state === 'waiting' || guest.state === 'expired' || guest.state === 'denied')
+    return joinQueue(guest, invite.now);
   const rejection = rejectFor(invite, 'guest');
   if (rejection) return rejection;
   if (invite.call_state !== 'live') return GuestErrors.callNotLive.with();
@@ -158,16 +297,16 @@ export function enterCall(
 }
 
 /** A guest or viewer with a place in the call. */
-export const takePlace = ({ call_id, now }: Pick<InviteState, 'call_id' | 'now'>): GuestChange => ({
-  state: 'in_session',
+const takePlace = ({ call_id, now }: Pick<InviteState, 'call_id' | 'now'>) => ({
+  state: 'in_session' as const,
   call_id,
   active_at: now,
   token_at: now,
   updated_at: now,
 });
 
-/** Puts a guest into the queue. An expired guest waits again; a denied guest may do so after a pause, a few times. */
-export function joinQueue(
+/** An expired guest waits again; a denied guest may do so after a pause, a few times. */
+function joinQueue(
   guest: Pick<Guest, 'state' | 'requests' | 'decided_at'>,
   now: Date,
 ): ApiError | GuestChange {
@@ -227,28 +366,49 @@ export function writeToChat(
   return { upload_bytes: String(total), active_at: now, state: 'in_session' };
 }
 
+/** Makes the owner of an address, whose code was correct, a viewer. @param known the viewer with this address */
+export function verifyViewer(
+  invite: InviteState,
+  values: NewGuest & { email: string },
+  known: Pick<Guest, 'state'> | null,
+  facts: ClaimFacts,
+  policy: GuestPolicy,
+): ApiError | GuestChange | NewGuestRow {
+  if (known?.state === 'removed' || !fitsInvite(invite, values.email, facts, policy))
+    return GuestErrors.guestRemoved.with();
+  const verified = { email_verified_at: invite.now };
+  if (known) return { ...renewSession(values, invite.now, policy), ...verified };
+  if (invite.uses >= invite.max_uses) return GuestErrors.inviteExhausted.with();
+  return { ...makeGuest(invite, values, 'admitted', policy), ...verified };
+}
+
 /**
  * Gives a viewer a place in the audience of a livestream.
  * @param viewer of the session; null: a new viewer, who needs no verification
- * @param hasToken the request has the token of a viewer
+ * @param places that others have
+ * @param values of a new viewer; `hasToken`: the request has the token of a viewer
  */
 export function joinAudience(
   invite: InviteState,
-  viewer: Pick<Guest, 'state'> | null,
-  { isBanned, places }: GuestFacts,
-  hasToken: boolean,
-): ApiError | GuestChange {
+  viewer: Pick<SessionGuest, 'state' | 'is_banned'> | null,
+  places: number,
+  { hasToken, ...values }: NewGuest & { hasToken: boolean },
+  policy: Pick<GuestPolicy, 'seconds'>,
+): ApiError | GuestChange | NewGuestRow {
   const rejection = rejectFor(invite, 'viewer');
   if (rejection) return rejection;
   if (!viewer && (invite.require_otp || hasToken)) return GuestErrors.verificationRequired.with();
-  if (viewer && (viewer.state === 'removed' || isBanned)) return GuestErrors.guestRemoved.with();
+  if (viewer && (viewer.state === 'removed' || viewer.is_banned)) return GuestErrors.guestRemoved.with();
   if (invite.call_state !== 'live' || invite.call_kind !== 'livestream') return GuestErrors.notLive.with();
   if (!viewer && invite.uses >= invite.max_uses) return GuestErrors.inviteExhausted.with();
   if (invite.max_viewers !== null && places >= invite.max_viewers) return GuestErrors.livestreamFull.with();
-  return takePlace(invite);
+  const place = takePlace(invite);
+  return viewer
+    ? place
+    : { ...makeGuest(invite, { ...values, email: null }, 'in_session', policy), ...place };
 }
 
-/** A decision about a waiting guest. */
+/** A decision about a guest in the queue, or about a domain. */
 export interface Decision {
   admits: boolean;
   reason: string;
@@ -266,10 +426,10 @@ export function reviewGuest(
   guest: Pick<Guest, 'state' | 'decided_by' | 'admitted_seq'>,
   { admits, reason, remember, userId, now }: Decision,
   lastSeq: string | null,
-): 'unchanged' | 'already_reviewed' | GuestChange {
+): ErrorKind | 'unchanged' | Partial<Guest> {
   if (guest.state !== 'waiting') {
     const isDecided = admits ? ADMITTED.has(guest.state) : guest.state === 'denied';
-    return isDecided && guest.decided_by !== null ? 'unchanged' : 'already_reviewed';
+    return isDecided && guest.decided_by !== null ? 'unchanged' : GuestErrors.alreadyReviewed;
   }
   return {
     state: admits ? 'admitted' : 'denied',
@@ -282,38 +442,13 @@ export function reviewGuest(
   };
 }
 
-/** Wrong codes until the next one has to wait for another mail. */
-export const CODE_ATTEMPTS = 5;
-/** Lifetime of a code, and of the lock after too many wrong ones. */
-export const CODE_SECONDS = 600;
-
-/** A limit of requests in a sliding window. */
-export interface WindowLimit {
-  scope: string;
-  subject: Buffer;
-  max: number;
-  seconds: number;
-}
-
-/**
- * Counts one request against each limit. If one limit rejects it, no limit counts it.
- * @param counted times of the requests of each limit
- * @returns the times to store, and the seconds until a retry; 0 means that the request is counted
- */
-export function countRequest(
-  limits: readonly WindowLimit[],
-  counted: readonly (readonly Date[])[],
-  now: Date,
-): { wait: number; times: Date[][] } {
-  const recent = limits.map(({ seconds }, n) =>
-    (counted[n] ?? []).filter((time) => secondsAfter(time, seconds) > now),
-  );
-  const waits = limits.map(({ max, seconds }, n) => {
-    const times = recent[n]!;
-    if (times.length < max) return 0;
-    const oldest = times[times.length - max];
-    return oldest ? (secondsAfter(oldest, seconds).getTime() - now.getTime()) / 1_000 : seconds;
-  });
-  const wait = Math.max(0, ...waits);
-  return { wait, times: recent.map((times) => (wait > 0 ? times : [...times, now])) };
+/** @returns `unchanged`: the domain has this decision already */
+export function reviewDomain(
+  { state }: Pick<GuestDomain, 'state'>,
+  { admits, userId, now }: Pick<Decision, 'admits' | 'userId' | 'now'>,
+): ErrorKind | 'unchanged' | Partial<GuestDomain> {
+  const decided = admits ? 'allowed' : 'denied';
+  if (state === decided) return 'unchanged';
+  if (state !== 'requested') return GuestErrors.alreadyReviewed;
+  return { state: decided, reviewed_by: userId, reviewed_at: now };
 }

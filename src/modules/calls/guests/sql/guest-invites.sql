@@ -39,15 +39,12 @@ SELECT invite.tenant_id, invite.id, invite.token_hash, invite.chat_token_hash, i
            END AS name) creator_role;
 
 -- The users who decide about a guest: the host, and owners and moderators of the room.
-CREATE FUNCTION guest_reviewers(p_tenant uuid, p_guest uuid) RETURNS SETOF uuid LANGUAGE sql STABLE AS $$
-  SELECT access.user_id FROM guests guest
-    JOIN call_access access ON access.tenant_id = p_tenant AND access.call_id = guest.call_id AND access.role <> 'member'
-   WHERE guest.tenant_id = p_tenant AND guest.id = p_guest
-   UNION
-  SELECT role.user_id FROM guests guest
-    JOIN chat_room_roles role ON role.tenant_id = p_tenant AND role.room_id = guest.room_id AND role.role >= 'moderator'
-   WHERE guest.tenant_id = p_tenant AND guest.id = p_guest
-$$;
+CREATE VIEW guest_deciders AS
+SELECT guest.tenant_id, guest.id AS guest_id, access.user_id FROM guests guest
+  JOIN call_access access ON access.tenant_id = guest.tenant_id AND access.call_id = guest.call_id AND access.role <> 'member'
+ UNION
+SELECT guest.tenant_id, guest.id AS guest_id, role.user_id FROM guests guest
+  JOIN chat_room_roles role ON role.tenant_id = guest.tenant_id AND role.room_id = guest.room_id AND role.role >= 'moderator';
 
 -- Guests who wait or waited for a decision, and domains, as JSON for lists, decisions and sockets.
 CREATE VIEW guest_approval_views AS

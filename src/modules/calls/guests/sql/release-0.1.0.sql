@@ -357,6 +357,11 @@ CREATE FUNCTION guest_chat_rejection(invite guest_invite_states, guest guests) R
               WHEN guest.role <> 'guest' OR NOT invite.chat_allowed OR guest.admitted_seq IS NULL THEN 'chat_not_allowed' END
 $$;
 
+-- The users who decide about a guest.
+CREATE FUNCTION guest_reviewers(p_tenant uuid, p_guest uuid) RETURNS SETOF uuid LANGUAGE sql STABLE AS $$
+  SELECT user_id FROM guest_deciders WHERE tenant_id = p_tenant AND guest_id = p_guest
+$$;
+
 -- Stores the decision about a waiting guest. `p_any`: the user may decide about all guests.
 -- Outcomes: ok, unchanged, already_reviewed, not_found.
 CREATE FUNCTION guest_review(p_tenant uuid, p_user uuid, p_any boolean, p_guest uuid, p_admit boolean, p_reason text, p_remember boolean) RETURNS text LANGUAGE plpgsql AS $$

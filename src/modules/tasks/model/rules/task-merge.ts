@@ -3,6 +3,7 @@ import { HTML_DESCRIPTIONS } from '../../../../lib/icalendar/index.js';
 import {
   DAY,
   formatWallTime,
+  namesDays,
   parseRule,
   parseWallTime,
   readableZone,
@@ -14,7 +15,7 @@ import {
   type StoredReference,
   type StoredReminder,
 } from '../../tasks.schema.js';
-import { namesDays, type SeriesPlace } from '../task-recurrence.js';
+import type { SeriesPlace } from '../task-recurrence.js';
 import { seriesClock } from '../todo-instances.js';
 import { clockOf } from '../todo-reader.js';
 import { type HourChange, keptByDay, keptAtHour, SERIES_NAMES, withEndAfter } from '../todo-series.js';
