@@ -11,6 +11,7 @@ import {
   type CardProperty,
   type CardRelated,
   type CardValue,
+  deriveName,
   newCard,
   uidOf,
   withoutStale,
@@ -205,21 +206,6 @@ for (const value of Object.values(EMPTY)) Object.freeze(value);
 /** A card without content. It is frozen, because all new cards start from the same object. */
 export const emptyCard = (): Readonly<ContactCard> => Object.freeze(EMPTY);
 
-/** The name that a card without a full name gets. */
-function derivedName(card: ContactCard): string | null {
-  const { prefix, given, middle, family, suffix } = card.name ?? {};
-  const parts = [prefix, given, middle, family, suffix].filter(Boolean).join(' ');
-  return (
-    parts ||
-    card.nicknames[0] ||
-    card.organization?.name ||
-    card.organization?.units[0] ||
-    card.emails[0]?.value ||
-    card.phones[0]?.value ||
-    null
-  );
-}
-
 /**
  * The card with these fields written, in its stored form: text trimmed, members complete, telephone numbers with their
  * international form. A full name that was derived from other fields follows them. Properties of `custom` with the parameters of a
@@ -236,8 +222,8 @@ export function patchCard(patch: CardPatch, before: ContactCard, country: string
   const isDerived =
     patch.full_name === undefined &&
     before.full_name !== undefined &&
-    before.full_name === derivedName(before);
-  if (card.full_name === null || isDerived) card.full_name = derivedName(card);
+    before.full_name === deriveName(before);
+  if (card.full_name === null || isDerived) card.full_name = deriveName(card);
   card.custom = withoutStale(before, card);
   return card;
 }

@@ -271,3 +271,25 @@ export function isAnonymous(card: CardFields): boolean {
   ];
   return !texts.some(Boolean) && card.emails.length === 0 && card.phones.length === 0;
 }
+
+/** Scripts of languages that write the family name first (CLDR, person names). */
+const FAMILY_FIRST = /^[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\s]+$/u;
+
+/** The parts of a name in the order in which people read them. */
+function nameText({ prefix, given, middle, family, suffix }: CardName): string {
+  const own = [given, middle, family].filter((part) => part !== null);
+  const parts = FAMILY_FIRST.test(own.join(' ')) ? [family, given, middle] : [given, middle, family];
+  return [prefix, ...parts, suffix].filter(Boolean).join(' ');
+}
+
+type Named = Pick<CardFields, 'name' | 'nicknames' | 'organization' | 'emails' | 'phones'>;
+
+/** The name that a card without a full name gets: the best text that replaces it. */
+export const deriveName = ({ name, nicknames, organization, emails, phones }: Named): string | null =>
+  (name && nameText(name)) ||
+  nicknames[0] ||
+  organization?.name ||
+  organization?.units[0] ||
+  emails[0]?.value ||
+  phones[0]?.value ||
+  null;

@@ -11,7 +11,7 @@ import { dateOf, formatDate } from './dates.js';
 import { Draft } from './read/draft.js';
 import { HANDLERS } from './read/handlers.js';
 import { Params, type Property } from './read/properties.js';
-import { cleanText, preferenceOf, splitEscaped, unescapeText } from './values.js';
+import { cleanText, isUri, preferenceOf, splitEscaped, unescapeText } from './values.js';
 
 /**
  * Companions: properties of `custom` whose value a field of the card has. They keep what the field cannot hold: the group that
@@ -96,7 +96,7 @@ function isRicher(name: string, value: string): boolean {
     );
   }
   if (name === 'ADR') return splitEscaped(value, ';').slice(ADDRESS_PARTS.length).some(hasText);
-  return name === 'IMPP' && /^[a-z][a-z0-9+.-]*:/i.test(value) && !isMessenger(value);
+  return name === 'IMPP' && isUri(value) && !isMessenger(value);
 }
 
 /** A part of blanks is lost when it is written again. */

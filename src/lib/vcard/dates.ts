@@ -7,9 +7,22 @@ type DateParts = Pick<CardDate, 'year' | 'month' | 'day'>;
 /** `1985-04-12`, `19850412`, `1985-04`, `1985`, `--04-12`, `--0412`, `--04`, `---12`; a time of day or an offset after them is dropped. */
 const DATE =
   /^(?:(?<year>\d{4})(?:-?(?<month>\d{2})-?(?<day>\d{2})|-(?<monthOnly>\d{2}))?|--(?<month2>\d{2})(?:-?(?<day2>\d{2}))?|---(?<day3>\d{2}))(?:[Tt].*| \d\d:.*|Z|[+-]\d{2}:\d{2})?$/;
-/** `1985/4/12`, `1985.04.12`, `1985-4-12`, and `12.4.1985`, which has one order everywhere. `4/12/1985` has two. */
+/** `1985/4/12`, `1985.04.12`, `1985-4-12`, and `12.4.1985`, which has one order everywhere. */
 const WRITTEN =
   /^(?:(?<year>\d{4})(?<separator>[-/.])(?<month>\d{1,2})\k<separator>(?<day>\d{1,2})|(?<day2>\d{1,2})\. ?(?<month2>\d{1,2})\. ?(?<year2>\d{4}))(?:[Tt].*| \d\d:.*)?$/;
+/** `24/12/1985` and `12/24/1985`: there is only one month 12. `4/12/1985` has two meanings. */
+const EITHER_ORDER =
+  /^(?<one>\d{1,2})(?<separator>[-/])(?<other>\d{1,2})\k<separator>(?<year>\d{4})(?:[Tt].*| \d\d:.*)?$/;
+const MONTHS = 12;
+
+/** The date that each order of day and month has, or the one that exists; undefined for two dates. */
+function parseEitherOrder(text: string): DateParts | undefined {
+  const found = EITHER_ORDER.exec(text)?.groups;
+  const [one, other] = [Number(found?.['one']), Number(found?.['other'])];
+  if (!found || (one <= MONTHS && other <= MONTHS && one !== other)) return undefined;
+  const [day, month] = one > MONTHS ? [one, other] : [other, one];
+  return checkDate({ year: Number(found['year']), month, day });
+}
 
 /**
  * The date of RFC 6350, 4.3.1, of ISO 8601 as vCard 2.1 and 3.0 use it, or as programs write it for people; undefined for any other text.
@@ -18,7 +31,7 @@ const WRITTEN =
 export function parseDate(text: string, omittedYear?: string): DateParts | undefined {
   const line = text.trim();
   const found = (DATE.exec(line) ?? WRITTEN.exec(line))?.groups;
-  if (!found) return undefined;
+  if (!found) return parseEitherOrder(line);
   const year = numberOf(found.year ?? found.year2);
   return checkDate({
     year: isNoYear(year, omittedYear) && (found.month ?? found.monthOnly) ? null : year,
@@ -46,11 +59,11 @@ function numberOf(digits: string | undefined): number | null {
 }
 
 /** Undefined for a date that does not exist. February has 29 days when the year is unknown. */
-function checkDate(parts: DateParts): DateParts | undefined {
+export function checkDate(parts: DateParts): DateParts | undefined {
   const { year, month, day } = parts;
   if (year === null && month === null && day === null) return undefined;
   if (year !== null && (year < 1 || year > 9999 || (month === null && day !== null))) return undefined;
-  if (month !== null && (month < 1 || month > 12)) return undefined;
+  if (month !== null && (month < 1 || month > MONTHS)) return undefined;
   if (day !== null && (day < 1 || day > daysIn(year ?? 2000, month ?? 1))) return undefined;
   return parts;
 }

@@ -16,13 +16,15 @@ export {
   type CardProperty,
   type CardRelated,
   type CardValue,
+  deriveName,
   isAnonymous,
   newCard,
   VcardError,
   uidOf,
   uidToUri,
 } from './card.js';
-export { withStoredPositions, SINGLE_PROPERTIES } from './values.js';
+export { checkDate } from './dates.js';
+export { isPropertyName, NAME, SINGLE_PROPERTIES, withStoredSpelling } from './values.js';
 export { toJsContact } from './write/js-contact.js';
 export { type CardResult, countCards, readCard, readCards } from './read/cards.js';
 export { withoutStale } from './companions.js';

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { percentDecoded } from '../text/index.js';
 import type { CardProperty } from './card.js';
 
@@ -31,6 +30,15 @@ export function splitEscaped(text: string, separator: ',' | ';'): string[] {
   parts.push(text.slice(start));
   return parts;
 }
+
+/**
+ * The names of properties and parameters as programs write them: RFC 6350 allows letters, digits and the hyphen only, KAddressBook writes
+ * `X-messaging/irc-All`. The marks of content lines (`.`, `;`, `:`, `=`, `,`, `"`) and spaces are in none.
+ */
+export const NAME = "[A-Za-z0-9!#$%&'*+/^_|~-]+";
+const WHOLE_NAME = new RegExp(`^${NAME}$`);
+
+export const isPropertyName = (text: string): boolean => WHOLE_NAME.test(text);
 
 const CONTROLS = /(?![\t\n])\p{Cc}/gu;
 
@@ -80,28 +88,37 @@ export function geoNumbers(text: string): string | undefined {
 }
 
 /**
- * Properties without a field, with each position that a card of another version repeats as it is stored: version 3.0 has neither the
- * parameters of the URI nor VALUE.
- * @param stored those of the stored card
+ * Properties without a field, with each that a card of another version repeats as it is stored: version 3.0 has neither the parameters of
+ * the URI of a position nor its VALUE, and links to media have a VALUE in version 3.0 only.
  */
-export const withStoredPositions = (
+export function withStoredSpelling(
   given: readonly CardProperty[],
   stored: readonly CardProperty[],
-): CardProperty[] =>
-  given.map((each) =>
-    each.name === 'GEO' ? (stored.find((other) => isSamePosition(each, other)) ?? each) : each,
-  );
-
-function isSamePosition(given: CardProperty, stored: CardProperty): boolean {
-  const position = ({ value }: CardProperty): string | undefined => geoNumbers(geoUri(value) ?? '');
-  const others = ({ group, params: { VALUE: _value, ...params } }: CardProperty) => [group, params];
-  return (
-    stored.name === 'GEO' &&
-    position(given) !== undefined &&
-    position(given) === position(stored) &&
-    isDeepStrictEqual(others(given), others(stored))
-  );
+): CardProperty[] {
+  const known = new Map(stored.toReversed().map((property) => [meaningOf(property), property]));
+  return given.map((property) => {
+    const meaning = meaningOf(property);
+    return (meaning !== undefined && known.get(meaning)) || property;
+  });
 }
+
+/** What a position or a link to media says in every version, as a key; undefined for other properties. */
+function meaningOf({
+  group,
+  name,
+  params: { VALUE: type, ...params },
+  value,
+}: CardProperty): string | undefined {
+  const said = name === 'GEO' ? geoNumbers(geoUri(value) ?? '') : linkOf(name, type?.[0], value);
+  const others = Object.entries(params).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return said === undefined ? undefined : JSON.stringify([name, said, group, others]);
+}
+
+const linkOf = (name: string, type = 'uri', value = ''): string | undefined =>
+  MEDIA_FAMILY.has(name) && isUri(value) && /^(?:uri|url)$/i.test(type) ? value : undefined;
+
+/** Whether a text begins like a URI. */
+export const isUri = (text: string): boolean => /^[a-z][a-z0-9+.-]*:/i.test(text);
 
 /** Labels of Apple's address book: `item1.X-ABLabel:Summer house` names the property `item1.ADR`. */
 

@@ -191,6 +191,8 @@ describe('address books', () => {
     [{ name: ' \u200b ' }, 'name'],
     [{ name: 'x', color: 'red' }, 'color'],
     [{ name: 'x', default_country: 'Czechia' }, 'default_country'],
+    [{ name: 'x', default_country: 'UK' }, 'default_country'],
+    [{ name: 'x', default_country: 'eu' }, 'default_country'],
     [{ name: 'x', shares: 'all' }, 'shares'],
     [{ name: 'x', shares: [{ role: 'owner' }] }, 'shares.0.role'],
   ])('rejects %j', async (fields, field) => {

@@ -390,6 +390,10 @@ describe('contacts', () => {
     [{ full_name: 'x', emails: [{ value: 'a@b.c', types: 'home' }] }, 'emails.0.types'],
     [{ full_name: 'x', phones: Array.from({ length: 101 }, () => '1') }, 'phones'],
     [{ full_name: 'x', dates: [{ type: 'birthday', month: 13 }] }, 'dates.0.month'],
+    [{ full_name: 'x', dates: [{ type: 'birthday', year: 2001, month: 2, day: 30 }] }, 'dates.0.day'],
+    [{ full_name: 'x', dates: [{ type: 'other', year: 2023, month: 2, day: 29 }] }, 'dates.0.day'],
+    [{ full_name: 'x', dates: [{ type: 'birthday', month: 4, day: 31 }] }, 'dates.0.day'],
+    [{ full_name: 'x', dates: [{ type: 'birthday', year: 2001, day: 4 }] }, 'dates.0.day'],
     [{ full_name: 'x', addresses: [{ country_code: 'Czechia' }] }, 'addresses.0.country_code'],
     [{ full_name: 'x', custom: [{ name: 'A B', value: '' }] }, 'custom.0.name'],
     [{ full_name: 'x', custom: [{ name: 'A', value: '', params: { A: 'b' } }] }, 'custom.0.params'],
@@ -399,10 +403,33 @@ describe('contacts', () => {
     [{ full_name: 'x', external_id: '' }, 'external_id'],
     [{ full_name: 'x', external_id: 'a\nb' }, 'external_id'],
     [{ full_name: 'x', default_country: 'XYZ' }, 'default_country'],
+    [{ full_name: 'x', default_country: 'UK' }, 'default_country'],
+    [{ full_name: 'x', custom: [{ name: 'A.B', value: '' }] }, 'custom.0.name'],
     [{ full_name: 'x\u0000' }, 'full_name'],
   ])('rejects %j', async (fields, field) => {
     const { status, body } = await alice.api.post(path, fields);
     expect([status, body.error, body.details?.[0].field]).toEqual([422, 'validation_failed', field]);
+  });
+
+  test('dates that exist, and names of properties that programs use, are accepted', async () => {
+    const dates = [
+      { type: 'birthday', month: 2, day: 29 },
+      { type: 'anniversary', year: 2024, month: 2, day: 29 },
+      { type: 'other', day: 31 },
+      { type: 'other', year: 2024, month: 6 },
+    ];
+    const custom = [{ name: 'X-MESSAGING/XMPP-ALL', params: { 'X-P_Q': ['1'] }, value: 'ina@chat.example' }];
+    const { status, body } = await alice.api.post(path, { full_name: 'x', dates, custom });
+    expect([status, body.contact?.dates.length]).toEqual([201, 4]);
+    expect(body.contact.custom).toMatchObject(custom);
+  });
+
+  test('a date that does not exist is rejected by synchronisation and import, too', async () => {
+    const contact = { full_name: 'x', dates: [{ type: 'birthday', year: 2001, month: 2, day: 30 }] };
+    const changes = [{ op: 'upsert', external_id: 'feb-30', contact }];
+    expect((await alice.api.post(`${path}/sync`, { changes })).body.results).toMatchObject([{ status: 422 }]);
+    const { body } = await alice.api.post('/contact/phone-sync/import', { contacts: [contact] });
+    expect(body.import).toMatchObject({ created: 0, failed: 1, errors: [{ error: 'validation_failed' }] });
   });
 
   test('texts are returned as they were sent, apart from white space at their ends', async () => {

@@ -54,7 +54,6 @@ describe('undo of imports', () => {
   test('imports are undone in the order of a stack', async () => {
     const first = await send(ANN + BEN);
     const second = await send(card('c1', 'FN:Ann 2'));
-    // Two cards of one contact are two batches, each of which writes the contact.
     const third = await send(card('c1', 'FN:Ann 3') + card('c1', 'FN:Ann 4'));
     expect(await names()).toEqual(['Ann 4', 'Ben']);
     await undo(third);

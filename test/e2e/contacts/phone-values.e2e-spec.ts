@@ -93,6 +93,31 @@ describe('values of contacts on devices and here', () => {
     expect(await rows('3.0')).toContain('LOGO;VALUE=uri:https://pictures.example/l.png');
   });
 
+  test.each([
+    ['3.0', 'GEO:60.39;5.32'],
+    ['3.0', 'KEY;VALUE=uri:https://keys.example/ina.asc'],
+    ['3.0', 'SOUND;VALUE=URI;X-OWN=1:https://sounds.example/ina.ogg'],
+    ['4.0', 'GEO:geo:60.39,5.32;u=35'],
+    ['4.0', 'KEY:https://keys.example/ina.asc'],
+    ['4.0', 'LOGO;TYPE=work:https://pictures.example/l.png'],
+  ])('an export of version %s with %s changes nothing when it is imported', async (version, line) => {
+    await send(vcard(version, 'FN:Ina Holm', line, 'NOTE:x'));
+    const before = await list();
+    for (const other of ['3.0', '4.0', '3.0']) {
+      expect(await send((await rows(other)).join('\r\n'))).toMatchObject({ unchanged: 1 });
+      expect(await list()).toEqual(before);
+    }
+    const [{ custom }] = before;
+    const changed = (await rows('3.0')).join('\r\n').replace('NOTE:x', 'TITLE:Joiner');
+    expect(await send(changed)).toMatchObject({ updated: 1 });
+    expect(await list()).toMatchObject([{ job_title: 'Joiner', custom }]);
+    // What was removed here stays away, in each spelling.
+    const [{ external_id }] = await list();
+    await put({ external_id }, { custom: [] });
+    expect(await send(changed)).toMatchObject({ unchanged: 1 });
+    expect(await list()).toMatchObject([{ custom: [] }]);
+  });
+
   test('a card that changed on the device replaces its contact, until the contact changes here', async () => {
     const card = (number: string, ...more: string[]) =>
       vcard('3.0', 'FN:Ina Holm', `TEL;TYPE=CELL:${number}`, ...more);

@@ -58,11 +58,6 @@ describe('properties of single programs', () => {
       expect(readCard(writeCard(read('3.0', row), { version }))).toMatchObject(expected);
   });
 
-  test('a name with a slash, which is none of vCard, stays with its value', () => {
-    const { custom } = read('3.0', 'X-messaging/irc-All:ina');
-    expect(custom).toMatchObject([{ name: 'X-MESSAGING-IRC-ALL', value: 'ina' }]);
-  });
-
   test('a date in the properties of several programs is one date', () => {
     const rows = [
       'item1.X-ABDATE:2008-12-10',
@@ -126,6 +121,10 @@ describe('properties of single programs', () => {
     ['1984-06-26+02:00', 1984],
     ['26.06.1984', 1984],
     ['26. 6. 1984', 1984],
+    ['26/06/1984', 1984],
+    ['26-6-1984', 1984],
+    ['6/26/1984', 1984],
+    ['06-26-1984 00:00:00', 1984],
     ['0000-06-26', null],
     ['00000626', null],
   ])('the date %s is read', (text, year) => {
@@ -146,11 +145,50 @@ describe('properties of single programs', () => {
     expect([other.dates.length, other.custom]).toMatchObject([1, [{ name: 'BDAY', value: '19840627' }]]);
   });
 
+  test('equal entries of a list within an address or a name are all kept', () => {
+    const { addresses, name } = read('3.0', 'ADR:;;Kai 3;New York, New York;NY;;', 'N:Garcia,Garcia;Ana');
+    expect(addresses).toMatchObject([{ locality: 'New York, New York' }]);
+    expect(name).toMatchObject({ family: 'Garcia Garcia', given: 'Ana' });
+  });
+
+  test.each(['X-messaging/irc-All', 'X-GOOGLE_TALK', 'X-A+B', 'item1.X-FOO_BAR'])(
+    'the property %s is kept with its parameters',
+    (name) => {
+      const row = `${name};X-P_Q=1:ina@chat.example`;
+      const folded = `${row.slice(0, 20)}\r\n ${row.slice(20)}`;
+      for (const written of [row, folded]) {
+        const one = read('3.0', 'NOTE:x', written);
+        expect(one.custom).toMatchObject([
+          {
+            name: name.replace('item1.', '').toUpperCase(),
+            params: { 'X-P_Q': ['1'] },
+            value: 'ina@chat.example',
+          },
+        ]);
+        for (const version of ['3.0', '4.0'] as const)
+          expect(readCard(writeCard(one, { version })).custom).toEqual(one.custom);
+      }
+    },
+  );
+
   test.each(['3', '3.', '3.0', '3.00', '4.', '4.1'])('the version %s is read', (version) => {
     expect(read(version, 'N:Holm;Ina').name).toMatchObject({ given: 'Ina' });
   });
 
-  test.each(['6/7/1984', '1984/6.26', '0000', '1984 or so', '31.06.1984'])('%s is no date', (text) => {
+  test('a date of which both orders are one day is read', () => {
+    expect(read('3.0', 'BDAY:05/05/1984').dates).toMatchObject([{ year: 1984, month: 5, day: 5 }]);
+  });
+
+  test.each([
+    '6/7/1984',
+    '31/06/1984',
+    '13/13/1984',
+    '26/06-1984',
+    '1984/6.26',
+    '0000',
+    '1984 or so',
+    '31.06.1984',
+  ])('%s is no date', (text) => {
     expect(read('3.0', `BDAY:${text}`)).toMatchObject({ dates: [], custom: [{ name: 'BDAY', value: text }] });
   });
 

@@ -17,6 +17,7 @@ import {
   cleanLine,
   cleanText,
   distinct,
+  isUri,
   lineOf,
   type Media,
   mediaTypeOf,
@@ -56,8 +57,14 @@ export function readAddress(draft: Draft, property: Property): boolean {
 function component(part: string | undefined, name: keyof AddressFields, isOld: boolean): string | null {
   if (!part) return null;
   const texts = isOld ? [part] : splitEscaped(part, ',');
-  if (name !== 'street' && name !== 'extended') return cleanLine(distinct(texts.map(lineOf)).join(', '));
-  return cleanText(distinct(texts.map((text) => cleanText(unescapeText(text)))).join(', '));
+  if (name !== 'street' && name !== 'extended')
+    return cleanLine(texts.map(lineOf).filter(Boolean).join(', '));
+  return cleanText(
+    texts
+      .map((text) => cleanText(unescapeText(text)))
+      .filter(Boolean)
+      .join(', '),
+  );
 }
 
 /** The address as text of vCard 2.1 and 3.0: it belongs to the ADR of its group, or else to one with the same types. */
@@ -100,7 +107,7 @@ function readFullName({ card }: Draft, { value, params }: Property): boolean {
 function readName({ card, isOld, phonetic, hasName }: Draft, { value, params }: Property): boolean {
   const text = (part: string | undefined, separator: string): string | null => {
     if (!part || isOld) return lineOf(part);
-    return cleanLine(distinct(splitEscaped(part, ',').map(lineOf)).join(separator));
+    return cleanLine(splitEscaped(part, ',').map(lineOf).filter(Boolean).join(separator));
   };
   const [family, given, middle, prefix, suffix] = splitEscaped(value, ';');
   const name = {
@@ -215,7 +222,7 @@ function readPhoto(draft: Draft, property: Property): boolean {
     return setPicture(draft, { media_type, data: binary });
   }
   const uri = lineOf(value);
-  if (!uri || !/^[a-z][a-z0-9+.-]*:/i.test(uri)) return false;
+  if (!uri || !isUri(uri)) return false;
   if (!/^data:/i.test(uri)) {
     const isPhoto = setOnce(card, 'photo', { uri });
     if (isPhoto) draft.photoLink = property;

@@ -1,6 +1,6 @@
 import { decodeParameter } from '../../content-lines/index.js';
 import { VcardError } from '../card.js';
-import { cleanText, MEDIA_FAMILY } from '../values.js';
+import { cleanText, isPropertyName, MEDIA_FAMILY, NAME } from '../values.js';
 import { nameOfSlashed } from './slashed-names.js';
 import { decodeQuotedPrintable, decodeStated, decodeText, isText } from '../../content-lines/index.js';
 
@@ -145,7 +145,7 @@ function continues(current: LogicalLine, line: string, isOld: boolean, isFolded:
 }
 
 /** The start of a property whose parameters continue in the next line. */
-const HEADER = /^(?:[\w-]+\.)?[A-Za-z0-9-]+\s*(;|$)/;
+const HEADER = new RegExp(String.raw`^(?:[\w-]+\.)?${NAME}\s*(;|$)`);
 
 function startOf(line: string): LogicalLine {
   const current: LogicalLine = { header: [], parts: null, quoted: false, encoding: null, nested: null };
@@ -202,7 +202,7 @@ function parseLine(
 ): Property | undefined {
   const { group, name: written, params } = parseHeader(header, isOld, stated);
   const name = written.includes('/') ? nameOfSlashed(written) : written;
-  if (!/^[A-Z0-9-]+$/.test(name)) return undefined;
+  if (!isPropertyName(name)) return undefined;
   const own = params.first('CHARSET');
   const charset = own ?? stated;
   const decode = (bytes: string): string =>
@@ -245,7 +245,7 @@ function parseHeader(
     }
     const equals = param.indexOf('=');
     const name = equals === -1 ? bareName(param) : param.slice(0, equals).trim().toUpperCase();
-    if (!/^[A-Z0-9-]+$/.test(name)) continue;
+    if (!isPropertyName(name)) continue;
     const values = splitParams(param.slice(equals + 1), ',')
       .map((value) => paramText(value, isOld, charset))
       .filter((value) => value !== '');

@@ -10,8 +10,8 @@ const KDE_SERVICES: ReadonlyMap<string, string> = new Map([
   ['GROUPWISE', 'X-GROUPWISE'],
 ]);
 
-/** The name of a property whose name is none of vCard because of a slash. @param name in upper case */
+/** The name under which other programs write the messenger of KDE; any other name stays. @param name in upper case */
 export function nameOfSlashed(name: string): string {
   const service = /^X-MESSAGING\/([A-Z]+)-ALL$/.exec(name)?.[1];
-  return (service && KDE_SERVICES.get(service)) || name.replaceAll('/', '-');
+  return (service && KDE_SERVICES.get(service)) || name;
 }

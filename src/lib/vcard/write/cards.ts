@@ -3,6 +3,7 @@ import {
   type CardDate,
   type CardPhoto,
   type CardProperty,
+  deriveName,
   NAME_PARTS,
   memberToApple,
   uidToUri,
@@ -18,6 +19,8 @@ import {
   formatDataUri,
   geoNumbers,
   geoUri,
+  isPropertyName,
+  isUri,
   MEDIA_FAMILY,
   parseDataUri,
   shortType,
@@ -117,27 +120,15 @@ function formatTimestamp(time: Date, version: CardVersion): string {
   return version === '4.0' ? text.replaceAll(/[-:]/g, '') : text;
 }
 
-/** The text to show for a card: its full name, or the best text that replaces it; empty for an anonymous card. */
-function displayName(card: Card): string {
-  if (card.full_name) return card.full_name;
-  const { name } = card;
-  const parts = name && [name.prefix, name.given, name.middle, name.family, name.suffix];
-  const texts = [
-    parts?.filter(Boolean).join(' '),
-    card.organization?.name,
-    card.nicknames[0],
-    card.emails[0]?.value,
-    card.phones[0]?.value,
-  ];
-  return texts.find(Boolean) ?? '';
-}
+/** The text to show for a card; empty for an anonymous one. */
+const displayName = (card: Card): string => card.full_name || deriveName(card) || '';
 
 function writeIdentity(writer: CardWriter, card: Card): void {
   const { companions } = writer;
   const isNew = writer.version === '4.0';
   if (card.uid && isNew) {
     const uri = uidToUri(card.uid);
-    writer.addText('UID', uri, { VALUE: /^[a-z][a-z0-9+.-]*:/i.test(uri) ? null : 'text' });
+    writer.addText('UID', uri, { VALUE: isUri(uri) ? null : 'text' });
   } else writer.addText('UID', card.uid);
   if (isNew && card.kind !== 'individual') writer.add('KIND', card.kind);
   if (!isNew && card.kind === 'org') writer.add('X-ABShowAs', 'COMPANY');
@@ -201,7 +192,7 @@ const RESERVED = new Set(['BEGIN', 'END', 'VERSION']);
 /** Properties and parameters with invalid names are left out, and control characters of values are removed. */
 function writeCustom(writer: CardWriter, property: CardProperty): void {
   const { name, value } = property;
-  if (!/^[A-Z0-9-]+$/i.test(name) || RESERVED.has(name.toUpperCase())) return;
+  if (!isPropertyName(name) || RESERVED.has(name.toUpperCase())) return;
   const params = validParams(property.params);
   const family = MEDIA_FAMILY.get(name.toUpperCase());
   const media = writer.version === '3.0' && family ? parseDataUri(value) : undefined;
@@ -213,7 +204,7 @@ function writeCustom(writer: CardWriter, property: CardProperty): void {
   }
   const text = oneLine(name.toUpperCase() === 'GEO' ? geoOf(value, writer.version) : value);
   // In version 3.0 the values of media are bytes unless VALUE says otherwise.
-  const isLink = writer.version === '3.0' && family !== undefined && /^[a-z][a-z0-9+.-]*:/i.test(text);
+  const isLink = writer.version === '3.0' && family !== undefined && isUri(text);
   const isGeo = name.toUpperCase() === 'GEO' && text !== value;
   const all = {
     ...params,

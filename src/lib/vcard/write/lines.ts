@@ -1,7 +1,7 @@
 import { encodeParameter, foldLine } from '../../content-lines/index.js';
 import { ADDRESS_PARTS, type CardFields, type CardProperty, NAME_PARTS } from '../card.js';
 import { Companions, entryKeys, keyOf } from '../companions.js';
-import { cleanText, escapeText, splitEscaped } from '../values.js';
+import { cleanText, escapeText, isPropertyName, splitEscaped } from '../values.js';
 
 export type ParamList = Record<string, string | readonly string[] | null | undefined>;
 
@@ -127,7 +127,7 @@ export const groupOf = ({ group }: CardProperty): string | null =>
 export function validParams(params: CardProperty['params']): Record<string, string[]> {
   const valid = Object.entries(params).flatMap(([key, values]): [string, string[]][] => {
     const texts = values.map((text) => cleanText(text)).filter((text) => text !== null);
-    return /^[A-Z0-9-]+$/i.test(key) && texts.length > 0 ? [[key, texts]] : [];
+    return isPropertyName(key) && texts.length > 0 ? [[key, texts]] : [];
   });
   return Object.fromEntries(valid);
 }

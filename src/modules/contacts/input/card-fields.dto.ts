@@ -12,7 +12,13 @@ import {
   ValidateBy,
 } from 'class-validator';
 import { MAX_UID } from '../../../lib/contact-card/index.js';
-import { CARD_DATE_TYPES, type CardDateType } from '../../../lib/vcard/index.js';
+import {
+  CARD_DATE_TYPES,
+  type CardDateType,
+  checkDate,
+  isPropertyName,
+  NAME,
+} from '../../../lib/vcard/index.js';
 import { Flag, MaxBytes, Nullable, OneOf, Optional, Text } from '../../../platform/http/input.decorators.js';
 
 /** Limits of the fields of a contact, for requests and imports: characters, unless another unit is named. */
@@ -143,12 +149,25 @@ const part = (min: number, max: number, example: number): PropertyDecorator =>
     IsInt(),
   );
 
+/** The day of a date that exists (RFC 6350, 4.3.1). */
+const IsInCalendar = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'isInCalendar',
+    validator: {
+      validate: (day, args) => {
+        const { year = null, month = null } = (args?.object ?? {}) as Partial<DateInput>;
+        return typeof day !== 'number' || checkDate({ year, month, day }) !== undefined;
+      },
+      defaultMessage: () => '$property must be a day of the month, which a date with a year needs',
+    },
+  });
+
 /** A date whose year, month or day may be unknown, but not all of them. */
 export class DateInput {
   @OneOf(CARD_DATE_TYPES, { example: 'birthday' }) type!: CardDateType;
   @part(1, 9999, 1985) year?: number | null;
   @part(1, 12, 4) month?: number | null;
-  @part(1, 31, 30) day?: number | null;
+  @IsInCalendar() @part(1, 31, 30) day?: number | null;
   @CardText() label?: string | null;
 }
 
@@ -172,7 +191,8 @@ const IsParameters = () =>
         Object.keys(value).length <= CARD_LIMITS.params &&
         Object.entries(value).every(
           ([key, list]) =>
-            /^[A-Za-z0-9-]{1,64}$/.test(key) &&
+            key.length <= CARD_LIMITS.name &&
+            isPropertyName(key) &&
             Array.isArray(list) &&
             list.length <= CARD_LIMITS.params &&
             list.every((each) => typeof each === 'string' && each.length <= CARD_LIMITS.text),
@@ -184,8 +204,9 @@ const IsParameters = () =>
 /** A vCard property that no other field holds, or the group and the parameters of the value of a field. It is kept as it is. */
 export class PropertyInput {
   @CardText(null, CARD_LIMITS.name) group?: string | null;
-  @ApiProperty({ pattern: '^[A-Za-z0-9-]{1,64}$', example: 'X-PHONETIC-ORG' })
-  @Matches(/^[a-z0-9-]{1,64}$/i, { message: 'name must be the name of a vCard property' })
+  @ApiProperty({ pattern: `^${NAME}$`, maxLength: CARD_LIMITS.name, example: 'X-PHONETIC-ORG' })
+  @MaxLength(CARD_LIMITS.name)
+  @Matches(new RegExp(`^${NAME}$`), { message: 'name must be the name of a vCard property' })
   name!: string;
   @ApiPropertyOptional({
     type: 'object',

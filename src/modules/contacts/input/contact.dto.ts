@@ -7,6 +7,7 @@ import {
   IsString,
   Length,
   Matches,
+  ValidateBy,
   ValidateNested,
 } from 'class-validator';
 import { Transform } from 'class-transformer';
@@ -79,7 +80,14 @@ const Parts = (type: Class, example: object[], { bare = false } = {}): PropertyD
 export const Country = (): PropertyDecorator =>
   applyDecorators(
     Transform(({ value }) => (typeof value === 'string' ? value.toUpperCase() : value)),
-    Matches(/^[A-Z]{2}$/, { message: '$property must be a country of two letters (ISO 3166-1)' }),
+    ValidateBy({
+      name: 'isPhoneCountry',
+      validator: {
+        validate: (value) => typeof value === 'string' && isPhoneCountry(value),
+        defaultMessage: () =>
+          '$property must be a country with telephone numbers, of two letters (ISO 3166-1)',
+      },
+    }),
   );
 
 /** The country of telephone numbers: null for a country without numbers of its own. */

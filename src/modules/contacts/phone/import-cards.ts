@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { parse, stringify, validate, version } from 'uuid';
 import { type CardPatch, type ContactCard, identityKeys, MAX_UID } from '../../../lib/contact-card/index.js';
 import { charactersOf, cutText } from '../../../lib/text/index.js';
@@ -9,7 +10,9 @@ import {
   type CardProperty,
   type CardResult,
   isAnonymous,
+  isPropertyName,
   withoutStale,
+  withStoredSpelling,
 } from '../../../lib/vcard/index.js';
 import { ApiError, Errors } from '../../../platform/http/errors.js';
 import { validated } from '../../../platform/http/input.pipe.js';
@@ -114,7 +117,7 @@ function cutBytes(text: string, field: string, omitted: Set<string>): string {
   return text.slice(0, new TextEncoder().encodeInto(text, bytes).read).trim();
 }
 
-const isName = (text: string): boolean => text.length <= CARD_LIMITS.name && /^[a-z0-9-]+$/i.test(text);
+const isName = (text: string): boolean => text.length <= CARD_LIMITS.name && isPropertyName(text);
 
 const fits =
   (omitted: Set<string>) =>
@@ -158,7 +161,7 @@ export const isOrdinary = (card: Omit<CardFields, 'uid'>): boolean =>
   card.custom.every(({ name, params }) => [name, ...Object.keys(params)].every(isShortName)) &&
   isSmall({ ...card, notes: null, full_name: null, organization: card.organization?.units }, '');
 
-const isShortName = (text: string): boolean => text.length <= SHORT && /^[A-Za-z0-9-]+$/.test(text);
+const isShortName = (text: string): boolean => text.length <= SHORT && isPropertyName(text);
 
 function isSmall(value: unknown, key: string): boolean {
   if (typeof value === 'string')
@@ -251,16 +254,34 @@ function entryOf(
     const { uid, externalId, card, image, omitted } = make();
     const photo = image && { image, hash: photoHash(image) };
     const content = contentHash(storedJson(card));
-    const whole = photo ? cardHash(content, photo.hash) : content;
+    const whole = hashOf(card, photo);
     const problems = omitted.map((field) => omission(index, card.full_name, field));
     return { index, uid: storedUid(uid, content), externalId, card, hash: whole, photo, problems };
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    const [problem] = error.extras.details ?? [];
-    const code =
-      error.kind === Errors.validationFailed && problem?.field === '' ? problem.code : error.kind.code;
-    return { index, name, error: code, message: problem?.message ?? error.message };
+    return problemOf(index, name, error);
   }
+}
+
+/** Why a card cannot be imported. @throws the error when it is none of the input */
+export function problemOf(index: number, name: string | null, error: unknown): ImportProblemResponse {
+  if (!(error instanceof ApiError)) throw error;
+  const [problem] = error.extras.details ?? [];
+  const code =
+    error.kind === Errors.validationFailed && problem?.field === '' ? problem.code : error.kind.code;
+  return { index, name, error: code, message: problem?.message ?? error.message };
+}
+
+const hashOf = (card: ContactCard, photo: ImportedPhoto | null): string => {
+  const content = contentHash(storedJson(card));
+  return photo ? cardHash(content, photo.hash) : content;
+};
+
+/** The card with the properties that its contact has in the spelling of another version of vCard as they are stored there. */
+export function inSpellingOf(imported: ImportedCard, contact: ContactCard): ImportedCard {
+  const custom = withStoredSpelling(imported.card.custom, contact.custom);
+  if (isDeepStrictEqual(custom, imported.card.custom)) return imported;
+  const card = { ...imported.card, custom };
+  return { ...imported, card, hash: hashOf(card, imported.photo) };
 }
 
 /** The hash of a card with its photo from their hashes. */

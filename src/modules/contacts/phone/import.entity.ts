@@ -39,6 +39,7 @@ export class ContactImportItem {
   @PrimaryColumn('uuid') contact_id!: string;
   @Column('enum', { enum: IMPORT_ACTIONS, enumName: 'contact_import_action' }) action!: ImportAction;
   @Column('int') revision!: number;
+  /** The SHA-256 of each card of the contact. */
   @Column('bytea') source_hash!: Buffer;
   @Column('json', { nullable: true }) original!: object | null;
   /** The revision before an update. */

@@ -25,11 +25,14 @@ export interface ImportItem extends Pick<
   ContactImportItem,
   'contact_id' | 'action' | 'revision' | 'original_revision' | 'original_photo_id'
 > {
-  /** Hexadecimal. */
-  source_hash: string;
+  /** The hashes of the cards of the contact, hexadecimal. */
+  hashes: readonly string[];
   /** The JSON text of the card before an update. */
   original: string | null;
 }
+
+/** SHA-256, hexadecimal. */
+const HASH = /.{64}/g;
 
 // Locks the address book before its contacts and in the mode of all other writes. Otherwise the foreign key would take a weaker lock first.
 const save = workspace.statement<Pick<ContactImport, 'id'>>(
@@ -45,6 +48,7 @@ const deleteOldest = workspace.statement<never>(
   `DELETE FROM contact_imports WHERE tenant_id = $1 AND user_id = $2 AND id <= (
      SELECT id FROM contact_imports WHERE tenant_id = $1 AND user_id = $2 ORDER BY id DESC OFFSET $3 LIMIT 1)`,
 );
+// An item keeps what it replaced first.
 const addItems = workspace.statement<never>(
   'contacts.add_import_items',
   `INSERT INTO contact_import_items AS item (tenant_id, import_id, contact_id, action, revision, source_hash, original,
@@ -54,7 +58,11 @@ const addItems = workspace.statement<never>(
      FROM jsonb_to_recordset($3) AS added (contact_id uuid, action contact_import_action, revision int, source_hash text,
        original text, original_photo_id uuid, original_revision int)
    ON CONFLICT (tenant_id, import_id, contact_id) DO UPDATE
-     SET revision = excluded.revision, source_hash = excluded.source_hash`,
+     SET revision = excluded.revision, source_hash = excluded.source_hash,
+         action = CASE item.action WHEN 'unchanged' THEN excluded.action ELSE item.action END,
+         original = CASE item.action WHEN 'unchanged' THEN excluded.original ELSE item.original END,
+         original_photo_id = CASE item.action WHEN 'unchanged' THEN excluded.original_photo_id ELSE item.original_photo_id END,
+         original_revision = CASE item.action WHEN 'unchanged' THEN excluded.original_revision ELSE item.original_revision END`,
 );
 const hashes = workspace.statement<Pick<ContactImportItem, 'contact_id'> & { source_hash: string }>(
   'contacts.imported_hashes',
@@ -62,7 +70,7 @@ const hashes = workspace.statement<Pick<ContactImportItem, 'contact_id'> & { sou
      FROM contact_import_items item
      JOIN contact_imports import ON import.tenant_id = item.tenant_id AND import.id = item.import_id
     WHERE item.tenant_id = $1 AND item.contact_id = ANY ($2) AND import.user_id = $3 AND import.device_id = $4
-      AND import.undone_at IS NULL
+      AND import.id <> $5 AND import.undone_at IS NULL
     ORDER BY item.contact_id, item.import_id DESC`,
 );
 /** An import can be undone for 90 days. Index contact_imports_created. */
@@ -123,22 +131,27 @@ export class ImportsRepository {
     id: string,
     added: readonly ImportItem[],
   ): Promise<void> {
-    // Several cards may concern one contact into which others were merged: a change counts, and what it replaced.
-    const changed = added.filter(({ action }) => action !== 'unchanged');
-    const byContact = new Map([...added, ...changed].map((item) => [item.contact_id, item]));
-    if (added.length > 0) await tx.query(addItems, [tenantId, id, JSON.stringify([...byContact.values()])]);
+    if (added.length === 0) return;
+    const items = added.map(({ hashes: list, ...item }) => ({ ...item, source_hash: list.join('') }));
+    await tx.query(addItems, [tenantId, id, JSON.stringify(items)]);
   }
 
-  /** The hash of the last card of each contact that the user imported from the device, hexadecimal. */
+  /**
+   * By contact: the hashes of its cards in the last import of the user from the device, hexadecimal.
+   * @param importId the import that runs, which does not count
+   */
   async hashes(
     reader: Reader,
     { tenantId, userId }: RequestContext,
     deviceId: string,
     contactIds: readonly string[],
-  ): Promise<Map<string, string>> {
+    importId: string,
+  ): Promise<Map<string, readonly string[]>> {
     if (contactIds.length === 0) return new Map();
-    const rows = await reader.query(hashes, [tenantId, contactIds, userId, deviceId]);
-    return new Map(rows.map(({ contact_id, source_hash }) => [contact_id, source_hash]));
+    const rows = await reader.query(hashes, [tenantId, contactIds, userId, deviceId, importId]);
+    return new Map(
+      rows.map(({ contact_id, source_hash }) => [contact_id, source_hash.match(HASH) ?? []] as const),
+    );
   }
 
   /** Contacts that an import wrote and that no undo has reverted or kept. */

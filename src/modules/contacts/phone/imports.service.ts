@@ -17,10 +17,11 @@ import { ContactErrors, CONTACTS, fieldError } from '../contacts.resource.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { phoneCountry } from '../input/contact.dto.js';
 import type { ImportCounts } from './import.entity.js';
-import { ImportBatch, type ImportRun } from './import-batch.js';
+import { ImportBatch } from './import-batch.js';
 import { fromJson, fromVcard, type ImportedCard, type ImportEntry, UidsOfFile } from './import-cards.js';
 import { importResponse } from './import-undo.js';
 import { ImportPhotos } from './import-photos.js';
+import type { ImportRun } from './import-touched.js';
 import { deleteOld, ImportsRepository } from './imports.repository.js';
 import {
   type ImportedEnvelope,
@@ -119,7 +120,7 @@ export class ImportsService implements OnModuleInit {
       bookId: book.id,
       deviceId: device_id,
       onDuplicate,
-      taken: new Set(),
+      touched: new Map(),
       counts: { total: 0, created: 0, updated: 0, merged: 0, unchanged: 0, skipped: 0, failed: 0 },
       problems: [],
     };
@@ -148,7 +149,7 @@ export class ImportsService implements OnModuleInit {
     if (!batch) return false;
     const photoIds = await this.photos.store(ctx.tenantId, batch.cards);
     // The transaction may be repeated, so `run` is changed after it.
-    const { counts, problems, taken } = await this.db.tx(async (tx) => {
+    const { counts, problems, touched } = await this.db.tx(async (tx) => {
       const count = await this.contacts.lockBook(tx, ctx, run.bookId);
       if (count === undefined || !(await this.imports.save(tx, ctx, { ...run, problems: [] })))
         throw ContactErrors.bookNotFound.with();
@@ -156,17 +157,17 @@ export class ImportsService implements OnModuleInit {
       const capacity = QUOTAS.item.contacts_of_addressbook - count;
       const result = await this.batches.write(tx, ctx, run, batch.cards, photoIds, capacity);
       const omissions = batch.cards.flatMap((card) => card.problems);
-      const failed = [...batch.problems, ...full(result.exceeding)].toSorted((a, b) => a.index - b.index);
+      const failed = [...batch.problems, ...result.failed].toSorted((a, b) => a.index - b.index);
       const written = {
         counts: sum(run.counts, result.outcomes, failed.length),
         problems: [...run.problems, ...failed, ...omissions].slice(0, MAX_PROBLEMS),
       };
       await this.imports.save(tx, ctx, { ...run, ...written });
-      return { ...written, taken: result.taken };
+      return { ...written, touched: result.touched };
     });
     run.counts = counts;
     run.problems = problems;
-    run.taken = taken;
+    for (const [id, contact] of touched) run.touched.set(id, contact);
     return true;
   }
 }
@@ -176,14 +177,6 @@ function sum(before: ImportCounts, outcomes: readonly (keyof ImportCounts)[], fa
   for (const outcome of outcomes) after[outcome] += 1;
   return after;
 }
-
-const full = (cards: readonly ImportedCard[]): ImportProblemResponse[] =>
-  cards.map(({ index, card }) => ({
-    index,
-    name: card.full_name,
-    error: ContactErrors.bookFull.code,
-    message: ContactErrors.bookFull.message,
-  }));
 
 async function* vcardEntries(
   results: AsyncIterable<CardResult>,
@@ -224,33 +217,23 @@ class ReadAhead<T> {
   }
 }
 
-const idsOf = ({ uid, shared, externalId }: ImportedCard): string[] => [
-  ...new Set([`uid ${uid}`, `uid ${shared?.own ?? uid}`, `external ${externalId ?? uid}`]),
-];
-
-/** Begins a new batch before a card whose uid or external_id the batch already contains, and after many bytes of photos. */
+/** Begins a new batch after a number of cards, and after many bytes of photos. */
 async function* batchesOf(
   entries: AsyncIterable<ImportEntry> | Iterable<ImportEntry>,
 ): AsyncGenerator<Batch> {
   let batch: Batch = { cards: [], problems: [] };
-  let ids = new Set<string>();
   let bytes = 0;
   const uids = new UidsOfFile();
-  for await (const each of entries) {
-    const entry = 'card' in each ? uids.assign(each) : each;
-    const own = 'card' in entry ? idsOf(entry) : [];
-    const isFull = batch.cards.length + batch.problems.length >= BATCH || bytes >= BATCH_PHOTO_BYTES;
-    if (isFull || own.some((id) => ids.has(id))) {
+  for await (const entry of entries) {
+    if (batch.cards.length + batch.problems.length >= BATCH || bytes >= BATCH_PHOTO_BYTES) {
       yield batch;
       batch = { cards: [], problems: [] };
-      ids = new Set();
       bytes = 0;
     }
     if ('card' in entry) {
-      batch.cards.push(entry);
+      batch.cards.push(uids.assign(entry));
       bytes += entry.photo?.image.length ?? 0;
     } else batch.problems.push(entry);
-    for (const id of own) ids.add(id);
   }
   if (batch.cards.length + batch.problems.length > 0) yield batch;
 }

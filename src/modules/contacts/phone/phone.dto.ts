@@ -29,6 +29,7 @@ export class ImportOptions extends PhoneBook {
    * address or telephone number. `merge`: adds the fields that the contact does not have; a card that changed on the device
    * since its last import wins over the contact, another card of the person does not. `replace`: writes the card over the
    * contact. `skip`: leaves the contact as it is. `create`: as `merge` for the same uid or external_id, otherwise a new contact.
+   * Further cards of one contact in an import add their fields to it.
    */
   @Optional() @OneOf(ON_IMPORTED_DUPLICATE) on_duplicate: OnImportedDuplicate = 'merge';
   /** Country of telephone numbers without an international prefix. Default: that of the address book. @example "CZ" */

@@ -6,7 +6,7 @@ import {
   readCard,
   uidOf,
   VcardError,
-  withStoredPositions,
+  withStoredSpelling,
 } from '../../../../lib/vcard/index.js';
 import { PAGE_BYTES } from '../../../../platform/bounded-pages/page-bytes.js';
 import { revisionTag } from '../../../../platform/concurrency/expected-revision.js';
@@ -221,7 +221,7 @@ export class ContactCards {
     if (statedUid !== null && uidOf(statedUid) !== uidOf(row.uid))
       await this.rejectUid(tx, ctx, book, row, statedUid);
     const stored = cardOf(row);
-    const next = { ...card.card, custom: withStoredPositions(card.card.custom, stored.custom) };
+    const next = { ...card.card, custom: withStoredSpelling(card.card.custom, stored.custom) };
     const changed = differences(stored, next);
     const photo = samePhoto(row, card) ? row.photo_id : photoId;
     if (changed.length === 0 && photo === row.photo_id) return false;
