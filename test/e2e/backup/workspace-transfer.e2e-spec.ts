@@ -64,9 +64,7 @@ const at = <T>(
   { databaseUrl, dataDir }: { databaseUrl: string; dataDir: string },
   work: (installation: Installation) => Promise<T>,
 ): Promise<T> =>
-  withModules(configOf(databaseUrl, dataDir), databaseUrl, (app) =>
-    work(new Installation(app, databaseUrl)),
-  );
+  withModules(configOf(databaseUrl, dataDir), databaseUrl, (app) => work(new Installation(app, databaseUrl)));
 
 const exported = (
   from: { databaseUrl: string; dataDir: string },
