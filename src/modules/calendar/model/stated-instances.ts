@@ -75,6 +75,15 @@ export function withStatedInstances(
 export const meantKey = (series: SeriesRow, key: string): string =>
   knownInstances({ ...series, excluded: [] }, [key], { isDate: isDay(series.starts), rules: null })(key).key;
 
+/** Whether a stored series has an instance with a key. @param keys all that will be asked for */
+export function instanceFinder(series: SeriesRow, keys: readonly string[]): (key: string) => boolean {
+  const find = knownInstances(series, keys, { isDate: isDay(series.starts), rules: null });
+  return (key) => {
+    const found = find(key);
+    return found.isKnown && found.key === key;
+  };
+}
+
 /** More instances than these are looked up one by one. */
 const MAX_EXPANDED = 4_000;
 
