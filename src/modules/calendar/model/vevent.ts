@@ -7,6 +7,7 @@ import {
   property,
   type Property,
   propertyOf,
+  unescapeText,
 } from '../../../lib/icalendar/index.js';
 import { nearestColorName } from '../../../lib/color-names/index.js';
 import { uriOfAddress } from '../../../lib/itip/index.js';
@@ -25,6 +26,7 @@ import type {
 } from './event-record.js';
 import { isOrphaned, keptOf } from './dependent-properties.js';
 import { alarmVcomponent } from './ics/alarms.js';
+import { uidOfText } from './ics/storable.js';
 import { withParameters } from './ics/people-parameters.js';
 import { contentOf, isSeries, occurrenceOf } from './event-series.js';
 import { instantOf, isDay, nominalLength, wallOf } from './event-times.js';
@@ -142,9 +144,11 @@ function head(
   ];
 }
 
-/** The UID, as its program writes it. */
-export const uidProperty = ({ uid, custom }: Pick<EventRecord, 'uid' | 'custom'>): Property =>
-  keptOf(custom).ics.find(({ name }) => name === 'UID') ?? property('UID', escapeText(uid));
+/** The UID, as its program writes it. The part that a split begins has that of the whole series among its other properties. */
+export function uidProperty({ uid, custom }: Pick<EventRecord, 'uid' | 'custom'>): Property {
+  const stated = keptOf(custom).ics.find(({ name }) => name === 'UID');
+  return stated && uidOfText(unescapeText(stated.value)) === uid ? stated : property('UID', escapeText(uid));
+}
 
 /** `20260302T080000Z` of RFC 3339. */
 export const stamp = (text: string): string =>
