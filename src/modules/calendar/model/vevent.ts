@@ -28,7 +28,8 @@ import { isOrphaned, keptOf } from './dependent-properties.js';
 import { alarmVcomponent } from './ics/alarms.js';
 import { uidOfText } from './ics/storable.js';
 import { withParameters } from './ics/people-parameters.js';
-import { contentOf, isSeries, occurrenceOf } from './event-series.js';
+import { contentOf, isSeries, type Occurrence, occurrenceOf } from './event-series.js';
+import { occurrenceFinder } from './stated-instances.js';
 import { instantOf, isDay, nominalLength, wallOf } from './event-times.js';
 
 /** Parts of a VEVENT that depend on its reader. */
@@ -99,20 +100,26 @@ export function veventsOf(record: EventRecord, view: VEventView): Component[] {
 
 /** Instances with an override, a response or an alarm of their own. Cancelled ones are dates of EXDATE. */
 function instances(record: EventRecord, view: VEventView): Component[] {
-  const keys = new Set([
+  const named = new Set([
     ...record.overrides.map(({ recurrence_key: key }) => key),
     ...record.participants.map(({ recurrence_key: key }) => key).filter((key) => /^\d/.test(key)),
     ...(view.seesDetails ? keysOfAlarms(view) : []),
   ]);
-  return [...keys].toSorted().flatMap((key) => {
-    const vevent = instanceVevent(record, key, view);
+  const keys = [...named].toSorted();
+  const find = occurrenceFinder(record, keys, 'UTC');
+  return keys.flatMap((key) => {
+    const vevent = instanceVevent(record, key, view, find(key));
     return vevent && propertyOf(vevent, 'STATUS')?.value !== 'CANCELLED' ? [vevent] : [];
   });
 }
 
 /** One instance of a series, cancelled or not; null where the series has none at this key. */
-export function instanceVevent(record: EventRecord, key: string, reader: VEventView): Component | null {
-  const occurrence = occurrenceOf(record, key, 'UTC');
+export function instanceVevent(
+  record: EventRecord,
+  key: string,
+  reader: VEventView,
+  occurrence: Occurrence | null = occurrenceOf(record, key, 'UTC'),
+): Component | null {
   if (!occurrence) return null;
   const content = contentOf(record, occurrence);
   const isHidden = content.visibility === 'private' && reader.seesPrivate === false;

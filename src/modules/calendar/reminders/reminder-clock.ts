@@ -9,16 +9,9 @@ import { CalendarEvents, type ReminderDue } from '../calendar.events.js';
 import type { InstanceAlarms, Reminder } from '../calendar.schema.js';
 import { responseAt } from '../model/event-policy.js';
 import { type EventJson, type EventRecord, recordOf } from '../model/event-record.js';
-import {
-  contentOf,
-  isSeries,
-  type Occurrence,
-  occurrenceAt,
-  occurrencesIn,
-  overridden,
-} from '../model/event-series.js';
+import { contentOf, isSeries, type Occurrence, occurrencesIn } from '../model/event-series.js';
 import { formatInstant, wallOf } from '../model/event-times.js';
-import { instanceFinder } from '../model/stated-instances.js';
+import { occurrenceFinder } from '../model/stated-instances.js';
 
 /** A reminder that is due. */
 export interface DueReminder {
@@ -126,15 +119,11 @@ const hasOwn = ({ instances }: ReminderQuery, { key }: Occurrence): boolean =>
 function ownReminders({ record, instances = {}, defaults = [] }: ReminderQuery) {
   if (!isSeries(record)) return [];
   const overrides = new Map(record.overrides.map((override) => [override.recurrence_key, override]));
-  return Object.entries(instances).map(([key, own]) => {
-    const override = overrides.get(key);
-    return {
-      key,
-      override,
-      wall: wallOf(override?.patch.starts ?? key),
-      reminders: own.reminders ?? defaults,
-    };
-  });
+  return Object.entries(instances).map(([key, own]) => ({
+    key,
+    wall: wallOf(overrides.get(key)?.patch.starts ?? key),
+    reminders: own.reminders ?? defaults,
+  }));
 }
 
 /**
@@ -152,16 +141,14 @@ function ownInstances(
       ({ minutes }) => Math.abs(wall - minutes * 60 - (from + to) / 2) <= (to - from) / 2 + CLOCKS,
     ),
   );
-  const isInstance = instanceFinder(
+  const find = occurrenceFinder(
     record,
-    near.flatMap(({ key, override }) => (override ? [] : [key])),
+    near.map(({ key }) => key),
+    readerZone,
   );
-  return near.flatMap(({ key, override, wall, reminders }) => {
-    if (!override && !isInstance(key)) return [];
-    const one = override
-      ? overridden(record, override, readerZone)
-      : occurrenceAt(record, key, wall, null, readerZone);
-    return isActive(query, one) ? [{ one, reminders }] : [];
+  return near.flatMap(({ key, reminders }) => {
+    const one = find(key);
+    return one && isActive(query, one) ? [{ one, reminders }] : [];
   });
 }
 
