@@ -840,6 +840,10 @@ describe('scheduling', () => {
       const refresh = (await outside(ZOE)).at(-1)!.text;
       expect(refresh).toContain('METHOD:REFRESH');
       expect(refresh).toContain('UID:add-to-nothing');
+      // A UID that is stored as a digest, with characters that a text escapes.
+      const long = `a\\,b-${'0123456789'.repeat(60)}`;
+      await send('ADD', long, ['SEQUENCE:1', 'DTSTAMP:20270102T090000Z', ...times('20270917', 'x')]);
+      expect((await outside(ZOE)).at(-1)!.text).toContain(`UID:${long}\r\n`);
     });
 
     test('50 attendees who respond by mail at once lose no response', async () => {

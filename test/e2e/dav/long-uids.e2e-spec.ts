@@ -76,6 +76,22 @@ describe('UIDs of more than 500 characters', () => {
     expect((await dav.send('PUT', other, icsFile(...series(LONG, 'Twice')), ICS)).status).toBe(409);
   });
 
+  test('are not those of a part that a split begins', async () => {
+    const calendar = await newCalendar(ann, 'Split');
+    const path = `${dav.home('calendars')}${calendar}/long.ics`;
+    await dav.send('PUT', path, icsFile(...series(LONG, 'One')), ICS);
+    const event = (await ann.api.get(`/calendar/${calendar}/events`)).body.events[0];
+    const { status, body } = await ann.api.put(`/calendar/${calendar}/events/${event.id}_20300108T090000Z`, {
+      scope: 'this_and_following',
+      title: 'Rest',
+    });
+    expect(status).toBe(200);
+    const { uid } = body.new_event;
+    const { text } = await ann.api.get(`/calendar/${calendar}/export.ics`);
+    expect(uidsIn(text).toSorted()).toEqual([LONG, uid, uid].toSorted());
+    expect(uidsIn((await dav.send('GET', path)).text)).toEqual([LONG]);
+  });
+
   test('of tasks stay too, and the next occurrence has one of its own', async () => {
     const { folder } = (await ann.api.post('/task_folders', { name: 'Long' })).body;
     const path = `${dav.home('calendars')}${folder.id}/long.ics`;

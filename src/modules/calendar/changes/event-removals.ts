@@ -19,6 +19,7 @@ import { type EventChange } from './event-write.js';
 import { EventWriter, messagesFor } from './event-writer.js';
 import { entryIn } from './event-operations.js';
 import { withoutOne, withResponse } from './event-change.js';
+import { splitAlarms } from '../model/instance-alarms.js';
 import { split } from './series-split.js';
 
 type Job = UpdateJob<DeleteEvent>;
@@ -77,11 +78,12 @@ export class EventRemovals {
     if (left === null || !hasInstances(left)) return this.removeAll(job);
     const options = { comment: fields.comment, isCancelled: onlyOne };
     const changedKey = onlyOne ? (key as string) : '';
+    const kept = onlyOne ? entries : splitAlarms(entries, key as string).earlier;
     // Attendees whose invitations were all to removed instances lose their placement.
     const placements =
       instanceAttendees(record).length > 0
-        ? await this.writer.placements(tx, ctx, left, entries, calendar.owner_id)
-        : { entries };
+        ? await this.writer.placements(tx, ctx, left, kept, calendar.owner_id)
+        : { entries: kept };
     const change: EventChange = {
       before: record,
       record: left,

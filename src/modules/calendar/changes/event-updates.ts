@@ -27,7 +27,7 @@ import {
 } from './requested-changes.js';
 import { entryIn } from './event-operations.js';
 import { type Changed, type Changes, changeAll, changeOne } from './event-change.js';
-import { followAlarms, laterAlarms } from '../model/instance-alarms.js';
+import { followAlarms, splitAlarms } from '../model/instance-alarms.js';
 import { assertInstances, invalidField } from '../input/event-patch.js';
 import { split } from './series-split.js';
 import { EventsRepository, type LockedEvent } from '../events.repository.js';
@@ -155,16 +155,19 @@ export class EventUpdates {
     const changes = await this.changes(job, begun, wholeTimes(begun, fields, key, calendar.time_zone));
     const next = changeAll(begun, changes, now)?.record ?? begun;
     assertInstances(next);
-    const copies = withOwn(locked, calendar.id, fields).map((entry) => {
-      const alarmed = { ...entry, ...laterAlarms(entry, key) };
-      return { ...alarmed, ...followAlarms(alarmed, begun, next), event_id: id, uid: id };
-    });
+    const copies = splitAlarms(withOwn(locked, calendar.id, fields), key).later.map((entry) => ({
+      ...entry,
+      ...followAlarms(entry, begun, next),
+      event_id: id,
+      uid: id,
+    }));
+    const left = splitAlarms(entries, key).earlier;
     const { entries: placed } = await this.writer.placements(tx, ctx, next, copies, calendar.owner_id);
     const parts: EventChange[] = [
       {
         before: record,
         record: earlier,
-        ...(await this.writer.placements(tx, ctx, earlier, entries, calendar.owner_id)),
+        ...(await this.writer.placements(tx, ctx, earlier, left, calendar.owner_id)),
         action: 'updated',
         fields: ['rules'],
         messages: messagesFor(record, earlier, '', fields.send_updates),

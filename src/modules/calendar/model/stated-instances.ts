@@ -1,7 +1,14 @@
 import { type Component, parameterOf, type Property, propertyOf } from '../../../lib/icalendar/index.js';
 import { DAY, instancesOf } from '../../../lib/recurrence/index.js';
-import type { EventTimes } from './event-record.js';
-import { isSeries, seriesOf, type SeriesRow } from './event-series.js';
+import type { EventRecord, EventTimes } from './event-record.js';
+import {
+  isSeries,
+  type Occurrence,
+  occurrenceAt,
+  overridden,
+  seriesOf,
+  type SeriesRow,
+} from './event-series.js';
 import { instantOf, isDay, wallOf, wallText } from './event-times.js';
 import { MAX_DATES, type Start, unlessInvalid } from './vevent-time-parts.js';
 import type { EventClock, Recurrence } from './vevent-times.js';
@@ -74,6 +81,24 @@ export function withStatedInstances(
 /** The key of the instance of a stored series, also of an excluded one, that the key in a message means. */
 export const meantKey = (series: SeriesRow, key: string): string =>
   knownInstances({ ...series, excluded: [] }, [key], { isDate: isDay(series.starts), rules: null })(key).key;
+
+/** Finds the instances of a stored series by their keys; null where it has none. @param keys all that will be asked for */
+export function occurrenceFinder(
+  record: EventRecord,
+  keys: readonly string[],
+  readerZone: string,
+): (key: string) => Occurrence | null {
+  const overrides = new Map(record.overrides.map((override) => [override.recurrence_key, override]));
+  const others = keys.filter((key) => !overrides.has(key));
+  const find = knownInstances(record, others, { isDate: isDay(record.starts), rules: null });
+  return (key) => {
+    const override = overrides.get(key);
+    if (override) return overridden(record, override, readerZone);
+    const found = find(key);
+    const isInstance = found.isKnown && found.key === key;
+    return isInstance ? occurrenceAt(record, key, wallOf(key), null, readerZone) : null;
+  };
+}
 
 /** More instances than these are looked up one by one. */
 const MAX_EXPANDED = 4_000;

@@ -4,7 +4,6 @@ import {
   ICalendarError,
   type Property,
   propertyOf,
-  storedUid,
   textOf,
 } from '../../../lib/icalendar/index.js';
 import type { InstanceAlarms, PlacedReminder } from '../calendar.schema.js';
@@ -21,7 +20,7 @@ import { organizerOf } from '../../../lib/itip/index.js';
 import { FIRST, isDay, timesAt, wallOf } from './event-times.js';
 import { type AlarmedInstances, alarmsOf, instanceAlarmsOf } from './ics/alarms.js';
 import { withoutEarlyInstances } from './ics/early-series.js';
-import { line } from './ics/storable.js';
+import { uidOfText } from './ics/storable.js';
 import { contentOfVevent, lostNamesOf } from './vevent-content.js';
 import { participantsOf, peopleOf, withInstanceRows } from './vevent-people.js';
 import { invalid, type ReadWarning, type Start, unlessInvalid } from './vevent-time-parts.js';
@@ -340,10 +339,7 @@ export const startOf = ({ starts, time_zone: zone }: EventTimes): Start => ({
 });
 
 /** The UID of a component as it is stored; empty for a component without one. */
-export function uidText(event: Component): string {
-  const text = textOf(event, 'UID') ?? '';
-  return storedUid(line(text, text.length));
-}
+export const uidText = (event: Component): string => uidOfText(textOf(event, 'UID') ?? '');
 
 /** @throws ICalendarError `invalid_value` */
 function uidOf(event: Component): string {

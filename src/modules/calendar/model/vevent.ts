@@ -7,6 +7,7 @@ import {
   property,
   type Property,
   propertyOf,
+  unescapeText,
 } from '../../../lib/icalendar/index.js';
 import { nearestColorName } from '../../../lib/color-names/index.js';
 import { uriOfAddress } from '../../../lib/itip/index.js';
@@ -25,8 +26,10 @@ import type {
 } from './event-record.js';
 import { isOrphaned, keptOf } from './dependent-properties.js';
 import { alarmVcomponent } from './ics/alarms.js';
+import { uidOfText } from './ics/storable.js';
 import { withParameters } from './ics/people-parameters.js';
-import { contentOf, isSeries, occurrenceOf } from './event-series.js';
+import { contentOf, isSeries, type Occurrence, occurrenceOf } from './event-series.js';
+import { occurrenceFinder } from './stated-instances.js';
 import { instantOf, isDay, nominalLength, wallOf } from './event-times.js';
 
 /** Parts of a VEVENT that depend on its reader. */
@@ -106,23 +109,26 @@ function instances(
   view: VEventView,
   isWanted: (key: string) => boolean = () => true,
 ): Component[] {
-  const keys = new Set([
+  const named = new Set([
     ...record.overrides.map(({ recurrence_key: key }) => key),
     ...record.participants.map(({ recurrence_key: key }) => key).filter((key) => /^\d/.test(key)),
     ...(view.seesDetails ? keysOfAlarms(view) : []),
   ]);
-  return [...keys]
-    .filter(isWanted)
-    .toSorted()
-    .flatMap((key) => {
-      const vevent = instanceVevent(record, key, view);
-      return vevent && propertyOf(vevent, 'STATUS')?.value !== 'CANCELLED' ? [vevent] : [];
-    });
+  const keys = [...named].filter(isWanted).toSorted();
+  const find = occurrenceFinder(record, keys, 'UTC');
+  return keys.flatMap((key) => {
+    const vevent = instanceVevent(record, key, view, find(key));
+    return vevent && propertyOf(vevent, 'STATUS')?.value !== 'CANCELLED' ? [vevent] : [];
+  });
 }
 
 /** One instance of a series, cancelled or not; null where the series has none at this key. */
-export function instanceVevent(record: EventRecord, key: string, reader: VEventView): Component | null {
-  const occurrence = occurrenceOf(record, key, 'UTC');
+export function instanceVevent(
+  record: EventRecord,
+  key: string,
+  reader: VEventView,
+  occurrence: Occurrence | null = occurrenceOf(record, key, 'UTC'),
+): Component | null {
   if (!occurrence) return null;
   const content = contentOf(record, occurrence);
   const isHidden = content.visibility === 'private' && reader.seesPrivate === false;
@@ -154,9 +160,11 @@ function head(
   ];
 }
 
-/** The UID, as its program writes it. */
-export const uidProperty = ({ uid, custom }: Pick<EventRecord, 'uid' | 'custom'>): Property =>
-  keptOf(custom).ics.find(({ name }) => name === 'UID') ?? property('UID', escapeText(uid));
+/** The UID, as its program writes it. The part that a split begins has that of the whole series among its other properties. */
+export function uidProperty({ uid, custom }: Pick<EventRecord, 'uid' | 'custom'>): Property {
+  const stated = keptOf(custom).ics.find(({ name }) => name === 'UID');
+  return stated && uidOfText(unescapeText(stated.value)) === uid ? stated : property('UID', escapeText(uid));
+}
 
 /** `20260302T080000Z` of RFC 3339. */
 export const stamp = (text: string): string =>

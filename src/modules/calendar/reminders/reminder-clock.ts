@@ -9,16 +9,9 @@ import { CalendarEvents, type ReminderDue } from '../calendar.events.js';
 import type { InstanceAlarms, Reminder } from '../calendar.schema.js';
 import { responseAt } from '../model/event-policy.js';
 import { type EventJson, type EventRecord, recordOf } from '../model/event-record.js';
-import {
-  contentOf,
-  instanceAt,
-  isSeries,
-  type Occurrence,
-  occurrenceAt,
-  occurrencesIn,
-  overridden,
-} from '../model/event-series.js';
+import { contentOf, isSeries, type Occurrence, occurrencesIn } from '../model/event-series.js';
 import { formatInstant, wallOf } from '../model/event-times.js';
+import { occurrenceFinder } from '../model/stated-instances.js';
 
 /** A reminder that is due. */
 export interface DueReminder {
@@ -45,8 +38,7 @@ export interface ReminderQuery {
 }
 
 const DAY = 86_400;
-/** Longest time before the start at which a reminder rings, and the difference of two clocks of the earth. */
-const LONGEST_LEAD = 40 * DAY;
+/** The difference of two clocks of the earth. */
 const CLOCKS = 26 * 3600;
 /** Maximum number of instances of one event that a check reports for each lead time. */
 const MAX_DUE = 100;
@@ -74,7 +66,7 @@ export function dueReminders(query: ReminderQuery, after: number, until: number)
         found.push({ key: one.key, start: one.start, end: one.end, minutes, methods });
     }
   }
-  for (const { one, reminders } of ownInstances(query, after, until + LONGEST_LEAD))
+  for (const { one, reminders } of ownInstances(query, after, until))
     for (const [minutes, methods] of byMinutes(reminders)) {
       const moment = one.start - minutes * 60;
       if (moment > after && moment <= until && one.end >= until)
@@ -89,8 +81,10 @@ export function dueReminders(query: ReminderQuery, after: number, until: number)
  */
 export function nextCheck(query: ReminderQuery, after: number, spanEnd: number | null): number | null {
   const { record, readerZone } = query;
-  const hasInstances = Object.keys(query.instances ?? {}).length > 0;
-  if (record.deleted_at !== null || (query.reminders.length === 0 && !hasInstances)) return null;
+  const hasLater = ownReminders(query).some(
+    ({ wall, reminders }) => reminders.length > 0 && wall > after - CLOCKS,
+  );
+  if (record.deleted_at !== null || (query.reminders.length === 0 && !hasLater)) return null;
   if (spanEnd !== null && spanEnd < after) return null;
   const moments = [...byMinutes(query.reminders).keys()].flatMap((minutes) => {
     const from = after + minutes * 60 + 1;
@@ -102,12 +96,12 @@ export function nextCheck(query: ReminderQuery, after: number, spanEnd: number |
     }
     return [];
   });
-  for (const { one, reminders } of ownInstances(query, after, after + MAX_AHEAD + LONGEST_LEAD))
+  for (const { one, reminders } of ownInstances(query, after, after + MAX_AHEAD))
     for (const { minutes } of reminders)
       if (one.start - minutes * 60 > after) moments.push(one.start - minutes * 60);
   if (moments.length > 0) return Math.min(after + MAX_AHEAD, ...moments);
   // An instance with reminders of its own may come later, in a series without others.
-  if (hasInstances) return after + MAX_AHEAD;
+  if (hasLater) return after + MAX_AHEAD;
   // Series may have years between their instances.
   const horizon = after + (SEARCH_WINDOWS.at(-1) as number) / 2;
   return isSeries(record) || spanEnd === null || spanEnd > horizon ? horizon : null;
@@ -124,8 +118,19 @@ function isActive({ record, userId }: ReminderQuery, one: Occurrence): boolean {
 const hasOwn = ({ instances }: ReminderQuery, { key }: Occurrence): boolean =>
   key !== null && instances !== undefined && Object.hasOwn(instances, key);
 
+/** The reminders of instances that have others than their series. */
+function ownReminders({ record, instances = {}, defaults = [] }: ReminderQuery) {
+  if (!isSeries(record)) return [];
+  const overrides = new Map(record.overrides.map((override) => [override.recurrence_key, override]));
+  return Object.entries(instances).map(([key, own]) => ({
+    key,
+    wall: wallOf(overrides.get(key)?.patch.starts ?? key),
+    reminders: own.reminders ?? defaults,
+  }));
+}
+
 /**
- * The instances with reminders of their own that start between two moments, with a margin.
+ * The instances with reminders of their own, of which one rings between two moments, with a margin.
  * @param from,to instants in seconds
  */
 function ownInstances(
@@ -133,20 +138,20 @@ function ownInstances(
   from: number,
   to: number,
 ): { one: Occurrence; reminders: readonly Reminder[] }[] {
-  const { record, instances = {}, defaults = [], readerZone } = query;
-  if (!isSeries(record)) return [];
-  const overrides = new Map(record.overrides.map((override) => [override.recurrence_key, override]));
-  return Object.entries(instances).flatMap(([key, own]) => {
-    const reminders = own.reminders ?? defaults;
-    const override = overrides.get(key);
-    const wall = wallOf(override?.patch.starts ?? key);
-    if (reminders.length === 0 || wall < from - CLOCKS || wall > to + CLOCKS) return [];
-    const isLeft = override !== undefined || instanceAt(record, key) !== null;
-    if (!isLeft) return [];
-    const one = override
-      ? overridden(record, override, readerZone)
-      : occurrenceAt(record, key, wall, null, readerZone);
-    return isActive(query, one) ? [{ one, reminders }] : [];
+  const { record, readerZone } = query;
+  const near = ownReminders(query).filter(({ wall, reminders }) =>
+    reminders.some(
+      ({ minutes }) => Math.abs(wall - minutes * 60 - (from + to) / 2) <= (to - from) / 2 + CLOCKS,
+    ),
+  );
+  const find = occurrenceFinder(
+    record,
+    near.map(({ key }) => key),
+    readerZone,
+  );
+  return near.flatMap(({ key, reminders }) => {
+    const one = find(key);
+    return one && isActive(query, one) ? [{ one, reminders }] : [];
   });
 }
 

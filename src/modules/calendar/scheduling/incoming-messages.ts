@@ -204,6 +204,7 @@ export class IncomingMessages implements OnModuleInit {
     if (!organizer || arrival.from === null || !sameMailbox(arrival.from, organizer.email)) return;
     await this.outgoing.refresh(tx, arrival.tenantId, {
       uid: message.uid,
+      event: part.event,
       calendarId: arrival.calendarId,
       userId: owner.userId,
       from: owner.emails.at(-1) as string,

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { component, formatComponent, property } from '../../../lib/icalendar/index.js';
+import {
+  type Component,
+  component,
+  formatComponent,
+  property,
+  type Property,
+  propertyOf,
+} from '../../../lib/icalendar/index.js';
 import {
   composeItipMail,
   domainOf,
@@ -316,6 +323,8 @@ export class OutgoingMessages implements OnModuleInit {
     tenantId: string,
     request: {
       uid: string;
+      /** The event as the organizer names it. */
+      event: Component;
       calendarId: string;
       userId: string;
       from: string;
@@ -323,10 +332,10 @@ export class OutgoingMessages implements OnModuleInit {
       cause: string;
     },
   ): Promise<void> {
-    const { uid, calendarId, userId, from, organizer, cause } = request;
+    const { uid, event: named, calendarId, userId, from, organizer, cause } = request;
     const dtstamp = new Date().toISOString();
     const event = component('VEVENT', [
-      property('UID', uid),
+      propertyOf(named, 'UID') as Property,
       property('DTSTAMP', stamp(dtstamp)),
       property('ORGANIZER', uriOfAddress(organizer)),
       property('ATTENDEE', uriOfAddress(from)),

@@ -1,4 +1,4 @@
-import type { Component, Property } from '../../../../lib/icalendar/index.js';
+import { type Component, type Property, storedUid } from '../../../../lib/icalendar/index.js';
 import { cutText } from '../../../../lib/text/index.js';
 
 /** Bytes of JSON of the properties, or of the components, without a field that an event keeps. */
@@ -10,6 +10,9 @@ export const toStorable = (text: string, max: number): string => cutText(text.re
 /** One line without control characters and marks that change the direction of text. */
 export const line = (text: string, max: number): string =>
   toStorable(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim(), max);
+
+/** The UID of an event of this text as it is stored. */
+export const uidOfText = (text: string): string => storedUid(line(text, text.length));
 
 /** A property without text that cannot be stored. */
 export function storableProperty({ name, parameters, value }: Property): Property {
