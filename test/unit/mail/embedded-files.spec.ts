@@ -107,6 +107,8 @@ describe('files in the text of a mail', () => {
   test('very many lines are read in linear time', () => {
     for (const line of ['begin 644 a', 'begin 644 a\n#86)C', '#86)C', '', 'end', '\r'])
       expect(splitUuencoded(`begin 644 a\n${`${line}\n`.repeat(300_000)}`).files).toHaveLength(0);
+    // Only the last row has no bytes.
+    expect(splitUuencoded('begin 644 a\n#86)C\n\n\nend\n').files).toHaveLength(0);
     const many = `${uuencoded('a', 'abc').join('\n')}\n`.repeat(2_000);
     expect(splitUuencoded(many).files).toHaveLength(100);
   });
@@ -205,6 +207,28 @@ describe('winmail.dat', () => {
     expect([text, html]).toEqual(['Grüße', '<p>Grüße</p>']);
     const plain = tnef(attribute(1, 0x2800c, Buffer.from('Only text\0')));
     expect((await read(withTnef(plain, ['']))).text).toBe('Only text');
+  });
+
+  test.each([
+    [50_220, '\x1b$B$"\x1b(B', 'あ'],
+    [20_866, '\xf0\xd2', 'Пр'],
+    [28_592, '\xb1', 'ą'],
+    [28_591, '\xe9', 'é'],
+  ])('its HTML has the codepage %i', (codepage, bytes, text) => {
+    const html = property(0x102, 0x1013, u32(1), padded(Buffer.from(bytes, 'latin1')));
+    const page = property(0x03, 0x3fde, u32(codepage));
+    expect(readTnef(tnef(attribute(1, 0x69003, properties(html, page)))).html).toBe(text);
+  });
+
+  test('files beyond the limit do not replace the last one', () => {
+    const file = (n: number): Buffer[] => [
+      attribute(2, 0x69002, Buffer.alloc(14)),
+      attribute(2, 0x6800f, Buffer.from(String(n))),
+    ];
+    const { files } = readTnef(tnef(...Array.from({ length: 202 }, (_, n) => file(n)).flat()));
+    expect(files.map(({ read: bytes }) => String([...(bytes() as Iterable<Buffer>)][0]))).toEqual(
+      Array.from({ length: 200 }, (_, n) => String(n)),
+    );
   });
 
   test('what is damaged has what can be read', () => {
