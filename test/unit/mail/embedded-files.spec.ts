@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { openAttachment } from '../../../src/mail-service/mime/attachments.js';
+import { hasStatus, openAttachment } from '../../../src/mail-service/mime/attachments.js';
 import { readTnef } from '../../../src/mail-service/mime/embedded/tnef.js';
 import { splitUuencoded } from '../../../src/mail-service/mime/embedded/uuencoded.js';
 import { parseMessage } from '../../../src/mail-service/mime/parse-message.js';
@@ -245,5 +245,42 @@ describe('winmail.dat', () => {
       attribute(1, 0x69003, properties(property(0x1e, 0x1000, u32(0xffff_ffff), Buffer.alloc(4_000_000)))),
     );
     expect(readTnef(hostile).files).toEqual([]);
+  });
+});
+
+describe('the status of a bounce', () => {
+  const BOUNCE = lines(
+    'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
+    '',
+    '--b',
+    '',
+    'It could not be delivered.',
+    '--b',
+    'Content-Type: message/delivery-status',
+    '',
+    'Reporting-MTA: dns; mx.example',
+    '--b',
+    'Content-Type: message/rfc822',
+    '',
+    'Subject: x',
+    '',
+    'x',
+    '--b--',
+  );
+
+  test('is an attachment', async () => {
+    const { text, attachments } = await parseMessage(stream(BOUNCE));
+    expect([text, attachments.map(({ contentType }) => contentType)]).toEqual([
+      'It could not be delivered.',
+      ['message/delivery-status', 'message/rfc822'],
+    ]);
+    expect(hasStatus(attachments)).toBe(true);
+    expect(String(await buffer(await openAttachment(stream(BOUNCE), 'ATT00002')))).toContain('Subject: x');
+  });
+
+  test('is not counted by the ids of a message that was stored without it', async () => {
+    const withStatus = hasStatus([{ contentType: 'message/rfc822' }]);
+    const file = await openAttachment(stream(BOUNCE), 'ATT00001', withStatus);
+    expect(String(await buffer(file))).toContain('Subject: x');
   });
 });
