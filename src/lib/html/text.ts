@@ -329,7 +329,7 @@ function withMarks(html: string): string {
   let text = '';
   let at = 0;
   /** The element whose lines and blanks stay, and how many of its name are open. */
-  let verbatim: { name: string; depth: number } | null = null;
+  let verbatim = null as { name: string; depth: number } | null;
   const add = (to: number, mark: string): void => {
     const piece = html.slice(at, to);
     text += (verbatim ? verbatimText(piece) : piece.replaceAll(/[\r\n]+/g, ' ')) + mark;
