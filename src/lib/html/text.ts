@@ -2,7 +2,7 @@ import { decodeHTML } from 'entities';
 import { toHtml } from 'hast-util-to-html';
 import { ENTITIES } from '../xml/index.js';
 import { HtmlTooComplexError, parseHtml } from './tree.js';
-import { FOUND_ONLY, HIDING_STYLE, showVisible } from './visible.js';
+import { FOUND_ONLY, hidesElement, showVisible } from './visible.js';
 
 /** Inline elements: a word may begin inside and end outside of them. All other tags separate words. */
 const INLINE = new Set(
@@ -208,7 +208,8 @@ function linesOf(html: string, gap: string): string {
     .replace(/\n{3,}/g, '\n\n')
     .replaceAll(BLANK, ' ')
     .replaceAll(TAB, '\t')
-    .replace(/^\n+|\s+$/g, '');
+    .replace(/^\n+/, '')
+    .trimEnd();
 }
 
 /** The position of a text in ASCII from a position on, in any letter case; -1 without one. Lower case of a whole text may have another length. */
@@ -230,16 +231,23 @@ export function withoutScripts(html: string): string {
   let kept = '';
   let from = 0;
   let open = html.indexOf('<');
+  const unclosed = new Set<string>();
   while (open >= 0) {
     const { end, name } = tagAt(html, open);
     const isComment = name === '' && end > open;
-    const closing = html.charCodeAt(open + 1) === SLASH ? undefined : UNSHOWN.get(name.toLowerCase());
-    const next = closing ? positionOf(html, closing, end) : Math.max(end, open + 1);
+    const element = html.charCodeAt(open + 1) === SLASH ? '' : name.toLowerCase();
+    const closing = unclosed.has(element) ? undefined : UNSHOWN.get(element);
+    const closed = closing ? positionOf(html, closing, end) : -1;
+    const next = closed < 0 ? Math.max(end, open + 1) : closed;
     if (isComment || closing) {
       kept += html.slice(from, open);
       from = next;
     }
-    if (next < 0) return kept;
+    if (closing && closed < 0) {
+      if (!element.startsWith('annotation')) return kept;
+      // The formula around it ends it.
+      unclosed.add(element);
+    }
     open = html.indexOf('<', next);
   }
   return kept + html.slice(from);
@@ -265,7 +273,7 @@ function* tagsIn(html: string): Generator<Tag> {
 }
 
 /** The words of tags that may hide their elements. */
-const HIDING = /hidden|none|mso-hide|collapse/i;
+const HIDING = /hidden|none|collapse/i;
 
 /**
  * The HTML without elements that browsers do not show, such as the lines that mails begin with for lists of mails. One without an end tag of
@@ -300,7 +308,7 @@ function hides(html: string, { open, end, name }: Tag): boolean {
   let isHidden = /\shidden(?=[\s/>])/i.test(tag.replaceAll(/"[^"]*"|'[^']*'/g, ''));
   attributesEnd(html, open + 1 + name.length, (attribute, value) => {
     const written = value.replace(/^\s*["']|["']$/g, '');
-    if (/^style$/i.test(attribute)) isHidden ||= HIDING_STYLE.test(written);
+    if (/^style$/i.test(attribute)) isHidden ||= hidesElement(written);
     if (/^hidden$/i.test(attribute)) isHidden ||= !FOUND_ONLY.test(written);
   });
   return isHidden;
@@ -333,8 +341,7 @@ function withMarks(html: string): string {
     text += html.slice(open, end).replaceAll(/[\r\n]+/g, ' ');
     at = end;
     if (verbatim?.name === name) verbatim.depth += isEnd ? -1 : 1;
-    else if (!verbatim && !isEnd && (name === 'pre' || isVerbatimTag(html.slice(open, end))))
-      verbatim = { name, depth: 1 };
+    else if (!verbatim && !isEnd && isVerbatimTag(name, html.slice(open, end))) verbatim = { name, depth: 1 };
     if (verbatim?.depth === 0) verbatim = null;
   }
   add(html.length, '');
@@ -344,7 +351,11 @@ function withMarks(html: string): string {
 const verbatimText = (text: string): string =>
   text.replaceAll(/\r?\n/g, `${BREAK}\n`).replaceAll(' ', BLANK).replaceAll('\t', TAB);
 
-const isVerbatimTag = (tag: string): boolean => /\bstyle\s*=/i.test(tag) && VERBATIM_STYLE.test(tag);
+/** Elements without content, which no end tag closes. */
+const VOID = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
+
+const isVerbatimTag = (name: string, tag: string): boolean =>
+  name === 'pre' || (!VOID.has(name) && /\bstyle\s*=/i.test(tag) && VERBATIM_STYLE.test(tag));
 
 /** The web address of a link; empty without one. */
 function addressOf(html: string, { open }: Tag): string {

@@ -2,9 +2,25 @@ import type { Element, ElementContent, Root } from 'hast';
 import { formulaText, isFormula } from './formulas.js';
 import { TAGS } from './rules.js';
 
-/** Declarations that hide an element, of browsers and of Word. */
-export const HIDING_STYLE =
-  /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|mso-hide\s*:\s*all)\s*(?:!\s*important\s*)?(?:;|$)/i;
+const DISPLAY_OR_VISIBILITY = /^\s*(display|visibility)\s*:\s*([a-z-]+)\s*(!\s*important\s*)?$/i;
+const HIDING_VALUE = /^(?:none|hidden|collapse)$/i;
+
+/**
+ * Whether a style hides its element in browsers. Of several declarations the last one counts, or the last important one: mails hide parts
+ * from some programs that way. Word's `mso-hide` hides nothing in browsers: buttons have it whose other form only Word draws.
+ */
+export function hidesElement(style: string): boolean {
+  const counting = new Map<string, { value: string; isImportant: boolean }>();
+  for (const declaration of style.split(';')) {
+    const [, name = '', value = '', important] = DISPLAY_OR_VISIBILITY.exec(declaration) ?? [];
+    const key = name.toLowerCase();
+    const isImportant = important !== undefined;
+    if (value !== '' && (isImportant || !counting.get(key)?.isImportant))
+      counting.set(key, { value, isImportant });
+  }
+  return [...counting.values()].some(({ value }) => HIDING_VALUE.test(value));
+}
+
 /** `hidden="until-found"` is text that a search within the page opens. */
 export const FOUND_ONLY = /^\s*until-found\s*$/i;
 
@@ -62,7 +78,7 @@ function isHidden(node: ElementContent): boolean {
   if (node.type !== 'element') return false;
   const { hidden, style } = node.properties;
   if (hidden !== undefined && !FOUND_ONLY.test(String(hidden))) return true;
-  return typeof style === 'string' && HIDING_STYLE.test(style);
+  return typeof style === 'string' && hidesElement(style);
 }
 
 /** Whether an element is a formula, or only wraps one. */

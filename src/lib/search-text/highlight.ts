@@ -102,9 +102,8 @@ function lead(before: string): string {
 
 /** A cheap test that rejects pieces without a match: a token that begins with a term is part of the folded text. */
 function mayMatch(piece: string, query: SearchQuery): boolean {
-  const text = fold(piece);
-  const joined = fold(replaceJoiners(piece, ''));
-  return query.terms.some((term) => text.includes(term.text) || joined.includes(term.text));
+  const isIn = (text: string): boolean => query.terms.some((term) => text.includes(term.text));
+  return isIn(fold(piece)) || isIn(fold(replaceJoiners(piece, '')));
 }
 
 function marksIn(text: string, query: SearchQuery): Mark[] {
@@ -232,16 +231,17 @@ function boundary(text: string, at: number): number {
 function marked(text: string, from: number, to: number, marks: Mark[]): string {
   let html = '';
   let at = from;
+  let isOpen = false;
   for (const { start, end } of marks) {
     const [begin, stop] = [Math.max(start, at), Math.min(end, to)];
     if (begin >= stop) continue;
-    const isAdjacent = begin === at && html.endsWith(MARK[1]);
-    if (isAdjacent) html = html.slice(0, -MARK[1].length);
-    else html += escapeHtml(text.slice(at, begin)) + MARK[0];
-    html += escapeHtml(text.slice(begin, stop)) + MARK[1];
+    // Adjacent marks are one.
+    if (!isOpen || begin > at) html += (isOpen ? MARK[1] : '') + escapeHtml(text.slice(at, begin)) + MARK[0];
+    isOpen = true;
+    html += escapeHtml(text.slice(begin, stop));
     at = stop;
   }
-  return html + escapeHtml(text.slice(at, to));
+  return html + (isOpen ? MARK[1] : '') + escapeHtml(text.slice(at, to));
 }
 
 /** White space collapsed. Most of it is one space, which the pattern leaves. */

@@ -114,10 +114,12 @@ const isFixed = (box: Mailbox): boolean => box.special_use === '\\Inbox' || box.
 
 /** The path of a new name: names that differ by blanks at their ends look the same. */
 const named = (path: string): string =>
-  trimmed(path)
-    .split('/')
-    .map((name) => name.trim())
-    .join('/');
+  trimmed(
+    path
+      .split('/')
+      .map((name) => name.trim())
+      .join('/'),
+  );
 
 /** Removes a leading slash; upper-cases INBOX as the first segment. */
 const trimmed = (path: string): string => path.replace(/^\//, '').replace(/^inbox(?=\/|$)/i, 'INBOX');

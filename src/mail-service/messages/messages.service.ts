@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { mailErrors } from '../mail-error.js';
 import { MailboxesRepository } from '../mailboxes/mailboxes.repository.js';
-import { openAttachment } from '../mime/attachments.js';
+import { hasStatus, openAttachment } from '../mime/attachments.js';
 import type { AttachmentInfo } from '../mime/message.js';
 import { RawMessages } from '../storage/raw-messages.js';
 import {
@@ -110,7 +110,8 @@ export class MessagesService {
     if (!row) throw mailErrors.noMessage();
     const info = row.attachments.find((attachment) => attachment.id === id.toUpperCase());
     if (!info) throw mailErrors.noAttachment();
-    return { info, stream: await openAttachment(await this.raws.open(row.raw_id), info.id) };
+    const raw = await this.raws.open(row.raw_id);
+    return { info, stream: await openAttachment(raw, info.id, hasStatus(row.attachments)) };
   }
 
   /** Moves messages, changes their flags, or both. */

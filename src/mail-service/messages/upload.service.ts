@@ -13,6 +13,7 @@ import type {
   NewMessage,
   ParsedMessage,
 } from '../mime/message.js';
+import { hasStatus } from '../mime/attachments.js';
 import { shortenReferences } from '../mime/clean-text.js';
 import { MimeWorkers } from '../mime/mime-workers.js';
 import { type Bytes, sizeOf, streamOf } from '../storage/bytes.js';
@@ -226,11 +227,13 @@ export class UploadService {
   ): Promise<CopiedAttachments[]> {
     if (!origin || !reference?.attachments) return [];
     const wanted = reference.attachments;
-    const known = origin.row.summary.attachments.map(({ id }) => id);
+    const stored = origin.row.summary.attachments;
+    const known = stored.map(({ id }) => id);
     const ids = wanted === true ? known : wanted;
     if (ids.length === 0) return [];
     if (!ids.every((id) => known.includes(id))) throw mailErrors.noAttachment();
-    return [{ raw: await this.raws.read(origin.row.raw_id, scratch), ids }];
+    const raw = await this.raws.read(origin.row.raw_id, scratch);
+    return [{ raw, ids, withStatus: hasStatus(stored) }];
   }
 
   /** The attachments that the new version of a draft keeps. @throws MailError 404 */
@@ -246,7 +249,8 @@ export class UploadService {
     if (!previous) throw mailErrors.noMessage();
     if (!ids.every((id) => previous.attachments.some((attachment) => attachment.id === id)))
       throw mailErrors.noAttachment();
-    return [{ raw: await this.raws.read(previous.raw_id, scratch), ids }];
+    const raw = await this.raws.read(previous.raw_id, scratch);
+    return [{ raw, ids, withStatus: hasStatus(previous.attachments) }];
   }
 
   /** The new message is stored already, so a failure is only reported in the response. */

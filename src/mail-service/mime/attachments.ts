@@ -7,10 +7,19 @@ import { describe, walk } from './walk.js';
 
 /** Copied attachments up to this size, bytes, stay in memory. */
 const SHORT = 65_536;
-const WITHOUT_TEXTS = { withTexts: false };
 
-/** Streams one attachment of a message and ignores the rest. */
-export async function openAttachment(source: Readable, id: string): Promise<Readable> {
+/**
+ * Whether the status of a bounce is among the attachments of a stored message. It was a part of the text of those that version 0.1 stored;
+ * the ids of their attachments do not count it.
+ */
+export const hasStatus = (stored: readonly Pick<AttachmentInfo, 'contentType'>[]): boolean =>
+  stored.some(({ contentType }) => contentType === 'message/delivery-status');
+
+/**
+ * Streams one attachment of a message and ignores the rest.
+ * @param withStatus as `hasStatus` of the message
+ */
+export async function openAttachment(source: Readable, id: string, withStatus = true): Promise<Readable> {
   const found = Promise.withResolvers<Readable>();
   const onAttachment = async (attachment: AttachmentStream, each: string): Promise<void> => {
     const content = attachment.content as Readable;
@@ -28,7 +37,7 @@ export async function openAttachment(source: Readable, id: string): Promise<Read
         .once('close', () => reject(new Error('closed')));
     });
   };
-  const walking = walk(source, onAttachment, WITHOUT_TEXTS);
+  const walking = walk(source, onAttachment, { withTexts: false, withStatus });
   walking.then(
     () => found.reject(new Error('unknown attachment')),
     (error: unknown) => {
@@ -42,11 +51,13 @@ export async function openAttachment(source: Readable, id: string): Promise<Read
 /**
  * Reads several attachments with their descriptions.
  * @param file for long contents
+ * @param withStatus as `hasStatus` of the message
  */
 export async function readAttachments(
   source: Readable,
   ids: readonly string[],
   file: string,
+  withStatus: boolean,
 ): Promise<{ info: AttachmentInfo; content: Buffer | Readable }[]> {
   const spool = new SpoolFile(file);
   const taken: { info: AttachmentInfo; bytes: Bytes }[] = [];
@@ -59,7 +70,7 @@ export async function readAttachments(
       });
       taken.push({ info, bytes: bytes.all as Bytes });
     };
-    await walk(source, onAttachment, WITHOUT_TEXTS);
+    await walk(source, onAttachment, { withTexts: false, withStatus });
   } finally {
     await spool.close();
   }

@@ -161,8 +161,8 @@ async function bufferedMessage(content: Buffer | Readable, contentType = ''): Pr
   return Buffer.isBuffer(content) || !/^message\//i.test(contentType) ? content : buffer(content);
 }
 
-const copiedAttachments = ({ raw, ids, file }: CopiedAttachments & { file: string }) =>
-  readAttachments(streamOf(raw), ids, file);
+const copiedAttachments = ({ raw, ids, withStatus, file }: CopiedAttachments & { file: string }) =>
+  readAttachments(streamOf(raw), ids, file, withStatus);
 
 /**
  * Gives each linked attachment a content id that no other part has, and removes the others: mail programs hide a file with a

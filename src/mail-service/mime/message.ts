@@ -147,4 +147,6 @@ export interface NewMessage {
 export interface CopiedAttachments {
   raw: Bytes;
   ids: string[];
+  /** As `hasStatus` of the message. */
+  withStatus: boolean;
 }

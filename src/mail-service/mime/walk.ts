@@ -27,7 +27,6 @@ const MAX_ENCODING = 40;
 const OPTIONS = {
   skipImageLinks: true,
   ignoreEmbedded: true,
-  keepDeliveryStatus: true,
   checksumAlgo: 'sha256',
 };
 
@@ -37,12 +36,13 @@ type OnAttachment = (attachment: AttachmentStream, id: string) => Promise<void>;
 /**
  * Parses a message from a stream.
  * @param options.withTexts false: only the attachments are wanted
+ * @param options.withStatus false: the status of a bounce is text
  * @throws Error for too many parts or headers that are too long
  */
 export async function walk(
   source: Readable,
   onAttachment: OnAttachment,
-  { withTexts = true } = {},
+  { withTexts = true, withStatus = true } = {},
 ): Promise<{
   headers: Headers;
   lines: HeaderLines;
@@ -51,7 +51,7 @@ export async function walk(
   /** The texts within TNEF. */
   tnef: Pick<TnefContent, 'text' | 'html'> | undefined;
 }> {
-  const parser = new MessageParser(OPTIONS, withTexts);
+  const parser = new MessageParser({ ...OPTIONS, keepDeliveryStatus: withStatus }, withTexts);
   let headers: Headers = new Map();
   let lines: HeaderLines = [];
   let text: MessageText | undefined;

@@ -23,11 +23,14 @@ const MAX_TAGS = 20;
 /** Characters of a version. */
 const MAX_VERSION = 64;
 
+/** A tag between quotes is never `ANY_TAG`. */
+const VERSION = /^[\x21\x23-\x29\x2b-\x7e]+$/;
+
 /** The versions that If-None-Match names, without quotes and marks of weakness; `ANY_TAG` for any. */
 export function versionsNamed(ifNoneMatch = ''): string[] {
   if (isAny(ifNoneMatch)) return [ANY_TAG];
   const versions = Array.from(ifNoneMatch.matchAll(TAG), ([, , opaque = '']) => opaque.slice(1, -1));
   return versions
-    .filter((version) => version.length <= MAX_VERSION && /^[\x21\x23-\x7e]+$/.test(version))
+    .filter((version) => version.length <= MAX_VERSION && VERSION.test(version))
     .slice(0, MAX_TAGS);
 }

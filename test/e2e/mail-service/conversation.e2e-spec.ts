@@ -377,6 +377,8 @@ describe('a user', () => {
     const tooLong = { code: 'InputValidationError', details: { path: '"path" is too long' } };
     for (const path of [' ', '\u200b', 'New/\u3164'])
       expect([path, (await alice.post('/users/me/mailboxes', { path })).status]).toEqual([path, 400]);
+    const inInbox = await alice.post('/users/me/mailboxes', { path: 'inbox /Bills' });
+    expect((await alice.get(box(inInbox.body.id))).body.path).toBe('INBOX/Bills');
     const created = await alice.post('/users/me/mailboxes', { path: names(8) });
     expect([created.status, created.body]).toEqual([400, expect.objectContaining(tooLong)]);
     expect((await alice.post('/users/me/mailboxes', { path: `New/${names(4)}` })).status).toBe(200);

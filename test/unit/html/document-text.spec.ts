@@ -18,6 +18,10 @@ describe('the text of a document', () => {
     ['<pre>  one\n  two</pre>', '  one\n  two'],
     ['<div style="white-space:pre-wrap">a\n<div\n>  b</div>\nc</div>  d', 'a\n  b\n\nc\nd'],
     ['<span style="white-space: pre">a\nb</span> <b>c\nd</b>', 'a\nb c d'],
+    ['<br style="white-space:pre"><p>a\nb</p><img style="white-space: pre-wrap">c\nd', 'a b\n\nc d'],
+    ['<math><mi>x</mi><annotation>y</math><p>a</p><script>b</script>', 'x\n\na'],
+    ['x<annotation>y<p>a</p><script>b</script><p>c</p>', 'xy\n\na\n\nc'],
+    ['<a style="mso-hide:all">a</a> <b style="display:none;display:inline">b</b>', 'a b'],
     ['<p>a</p><!-- <style> --><p>b</p>', 'a\n\nb'],
     ['<p>a</p><!--[if mso]><style>p { color: red }<![endif]--><p>b</p><style>x</style>', 'a\n\nb'],
     ['<!-- a --!>b<!--!> c --><!----!>d<!-->e<!--->f', 'bdef'],
@@ -67,6 +71,8 @@ describe('the text of a document', () => {
       expect(documentText(piece.repeat(100_000)).length).toBeLessThan(1_000_000);
     expect(documentText(`<p>x${'<br>'.repeat(250_000)}y`)).toBe('x\n\ny');
     expect(documentText(`<p>x<pre>${'\n'.repeat(1_000_000)}y`)).toBe('x\n\ny');
+    expect(documentText(`<pre>x${' '.repeat(1_000_000)}y`)).toHaveLength(1_000_002);
+    expect(documentText('<annotation>'.repeat(80_000))).toBe('');
     const [address, part] = [`https:b${'a'.repeat(100_000)}`, `https:b${'a'.repeat(99_000)} `];
     const label = part.repeat(6) + 'a'.repeat(300_000);
     expect(documentText(`<a href="${address}">${label}</a>`)).toBe(`${label} [${address}]`);

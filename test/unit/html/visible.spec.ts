@@ -103,7 +103,9 @@ describe('hidden elements are not shown', () => {
     '<span style="display:none">x</span>',
     '<span style="color: red; DISPLAY : none !important">x</span>',
     '<span style="visibility:hidden">x</span>',
-    "<span style='font-size:1pt;mso-hide:all'>x</span>",
+    "<span style='display:none;mso-hide:all'>x</span>",
+    '<span style="display:block;display:none">x</span>',
+    '<span style="display:none !important;display:block">x</span>',
     '<span hidden>x</span>',
     '<span hidden="">x</span>',
     '<span class="hidden" hidden="hidden"><b>x</b></span>',
@@ -123,6 +125,10 @@ describe('hidden elements are not shown', () => {
     '<span hidden="until-found">x</span>',
     '<span data-hidden="hidden">x</span>',
     '<span title=" hidden ">x</span>',
+    // Newsletters draw this button a second time, for Word only.
+    '<span style="display:inline-block;mso-hide:all">x</span>',
+    '<span style="display:none;display:inline">x</span>',
+    '<span style="display:none;display:inline !important">x</span>',
   ])('unlike %s', (html) => {
     expect(plainText(cleanHtml(`a${html}b`))).toBe('axb');
     expect(documentText(`a${html}b`)).toBe('axb');

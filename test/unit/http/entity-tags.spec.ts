@@ -26,6 +26,7 @@ describe('entity tags', () => {
   test('the versions of a header are bounded', () => {
     expect(versionsNamed('"a", W/"b",""')).toEqual(['a', 'b']);
     expect(versionsNamed('*')).toEqual(['*']);
+    expect(versionsNamed('"*", "*-64"')).toEqual([]);
     expect(versionsNamed(`"${'a'.repeat(65)}"`)).toEqual([]);
     expect(versionsNamed('"a",'.repeat(100))).toHaveLength(20);
   });

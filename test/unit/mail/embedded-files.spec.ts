@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { openAttachment } from '../../../src/mail-service/mime/attachments.js';
+import { hasStatus, openAttachment } from '../../../src/mail-service/mime/attachments.js';
 import { readTnef } from '../../../src/mail-service/mime/embedded/tnef.js';
 import { splitUuencoded } from '../../../src/mail-service/mime/embedded/uuencoded.js';
 import { parseMessage } from '../../../src/mail-service/mime/parse-message.js';
@@ -107,6 +107,8 @@ describe('files in the text of a mail', () => {
   test('very many lines are read in linear time', () => {
     for (const line of ['begin 644 a', 'begin 644 a\n#86)C', '#86)C', '', 'end', '\r'])
       expect(splitUuencoded(`begin 644 a\n${`${line}\n`.repeat(300_000)}`).files).toHaveLength(0);
+    // Only the last row has no bytes.
+    expect(splitUuencoded('begin 644 a\n#86)C\n\n\nend\n').files).toHaveLength(0);
     const many = `${uuencoded('a', 'abc').join('\n')}\n`.repeat(2_000);
     expect(splitUuencoded(many).files).toHaveLength(100);
   });
@@ -207,6 +209,28 @@ describe('winmail.dat', () => {
     expect((await read(withTnef(plain, ['']))).text).toBe('Only text');
   });
 
+  test.each([
+    [50_220, '\x1b$B$"\x1b(B', 'あ'],
+    [20_866, '\xf0\xd2', 'Пр'],
+    [28_592, '\xb1', 'ą'],
+    [28_591, '\xe9', 'é'],
+  ])('its HTML has the codepage %i', (codepage, bytes, text) => {
+    const html = property(0x102, 0x1013, u32(1), padded(Buffer.from(bytes, 'latin1')));
+    const page = property(0x03, 0x3fde, u32(codepage));
+    expect(readTnef(tnef(attribute(1, 0x69003, properties(html, page)))).html).toBe(text);
+  });
+
+  test('files beyond the limit do not replace the last one', () => {
+    const file = (n: number): Buffer[] => [
+      attribute(2, 0x69002, Buffer.alloc(14)),
+      attribute(2, 0x6800f, Buffer.from(String(n))),
+    ];
+    const { files } = readTnef(tnef(...Array.from({ length: 202 }, (_, n) => file(n)).flat()));
+    expect(files.map(({ read: bytes }) => String([...(bytes() as Iterable<Buffer>)][0]))).toEqual(
+      Array.from({ length: 200 }, (_, n) => String(n)),
+    );
+  });
+
   test('what is damaged has what can be read', () => {
     expect(readTnef(Buffer.alloc(0))).toEqual({ text: null, html: null, files: [] });
     expect(readTnef(Buffer.from('x'.repeat(100)))).toEqual({ text: null, html: null, files: [] });
@@ -221,5 +245,42 @@ describe('winmail.dat', () => {
       attribute(1, 0x69003, properties(property(0x1e, 0x1000, u32(0xffff_ffff), Buffer.alloc(4_000_000)))),
     );
     expect(readTnef(hostile).files).toEqual([]);
+  });
+});
+
+describe('the status of a bounce', () => {
+  const BOUNCE = lines(
+    'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
+    '',
+    '--b',
+    '',
+    'It could not be delivered.',
+    '--b',
+    'Content-Type: message/delivery-status',
+    '',
+    'Reporting-MTA: dns; mx.example',
+    '--b',
+    'Content-Type: message/rfc822',
+    '',
+    'Subject: x',
+    '',
+    'x',
+    '--b--',
+  );
+
+  test('is an attachment', async () => {
+    const { text, attachments } = await parseMessage(stream(BOUNCE));
+    expect([text, attachments.map(({ contentType }) => contentType)]).toEqual([
+      'It could not be delivered.',
+      ['message/delivery-status', 'message/rfc822'],
+    ]);
+    expect(hasStatus(attachments)).toBe(true);
+    expect(String(await buffer(await openAttachment(stream(BOUNCE), 'ATT00002')))).toContain('Subject: x');
+  });
+
+  test('is not counted by the ids of a message that was stored without it', async () => {
+    const withStatus = hasStatus([{ contentType: 'message/rfc822' }]);
+    const file = await openAttachment(stream(BOUNCE), 'ATT00001', withStatus);
+    expect(String(await buffer(file))).toContain('Subject: x');
   });
 });
