@@ -21,8 +21,8 @@ export async function contentOf(
   content: string | FileBytes,
   encoding: BufferEncoding,
 ): Promise<Buffer | Readable> {
-  const isBase64 = encoding.toLowerCase() === 'base64';
-  if (typeof content !== 'string' && isBase64 && (await isPlainBase64(content)))
+  const isBase64 = /^base64(?:url)?$/i.test(encoding);
+  if (typeof content !== 'string' && /^base64$/i.test(encoding) && (await isPlainBase64(content)))
     return Readable.from(decodedBytes(content));
   const text =
     typeof content === 'string'

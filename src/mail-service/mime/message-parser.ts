@@ -55,7 +55,6 @@ interface Decoder {
 /** Members of mailparser without types. */
 interface Internals {
   tree: Part | false;
-  textTypes: string[];
   hasHtml: boolean;
   hasText: boolean;
   getDecoder(): Decoder;
@@ -90,8 +89,6 @@ const DATA_TYPES = new Set(['calendar', 'css', 'directory', 'javascript', 'rtf',
 /** Maximum number of characters of a text or HTML that are stored, and of HTML that are read as text. */
 export const MAX_TEXT = 1_048_576;
 const TWITTER_LINK = /<a href="https:\/\/twitter\.com\/\w{1,15}">(@\w{1,15})<\/a>/g;
-/** Reports of delivery beside `message/delivery-status`, which mailparser shows (RFC 6533). */
-const STATUS_TYPES = ['message/global-delivery-status'];
 const ENRICHED = /^text\/(?:enriched|richtext)$/i;
 const UTF8 = /^utf-?8$/i;
 const ISO_2022_JP = /^(?:cs)?iso-?2022-?jp/i;
@@ -122,7 +119,6 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
     private readonly withTexts = true,
   ) {
     super(options);
-    this.textTypes.push(...STATUS_TYPES);
     const { libmime } = this;
     const decodeWord = libmime.decodeWord.bind(libmime);
     libmime.decodeWord = (charset, encoding, text) => {

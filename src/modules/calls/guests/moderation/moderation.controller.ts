@@ -4,6 +4,7 @@ import { Audit } from '../../../../platform/audit/audit.js';
 import { Ctx, type RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
 import { workspace } from '../../../../platform/database/statement.js';
+import { rowsOf } from '../../../../platform/database/rows.js';
 import type { Tx } from '../../../../platform/database/tx.js';
 import { Endpoint } from '../../../../platform/http/endpoint.js';
 import { Errors } from '../../../../platform/http/errors.js';
@@ -13,7 +14,7 @@ import type { JsonReply } from '../../../../platform/http/json-reply.js';
 import { CallAccess } from '../../call-access.js';
 import { CallEnvelope, CallErrors } from '../../calls.dto.js';
 import { CallsRepository } from '../../calls.repository.js';
-import type { Call } from '../../calls.schema.js';
+import { type Call, CallBan } from '../../calls.schema.js';
 import { CallChanges } from '../../changes/call-changes.js';
 import { type EndedGuest, Kicks } from '../../changes/kicks.js';
 import { guestIdentity } from '../../model/call-events.js';
@@ -39,12 +40,6 @@ const remove = workspace.statement<never>(
   `UPDATE guests SET state = 'removed', removed_by = $3, removed_at = now(), decision_reason = coalesce($4, decision_reason),
           kick_pending = true, updated_at = now()
     WHERE tenant_id = $1 AND id = $2`,
-);
-
-const ban = workspace.statement<never>(
-  'call_guests.ban',
-  `INSERT INTO call_bans (tenant_id, call_id, subject, reason, banned_by)
-   SELECT $1, $2, subject, $4, $5 FROM unnest($3::text[]) AS banned (subject) ON CONFLICT DO NOTHING`,
 );
 
 // Ejected guests wait for a new approval, so that a new connection with their old token is disconnected.
@@ -84,7 +79,8 @@ export class GuestModerationRepository {
     subjects: readonly string[],
     reason: string,
   ): Promise<void> {
-    await tx.query(ban, [tenantId, callId, subjects, reason, userId]);
+    const values = { tenant_id: tenantId, call_id: callId, reason, banned_by: userId };
+    for (const subject of subjects) await rowsOf(tx, CallBan).insert({ ...values, subject });
   }
 
   async eject(tx: Tx, { tenantId }: RequestContext, callId: string): Promise<EndedGuest[]> {
