@@ -41,12 +41,12 @@ function isLooseBase64(text: string): boolean {
 /** True for complete groups of the standard alphabet, which can be decoded independently. */
 async function isPlainBase64(content: FileBytes): Promise<boolean> {
   if (sizeOf(content) % 4 !== 0) return false;
-  let padded = false;
+  let padding = 0;
   for await (const chunk of streamOf(content) as AsyncIterable<Buffer>) {
     for (const byte of chunk) {
-      if (ALPHABET[byte] === 1 && !padded) continue;
-      if (byte !== PADDING) return false;
-      padded = true;
+      if (ALPHABET[byte] === 1 && padding === 0) continue;
+      padding += 1;
+      if (byte !== PADDING || padding > 2) return false;
     }
     countForwardedBytes(chunk.length);
   }

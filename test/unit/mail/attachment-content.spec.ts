@@ -62,14 +62,20 @@ test('other content is decoded as by Buffer, and rejected as base64 if something
 
 test('the same holds for long contents', async () => {
   const plain = Buffer.alloc(150_000, 'abcdefg').toString('base64');
-  const lossy = [plain.slice(3), `QQ==${plain}`, `Q${plain}===`, `é${plain}xyz`, `${plain}Q===QQ`];
+  const lossy = [
+    plain.slice(3),
+    `QQ==${plain}`,
+    `Q${plain}===`,
+    `é${plain}xyz`,
+    `${plain}Q===QQ`,
+    `${plain}====`,
+  ];
   for (const text of lossy) await expect(fromFile(text, 'base64')).rejects.toThrow(INVALID_BASE64);
   for (const text of [
     plain.slice(1),
     `\r\n${plain}`,
     plain.replaceAll('X', '-'),
     plain.replace(/.{76}/g, '$&\r\n'),
-    `${plain}====`,
   ]) {
     const { bytes } = await fromFile(text, 'base64');
     expect(bytes.equals(Buffer.from(text, 'base64'))).toBe(true);
