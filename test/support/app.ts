@@ -224,7 +224,7 @@ export class TestApp {
   /** Events whose handlers fail by a defect, which no response shows. Errors that a retry ends are not among them. */
   private brokenEvents(): Promise<{ type: string; last_error: string }[]> {
     const transient =
-      'terminating connection|canceling statement|deadlock detected|the database system is|too many clients|read-only transaction';
+      'terminating connection|canceling statement|deadlock detected|the database system is|too many clients|read-only transaction|No space left';
     const broken = `SELECT type, last_error FROM outbox
       WHERE last_error ~ '^(error: |TypeError|RangeError|ReferenceError)' AND last_error !~ '${transient}'`;
     // A test may have closed the application.
