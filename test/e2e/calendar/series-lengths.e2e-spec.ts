@@ -39,6 +39,11 @@ describe('the length of the instances of a series', () => {
       ['2026-03-28T21:00:00Z', '2026-03-29T20:00:00Z', '2026-03-30T20:00:00Z'],
     ],
     [
+      'DURATION in days and hours, by the clock',
+      [`DTSTART${BERLIN}20260327T220000`, 'DURATION:P1DT2H'],
+      ['2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z', '2026-03-30T22:00:00Z'],
+    ],
+    [
       'DTEND in UTC, exactly',
       [`DTSTART${BERLIN}20260327T220000`, 'DTEND:20260328T050000Z'],
       ['2026-03-28T05:00:00Z', '2026-03-29T05:00:00Z', '2026-03-30T04:00:00Z'],

@@ -141,7 +141,8 @@ function lastingFor(start: Start, text: string): EventTimes {
   const length = Math.max(0, days * DAY + seconds);
   if (start.isDate)
     return stored(start, start.wall + Math.max(DAY, Math.ceil(length / DAY) * DAY), null, false);
-  return stored(start, start.wall + length, null, /T/i.test(text));
+  // Days come first, by the clock (RFC 5545, 3.3.6). The hours after them are too, which differs only while the clock changes.
+  return stored(start, start.wall + length, null, days === 0 && seconds !== 0);
 }
 
 /** @param end on the clock of the start, or of `endZone` */
