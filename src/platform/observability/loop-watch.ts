@@ -66,6 +66,8 @@ export class LoopWatch {
   }
 
   start(): void {
+    // The start of the application is no hold.
+    this.last = this.sample();
     this.timer = setInterval(() => this.check(), EVERY_MS).unref();
   }
 

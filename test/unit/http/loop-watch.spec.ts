@@ -42,4 +42,12 @@ describe('the watch of the event loop', () => {
     ['many short computations', 60, 55],
     ['an idle process', 50, 0],
   ])('is silent about %s', (_, ms, computed) => expect(pass(ms, computed)).toEqual([]));
+
+  test('is silent about what ran before it starts', () => {
+    clock.at += 3_000;
+    clock.computed += 1_500;
+    watch.start();
+    expect(pass(50, 10)).toEqual([]);
+    watch.stop();
+  });
 });
