@@ -1,3 +1,4 @@
+import { daysInMonth } from '../recurrence/index.js';
 import type { CardDate } from './card.js';
 import type { Property } from './read/properties.js';
 import { unescapeText } from './values.js';
@@ -64,13 +65,8 @@ export function checkDate(parts: DateParts): DateParts | undefined {
   if (year === null && month === null && day === null) return undefined;
   if (year !== null && (year < 1 || year > 9999 || (month === null && day !== null))) return undefined;
   if (month !== null && (month < 1 || month > MONTHS)) return undefined;
-  if (day !== null && (day < 1 || day > daysIn(year ?? 2000, month ?? 1))) return undefined;
+  if (day !== null && (day < 1 || day > daysInMonth(year ?? 2000, month ?? 1))) return undefined;
   return parts;
-}
-
-function daysIn(year: number, month: number): number {
-  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-  return [4, 6, 9, 11].includes(month) ? 30 : 31;
 }
 
 /** The shortest text of RFC 6350 that readers of both 3.0 and 4.0 support; `extended` has hyphens (3.0). */

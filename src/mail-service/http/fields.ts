@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { daysInMonth } from '../../lib/recurrence/index.js';
 import { hasVisibleCharacter } from '../../lib/text/index.js';
 
 /** Field types. Joi, as in WildDuck, so that the error messages are equal. */
@@ -40,9 +41,7 @@ export const fields = {
 /** False for a text with a date that no calendar has. */
 function isExistingDay(value: unknown): boolean {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})/.exec(String(value)) ?? [];
-  if (year === undefined) return true;
-  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
-  return date.getUTCDate() === Number(day);
+  return year === undefined || Number(day) <= daysInMonth(Number(year), Number(month));
 }
 
 const traced = {
