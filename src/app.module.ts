@@ -48,6 +48,7 @@ import {
 } from './platform/platform.module.js';
 import { BearerGuard } from './platform/context/bearer.guard.js';
 import { LongWorkGuard } from './platform/context/long-work.guard.js';
+import { TurnGuard } from './platform/context/turn.guard.js';
 import { BodyGuard } from './platform/http/body/body.guard.js';
 import { InputPipe } from './platform/http/input.pipe.js';
 import { JobsModule } from './platform/jobs/periodic-jobs.js';
@@ -115,9 +116,10 @@ export class AppModule {
         DavModule,
       ],
       providers: [
-        // The order matters: authentication, rate limits, body, shares.
+        // The order matters: authentication, rate limits, turns, body, shares.
         { provide: APP_GUARD, useClass: BearerGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
+        { provide: APP_GUARD, useExisting: TurnGuard },
         { provide: APP_GUARD, useClass: BodyGuard },
         { provide: APP_GUARD, useClass: LongWorkGuard },
         { provide: APP_PIPE, useClass: InputPipe },

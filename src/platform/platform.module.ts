@@ -51,6 +51,8 @@ import { PersonalRows } from './personal-data/personal-rows.js';
 import { RequestPersonalData } from './personal-data/request-personal-data.js';
 import { GuessLocks } from './rate-limits/guess-locks.js';
 import { RequestLimiter } from './rate-limits/rate-limit.guard.js';
+import { ProcessorShares } from './workers/processor-shares.js';
+import { TurnGuard } from './context/turn.guard.js';
 import { RateLimits } from './rate-limits/rate-limits.js';
 import { CatchUp } from './realtime/catch-up.js';
 import { RealtimeOptions } from './realtime/connection.js';
@@ -233,10 +235,12 @@ const SERVICES = [
   OutboundHttp,
   PersonalData,
   PersonalRows,
+  ProcessorShares,
   RateLimits,
   ReferenceTitles,
   RelatedItems,
   RequestLimiter,
+  TurnGuard,
 ];
 
 /**

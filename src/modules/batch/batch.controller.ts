@@ -332,6 +332,7 @@ export class BatchController {
     description: `Our addition, for clients that work offline. Up to ${MAX_REQUESTS} requests of the caller, each with its own status, headers and body; each passes the same checks and limits as a single request. A batch is no transaction: a failed request undoes none of the others. Give writes an \`Idempotency-Key\`, so that the batch can be sent again after a lost response. Each response can have the errors of its own operation, 422 \`not_batchable\` (files, sign-in, \`wait\`, batches), 424 \`not_run\` (after a failure, with \`stop_on_error\`) and 503 \`batch_full\` (responses beyond 16 MiB).`,
     errors: [Errors.validationFailed, ...BODY_ERRORS],
     response: [BatchEnvelope, 'One response for each request, in their order.'],
+    work: 'parts',
   })
   @ApiBody({ type: Batch, examples: { batch: { value: EXAMPLE } } })
   @BodyLimit(BATCH_BODY_BYTES, BATCH_VALUES)

@@ -2,6 +2,8 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { type XmlElement, XmlError } from '../../lib/xml/index.js';
+import { TurnGuard } from '../../platform/context/turn.guard.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
 import { ClientDisconnectedError } from '../../platform/http/abort-signal.js';
 import { ApiError } from '../../platform/http/errors.js';
 import { BodyReply } from '../../platform/http/replies/body-reply.js';
@@ -59,7 +61,8 @@ export const PROFILE_PATH = `${DAV_PATH}/profile`;
 /** Paths at which programs look for the server (RFC 6764). */
 export const WELL_KNOWN = ['/.well-known/caldav', '/.well-known/carddav'] as const;
 
-type DavRequest = Request & { id?: string };
+/** `ctx`: the caller, whose share of limited resources the request counts for. */
+type DavRequest = Request & { id?: string; ctx?: RequestContext };
 
 type Member = Extract<Target, { kind: 'member' }>;
 
@@ -84,6 +87,7 @@ export class DavServer implements OnModuleInit {
     private readonly writes: CollectionWrites,
     private readonly states: SyncStates,
     private readonly passwords: ApplicationPasswordProviders,
+    private readonly turns: TurnGuard,
     calendars: CalendarHome,
     addressbooks: AddressbookCollections,
   ) {
@@ -116,6 +120,8 @@ export class DavServer implements OnModuleInit {
     target: Target | null,
   ): Promise<void> {
     const caller = await this.authenticator.authenticate(request);
+    request.ctx = caller.ctx;
+    await this.turns.begin(response);
     if (request.method === 'OPTIONS') return send(response, 200, { Allow: METHODS.join(', ') });
     if (target === null) throw CREATING.has(request.method) ? notCreated(path) : notFound();
     const space = 'space' in target ? target.space : 'calendars';

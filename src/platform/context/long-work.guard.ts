@@ -2,10 +2,10 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { Response } from 'express';
 import { Config } from '../../config/config.js';
-import { ClientDisconnectedError } from '../http/abort-signal.js';
-import { IS_LONG_WORK } from '../http/api-docs.js';
-import { ConcurrencyLimiter, type Lease } from '../workers/concurrency-limiter.js';
 import { currentWork } from '../current-work/current-work.js';
+import { REQUEST_WORK } from '../http/api-docs.js';
+import { ConcurrencyLimiter } from '../workers/concurrency-limiter.js';
+import { leaseUntilClosed } from './lease-of-response.js';
 
 /** Share of the connections of the pool that long work uses: it may hold one for its whole time. */
 const SHARE = 0.4;
@@ -34,24 +34,13 @@ export class LongWorkGuard implements CanActivate {
   }
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    if (!this.reflector.get<boolean | undefined>(IS_LONG_WORK, context.getHandler())) return true;
+    if (this.reflector.get(REQUEST_WORK, context.getHandler()) !== 'long') return true;
     return this.begin(context.switchToHttp().getResponse<Response>());
   }
 
   /** @throws QueueFullError */
   private async begin(response: Response): Promise<boolean> {
-    if (response.closed) throw new ClientDisconnectedError();
-    const disconnected = new AbortController();
-    let lease: Lease | undefined;
-    response.once('close', () => {
-      if (lease) lease.release();
-      else disconnected.abort(new ClientDisconnectedError());
-    });
-    lease = await this.places.take(disconnected.signal);
-    if (response.closed) {
-      lease.release();
-      throw new ClientDisconnectedError();
-    }
+    await leaseUntilClosed(this.places, response);
     const work = currentWork();
     if (work) work.isLong = true;
     return true;

@@ -33,6 +33,8 @@ export interface CurrentWork {
   isLong: boolean;
   /** Bytes of the results of its statements so far. */
   databaseBytes: number;
+  /** Counts it as open, for the processor time of its user; missing: it is not counted. */
+  share?: { count(by: 1 | -1): void } | undefined;
 }
 
 /** A request of HTTP with its caller, once it is known. */
@@ -49,6 +51,7 @@ export const PUBLIC = 'public';
 class RequestWork implements CurrentWork {
   isLong = false;
   databaseBytes = 0;
+  share: CurrentWork['share'] = undefined;
   private known: WorkOwner | undefined;
 
   constructor(private readonly request: OwnedRequest) {}

@@ -29,8 +29,8 @@ export const REQUIRES = 'workspace:requires';
 export const WITHOUT_TENANT = 'workspace:without-tenant';
 /** The class that authenticates the requests of a route in place of access tokens: see `AuthenticatedBy`. */
 export const AUTHENTICATED_BY = 'workspace:authenticated-by';
-/** The route is long work: see `LongWorkGuard`. */
-export const IS_LONG_WORK = 'workspace:long-work';
+/** The kind of work of the route: see `EndpointDocs`. */
+export const REQUEST_WORK = 'workspace:request-work';
 
 /** Errors of every operation that needs an access token. */
 const COMMON = [

@@ -11,7 +11,7 @@ import {
 } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { ApiBody, ApiResponse } from '@nestjs/swagger';
-import { ApiRevision, IS_LONG_WORK, LOCATION_HEADER, Operation, type OperationDocs } from './api-docs.js';
+import { ApiRevision, LOCATION_HEADER, Operation, type OperationDocs, REQUEST_WORK } from './api-docs.js';
 import { DESCRIBES_OPERATIONS } from './describes-operations.js';
 import { inputDocsOf } from './input-docs.js';
 import type { JsonReply } from './json-reply.js';
@@ -39,8 +39,11 @@ export interface EndpointDocs<T> extends OperationDocs {
   examples?: Record<string, { value: object }>;
   /** The body may be missing. */
   optionalBody?: boolean;
-  /** `long`: an export or a report, whose statements may take long. `LongWorkGuard` limits their number. */
-  work?: 'long';
+  /**
+   * `long`: an export or a report, whose statements may take long. `LongWorkGuard` limits their number.
+   * `parts`: requests, which take turns by themselves (`TurnGuard`).
+   */
+  work?: 'long' | 'parts';
   /** Operation id of `PUT` on the same path, which is equivalent to `PATCH`. */
   putId?: string;
 }
@@ -94,7 +97,7 @@ const endpoint =
     const { status = 200 } = docs;
     applyDecorators(
       ...(DESCRIBES_OPERATIONS ? describe(target, key, docs) : []),
-      ...(docs.work === 'long' ? [SetMetadata(IS_LONG_WORK, true)] : []),
+      ...(docs.work ? [SetMetadata(REQUEST_WORK, docs.work)] : []),
       ...(status === (method === 'POST' ? 201 : 200) ? [] : [HttpCode(status)]),
       ROUTES[method](path),
     )(target, key, descriptor);

@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import type { Logger } from 'pino';
 import { Counter } from 'prom-client';
+import { sampleThread, type ThreadSample } from '../workers/thread-sample.js';
 import type { LoggedRequest } from './access-log.js';
 import type { Metrics } from './metrics.js';
 
@@ -21,17 +22,6 @@ export interface LoopHold {
 /** `workspace:event-loop-held` has a message of {@link LoopHold} for each hold. */
 const HOLDS = channel('workspace:event-loop-held');
 
-/** Time of the clock, and processor time of this thread, milliseconds. */
-interface Sample {
-  at: number;
-  computed: number;
-}
-
-function sampleNow(): Sample {
-  const { user, system } = process.threadCpuUsage();
-  return { at: performance.now(), computed: (user + system) / 1_000 };
-}
-
 /**
  * Reports when the event loop is held: no other request proceeds meanwhile. The log names the routes of the requests that were
  * open, one of which computed; the counter names the route if there is only one. A thread that waits for a processor does not compute, so
@@ -48,13 +38,13 @@ export class LoopWatch {
   /** Routes and methods of the requests that ended since the last sample. The requests themselves would outlive the young generation. */
   private ended = new Map<string, Set<string>>();
   private readonly held: Counter;
-  private last: Sample;
+  private last: ThreadSample;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly logger: Pick<Logger, 'warn'>,
     metrics: Pick<Metrics, 'registry'>,
-    private readonly sample: () => Sample = sampleNow,
+    private readonly sample: () => ThreadSample = sampleThread,
   ) {
     this.last = sample();
     this.held = new Counter({

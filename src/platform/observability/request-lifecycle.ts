@@ -50,6 +50,7 @@ export function requestLifecycle({ logger, accessLog, metrics, loop }: RequestOb
     // One listener for all observers: each one costs about a microsecond of a request.
     response.once('close', () => {
       if (place !== undefined) loop?.end(place);
+      work.share?.count(-1);
       if (!isObserved) return;
       const { route = 'unknown', status } = statusOf(request, response);
       const end: RequestEnd = {

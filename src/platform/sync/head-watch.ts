@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@ne
 import { LRUCache } from 'lru-cache';
 import { Bus } from '../bus/bus.js';
 import { CommitNotices } from '../bus/commit-notices.js';
+import { currentWork } from '../current-work/current-work.js';
 import { type AccessChange, AccessChanges, concerns } from '../context/access-changes.js';
 import type { RequestContext } from '../context/request-context.js';
 import { Db } from '../database/db.js';
@@ -171,8 +172,11 @@ export class HeadWatch implements OnModuleInit, OnModuleDestroy {
     const heads = new Map(counters.map(([id, head]) => [`${tenantId} ${id}`, head]));
     for (const [key, head] of heads) if (this.useReport(key, head, signal)) return true;
     void this.bus.listen();
+    const share = currentWork()?.share;
+    share?.count(-1);
     return new Promise((resolve) => {
       const done = (changed: boolean) => {
+        share?.count(1);
         clearTimeout(timeout);
         signal.removeEventListener('abort', end);
         this.remove(waiter);

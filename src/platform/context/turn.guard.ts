@@ -1,0 +1,57 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Response } from 'express';
+import { currentWork, PUBLIC } from '../current-work/current-work.js';
+import { REQUEST_WORK } from '../http/api-docs.js';
+import { type ProcessorShare, ProcessorShares } from '../workers/processor-shares.js';
+import { leaseUntilClosed } from './lease-of-response.js';
+
+/** A turn ends after this time at the latest: a request that waits for something else must not delay the others of its user. */
+const TURN_MS = 250;
+
+/**
+ * Lets the requests of a user run one after the other while the user has much of the processor time of a process that others use, too
+ * (`ProcessorShares`). A request beyond the queue of its user, or that waited too long, gets 503 `overloaded`. Requests without a caller
+ * take no turns, because many people may share the address of their network; nor do batches, whose requests do. Global, before the body is read.
+ */
+@Injectable()
+export class TurnGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly shares: ProcessorShares,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    if (this.reflector.get(REQUEST_WORK, context.getHandler()) === 'parts') return true;
+    const turn = this.begin(context.switchToHttp().getResponse<Response>());
+    return turn ? turn.then(() => true) : true;
+  }
+
+  /**
+   * Counts the current request, after its turn has come.
+   * @returns undefined: it does not wait
+   * @throws QueueFullError, ClientDisconnectedError
+   */
+  begin(response: Response): Promise<void> | undefined {
+    const work = currentWork();
+    if (!work || work.owner.workspace === PUBLIC) return undefined;
+    const share = this.shares.arrive(work.owner);
+    if (this.shares.mustWait(share)) return this.wait(share, response);
+    this.count(share);
+    return undefined;
+  }
+
+  private async wait(share: ProcessorShare, response: Response): Promise<void> {
+    const turn = await leaseUntilClosed(share.turns, response);
+    const timer = setTimeout(() => turn.release(), TURN_MS);
+    response.once('close', () => clearTimeout(timer));
+    this.count(share);
+  }
+
+  private count(share: ProcessorShare): void {
+    const work = currentWork();
+    if (!work) return;
+    this.shares.begin(share);
+    work.share = share;
+  }
+}

@@ -1,0 +1,39 @@
+import { ProcessorShares } from '../../../src/platform/workers/processor-shares.js';
+import { TestApp, type TestUser } from '../../support/app.ts';
+
+describe('a user with much of the processor time, beside another one', () => {
+  let app: TestApp;
+  let alice: TestUser;
+
+  beforeAll(async () => {
+    app = await TestApp.start();
+    [alice] = await app.tenant('acme', 'alice');
+    const [bob] = await app.tenant('other', 'bob');
+    const shares = app.get<ProcessorShares>(ProcessorShares);
+    expect((await bob.api.get('/notes')).status).toBe(200);
+    // So much that it is still much at the end of the test.
+    const share = shares.arrive({ workspace: alice.tenantId as string, user: alice.id });
+    share.charge(1e12, performance.now());
+    expect(shares.mustWait(share)).toBe(true);
+  });
+  afterAll(() => app?.stop());
+
+  test('gets the responses of requests that were sent at the same time', async () => {
+    const sent = Array.from({ length: 12 }, () => alice.api.get('/notes'));
+    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(sent.map(() => 200));
+  });
+
+  test('gets those of a batch, whose requests take turns while the batch is open', async () => {
+    const requests = Array.from({ length: 10 }, () => ({ method: 'GET', path: '/apis/v1/tasks' }));
+    const { body } = await alice.api.post('/batch', { mode: 'independent', requests });
+    expect(body.responses.map(({ status }: { status: number }) => status)).toEqual(requests.map(() => 200));
+  });
+
+  test('gets responses while a request waits for a change', async () => {
+    const { body: first } = await alice.api.get('/sync/state');
+    const waiting = alice.api.get(`/sync/state?wait=25&cursor=${first.cursor}`);
+    const created = await alice.api.post('/notes', { title: 'A note' });
+    expect(created.status).toBe(201);
+    expect((await waiting).status).toBe(200);
+  });
+});
