@@ -208,7 +208,9 @@ export class Device {
     this.world.log(`${this.name}: discards the changes of ${id} after ${problem!.code}`);
     this.world.count('saves discarded');
     await this.save(name, scope, async (collection) => {
-      const change = (await this.pending()).find((one) => one.id === id && one.collection === name);
+      // Contacts of two address books may have the same id.
+      const isSame = (one: PendingChange) => one.id === id && one.collection === name && one.scope === scope;
+      const change = (await this.pending()).find(isSame);
       this.world.saves.report(change?.item);
       await collection.discard(id);
     });
