@@ -1,3 +1,5 @@
+import { jest } from '@jest/globals';
+import { ImportPhotos } from '../../../src/modules/contacts/phone/import-photos.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/network/client.ts';
 
@@ -131,6 +133,33 @@ describe('several cards of one contact in one import', () => {
     expect(await undo(done)).toMatchObject({ restored: 1 });
     expect(await numbers()).toEqual(['+4741000001']);
   });
+
+  test.each([
+    ['repeats', 'created', true],
+    ['repeats', 'updated', false],
+    ['changes', 'created', true],
+    ['changes', 'updated', false],
+  ])(
+    'an undo keeps what a user wrote before a further card that %s a contact that was %s',
+    async (what, _, isNew) => {
+      if (!isNew) await send(card('UID:m1', ...MARIT));
+      // The photos of a batch are stored before its transaction.
+      const photos = app.get<ImportPhotos>(ImportPhotos);
+      const store = jest.spyOn(photos, 'store');
+      const { store: original } = ImportPhotos.prototype;
+      store.mockImplementation(async (...args) => {
+        const [marit] = await marits();
+        if (marit?.notes === 'from work') await put(marit, { notes: 'by hand' });
+        return original.apply(photos, args);
+      });
+      const further = what === 'repeats' ? first('UID:m1') : second('UID:m1');
+      const done = await send(first('UID:m1') + others(150) + further);
+      store.mockRestore();
+      expect(done).toMatchObject({ created: isNew ? 151 : 150, errors: [] });
+      expect(await undo(done)).toMatchObject({ kept: 1, restored: 0, removed: 150 });
+      expect((await marits())[0].notes).toBe('by hand');
+    },
+  );
 
   test('with skip, only contacts from before the import stay as they are', async () => {
     const file = first('UID:m1') + second('UID:m1');
