@@ -1,5 +1,7 @@
 import { jest } from '@jest/globals';
+import { ContactsRepository } from '../../../src/modules/contacts/contacts.repository.js';
 import { ImportPhotos } from '../../../src/modules/contacts/phone/import-photos.js';
+import { Db } from '../../../src/platform/database/db.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/network/client.ts';
 
@@ -220,5 +222,25 @@ describe('several cards of one contact in one import', () => {
         expect.arrayContaining(['+4741000005', `+474100000${n}`, `+474100000${n + 1}`]),
       );
     }
+  });
+
+  test('contacts that are compared with the cards of an import are bounded in bytes', async () => {
+    const notes = 'n'.repeat(60_000);
+    const made = Array.from({ length: 6 }, (_, n) => ({
+      full_name: `Large ${n}`,
+      notes,
+      phones: [{ value: '+4741000009' }],
+    }));
+    await sendJson(made);
+    const ctx = { tenantId: alice.tenantId! };
+    const contacts = app.get<ContactsRepository>(ContactsRepository);
+    const find = async (bytes?: number) =>
+      (await contacts.withKeys(app.get<Db>(Db), ctx, bookId, ['+4741000009'], 100, bytes)).map(
+        ({ card }) => JSON.parse(card).full_name,
+      );
+    const all = await find();
+    expect(all).toHaveLength(6);
+    expect(await find(200_000)).toEqual(all.slice(0, 3));
+    expect(await find(1)).toEqual(all.slice(0, 1));
   });
 });
