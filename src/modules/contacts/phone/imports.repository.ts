@@ -156,14 +156,22 @@ export class ImportsRepository {
     );
   }
 
-  /** Contacts that an import wrote and that no undo has reverted or kept. */
+  /** Contacts that an import wrote and that no undo has reverted or kept, up to the bytes of a page. */
   async items(
     tx: Tx,
     { tenant_id, id: importId }: ContactImport,
     limit: number,
   ): Promise<ContactImportItem[]> {
     const where = { tenant_id, import_id: importId, action: Not<ImportAction>('unchanged') };
-    return rowsOf(tx, ContactImportItem).page(where, ['contact_id'], undefined, limit);
+    const options = { size: jsonBytes('item.original') };
+    const rows = await rowsOf(tx, ContactImportItem).boundedPage(
+      where,
+      ['contact_id'],
+      undefined,
+      limit,
+      options,
+    );
+    return rows.filter(({ fits }) => fits);
   }
 
   /** Records that an undo has reverted or kept these contacts. */
