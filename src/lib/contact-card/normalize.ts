@@ -12,6 +12,7 @@ import {
   type CardRelated,
   type CardValue,
   deriveName,
+  isDerivedName,
   newCard,
   uidOf,
   withoutStale,
@@ -219,10 +220,7 @@ export function patchCard(patch: CardPatch, before: ContactCard, country: string
     return [field, value === undefined ? before[field] : NORMALISERS[field](value as never, country)];
   });
   const card = Object.fromEntries(entries) as unknown as ContactCard;
-  const isDerived =
-    patch.full_name === undefined &&
-    before.full_name !== undefined &&
-    before.full_name === deriveName(before);
+  const isDerived = patch.full_name === undefined && before.full_name !== undefined && isDerivedName(before);
   if (card.full_name === null || isDerived) card.full_name = deriveName(card);
   card.custom = withoutStale(before, card);
   return card;

@@ -158,7 +158,11 @@ function withMovedDate(given: Rule, before: SeriesStart, after: SeriesStart): Ru
   if (!isMonthly || byDay.length + byYearDay.length + byWeekNo.length > 0) return null;
   const [from, to] = [civilOf(Math.floor(before.start / DAY)), civilOf(Math.floor(after.start / DAY))];
   const fromEnd = ({ year, month, day }: typeof from): number => day - daysInMonth(year, month) - 1;
-  const day = movedOnly(byMonthDay, from.day, to.day) ?? movedOnly(byMonthDay, fromEnd(from), fromEnd(to));
+  // The first day of a month is no place before its end, where months have from 28 to 31 days.
+  const isNearEnd = -fromEnd(to) < to.day;
+  const day =
+    movedOnly(byMonthDay, from.day, to.day) ??
+    (isNearEnd ? movedOnly(byMonthDay, fromEnd(from), fromEnd(to)) : null);
   const month = from.month === to.month ? byMonth : movedOnly(byMonth, from.month, to.month);
   return day && month && { ...given, byMonthDay: day, byMonth: month };
 }

@@ -275,21 +275,34 @@ export function isAnonymous(card: CardFields): boolean {
 /** Scripts of languages that write the family name first (CLDR, person names). */
 const FAMILY_FIRST = /^[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\s]+$/u;
 
-/** The parts of a name in the order in which people read them. */
-function nameText({ prefix, given, middle, family, suffix }: CardName): string {
+type Order = 'family first' | 'given first';
+
+/** The order in which people read the parts of a name. */
+function orderOf({ given, middle, family }: CardName): Order {
   const own = [given, middle, family].filter((part) => part !== null);
-  const parts = FAMILY_FIRST.test(own.join(' ')) ? [family, given, middle] : [given, middle, family];
+  return FAMILY_FIRST.test(own.join(' ')) ? 'family first' : 'given first';
+}
+
+function nameText({ prefix, given, middle, family, suffix }: CardName, order: Order): string {
+  const parts = order === 'family first' ? [family, given, middle] : [given, middle, family];
   return [prefix, ...parts, suffix].filter(Boolean).join(' ');
 }
 
 type Named = Pick<CardFields, 'name' | 'nicknames' | 'organization' | 'emails' | 'phones'>;
 
 /** The name that a card without a full name gets: the best text that replaces it. */
-export const deriveName = ({ name, nicknames, organization, emails, phones }: Named): string | null =>
-  (name && nameText(name)) ||
+export const deriveName = (
+  { name, nicknames, organization, emails, phones }: Named,
+  order = name ? orderOf(name) : undefined,
+): string | null =>
+  (name && order && nameText(name, order)) ||
   nicknames[0] ||
   organization?.name ||
   organization?.units[0] ||
   emails[0]?.value ||
   phones[0]?.value ||
   null;
+
+/** Whether the full name of a card was derived from its other fields, also by a version that had one order for all names. */
+export const isDerivedName = (card: Named & Pick<CardFields, 'full_name'>): boolean =>
+  card.full_name === deriveName(card) || card.full_name === deriveName(card, 'given first');

@@ -18,6 +18,7 @@ export {
   type CardValue,
   deriveName,
   isAnonymous,
+  isDerivedName,
   newCard,
   VcardError,
   uidOf,

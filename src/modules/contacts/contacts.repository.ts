@@ -110,17 +110,23 @@ const idsAfter = workspace.statement<Pick<Contact, 'id'>>(
     ORDER BY id LIMIT $4`,
 );
 
-// Reads at most $4 contacts of each key: a whole company may share a phone number.
+/** Bytes of contacts that are compared with the cards of a batch: thousands of ordinary ones, 64 of the largest. */
+const SIMILAR_BYTES = 4 * PAGE_BYTES;
+
+// Reads at most $4 contacts of each key: a whole company may share a phone number. $5: their bytes.
 const byKeys = workspace.statement<ContactRow & { shared: string[] }>(
   'contacts.by_keys',
-  `SELECT ${CONTACT_COLUMNS}, found.shared
-     FROM (SELECT listed.contact_id, array_agg(wanted.word) AS shared
-             FROM unnest($3::text[]) AS wanted (word), LATERAL (
-               SELECT contact_id FROM contact_words WHERE tenant_id = $1 AND addressbook_id = $2 AND word = wanted.word
-                ORDER BY contact_id LIMIT $4) listed
-            GROUP BY listed.contact_id ORDER BY count(*) DESC, listed.contact_id LIMIT $4) found
-     JOIN contacts contact ON contact.tenant_id = $1 AND contact.id = found.contact_id
-    ORDER BY cardinality(found.shared) DESC, contact.id`,
+  `SELECT ${CONTACT_COLUMNS}, contact.shared
+     FROM (SELECT contact.*, found.shared, ${fitsPage('contact.size', '$4', '$5')} AS fits
+             FROM (SELECT listed.contact_id, array_agg(wanted.word) AS shared
+                     FROM unnest($3::text[]) AS wanted (word), LATERAL (
+                       SELECT contact_id FROM contact_words WHERE tenant_id = $1 AND addressbook_id = $2 AND word = wanted.word
+                        ORDER BY contact_id LIMIT $4) listed
+                    GROUP BY listed.contact_id ORDER BY count(*) DESC, listed.contact_id LIMIT $4) found
+             JOIN contacts contact ON contact.tenant_id = $1 AND contact.id = found.contact_id
+           WINDOW page_order AS (ORDER BY cardinality(found.shared) DESC, contact.id ROWS UNBOUNDED PRECEDING)) contact
+    WHERE contact.fits
+    ORDER BY cardinality(contact.shared) DESC, contact.id`,
   { pipelined: true },
 );
 
@@ -230,15 +236,19 @@ export class ContactsRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** Contacts of a book with one of these keys, those with most keys first, and the keys that matched. */
+  /**
+   * Contacts of a book with one of these keys, those with most keys first, and the keys that matched.
+   * @param bytes at which the list ends
+   */
   async withKeys(
     reader: Reader,
     { tenantId }: WorkspaceKey,
     bookId: string,
     keys: readonly string[],
     limit: number,
+    bytes = SIMILAR_BYTES,
   ): Promise<(ContactRow & { shared: string[] })[]> {
-    return keys.length === 0 ? [] : reader.query(byKeys, [tenantId, bookId, keys, limit]);
+    return keys.length === 0 ? [] : reader.query(byKeys, [tenantId, bookId, keys, limit, bytes]);
   }
 
   /** Skips contacts whose id, external_id or uid is taken, and all when the book no longer exists. @returns the new rows */

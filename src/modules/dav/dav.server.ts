@@ -238,8 +238,8 @@ export class DavServer implements OnModuleInit {
     const isState = await this.states.of(job, request);
     if (target.kind === 'member') {
       const { collections, collection } = await this.containing(ctx, target);
-      // RFC 6638, 8.1.
-      const isSilent = request.headers['schedule-reply'] === 'F';
+      // RFC 6638, 8.1: `T` or `F`, in any case (RFC 5234, 2.3).
+      const isSilent = /^f$/i.test(String(request.headers['schedule-reply'] ?? ''));
       await collections.remove(ctx, collection, target.name, preconditionsOf(request, isState), isSilent);
     } else if (target.kind === 'collection') {
       assertIf(request, null, isState);

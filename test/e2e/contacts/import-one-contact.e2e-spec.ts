@@ -1,3 +1,7 @@
+import { jest } from '@jest/globals';
+import { ContactsRepository } from '../../../src/modules/contacts/contacts.repository.js';
+import { ImportPhotos } from '../../../src/modules/contacts/phone/import-photos.js';
+import { Db } from '../../../src/platform/database/db.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import type { ApiResponse } from '../../support/network/client.ts';
 
@@ -132,6 +136,33 @@ describe('several cards of one contact in one import', () => {
     expect(await numbers()).toEqual(['+4741000001']);
   });
 
+  test.each([
+    ['repeats', 'created', true],
+    ['repeats', 'updated', false],
+    ['changes', 'created', true],
+    ['changes', 'updated', false],
+  ])(
+    'an undo keeps what a user wrote before a further card that %s a contact that was %s',
+    async (what, _, isNew) => {
+      if (!isNew) await send(card('UID:m1', ...MARIT));
+      // The photos of a batch are stored before its transaction.
+      const photos = app.get<ImportPhotos>(ImportPhotos);
+      const store = jest.spyOn(photos, 'store');
+      const { store: original } = ImportPhotos.prototype;
+      store.mockImplementation(async (...args) => {
+        const [marit] = await marits();
+        if (marit?.notes === 'from work') await put(marit, { notes: 'by hand' });
+        return original.apply(photos, args);
+      });
+      const further = what === 'repeats' ? first('UID:m1') : second('UID:m1');
+      const done = await send(first('UID:m1') + others(150) + further);
+      store.mockRestore();
+      expect(done).toMatchObject({ created: isNew ? 151 : 150, errors: [] });
+      expect(await undo(done)).toMatchObject({ kept: 1, restored: 0, removed: 150 });
+      expect((await marits())[0].notes).toBe('by hand');
+    },
+  );
+
   test('with skip, only contacts from before the import stay as they are', async () => {
     const file = first('UID:m1') + second('UID:m1');
     expect(await send(file, { on_duplicate: 'skip' })).toMatchObject({ created: 1, updated: 1 });
@@ -191,5 +222,25 @@ describe('several cards of one contact in one import', () => {
         expect.arrayContaining(['+4741000005', `+474100000${n}`, `+474100000${n + 1}`]),
       );
     }
+  });
+
+  test('contacts that are compared with the cards of an import are bounded in bytes', async () => {
+    const notes = 'n'.repeat(60_000);
+    const made = Array.from({ length: 6 }, (_, n) => ({
+      full_name: `Large ${n}`,
+      notes,
+      phones: [{ value: '+4741000009' }],
+    }));
+    await sendJson(made);
+    const ctx = { tenantId: alice.tenantId! };
+    const contacts = app.get<ContactsRepository>(ContactsRepository);
+    const find = async (bytes?: number) =>
+      (await contacts.withKeys(app.get<Db>(Db), ctx, bookId, ['+4741000009'], 100, bytes)).map(
+        ({ card }) => JSON.parse(card).full_name,
+      );
+    const all = await find();
+    expect(all).toHaveLength(6);
+    expect(await find(200_000)).toEqual(all.slice(0, 3));
+    expect(await find(1)).toEqual(all.slice(0, 1));
   });
 });

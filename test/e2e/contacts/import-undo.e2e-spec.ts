@@ -1,3 +1,5 @@
+import { jest } from '@jest/globals';
+import { ImportsRepository } from '../../../src/modules/contacts/phone/imports.repository.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 
 const BOOKS = '/contact/addressbooks';
@@ -100,5 +102,25 @@ describe('undo of imports', () => {
     const both = card('c1', 'FN:Ann', 'TEL:+420601000001', 'TITLE:Smith') + card('c2', 'FN:Ben', 'NOTE:new');
     expect(await send(both)).toMatchObject({ unchanged: 1, updated: 1 });
     expect((await contacts())[0]).toMatchObject({ job_title: 'Smith', notes: 'new' });
+  });
+
+  test('an import that changed large contacts is undone in several steps', async () => {
+    const COUNT = 24;
+    const rows = ['X-A', 'X-B', 'X-C'].map((name) => `${name}:${'x'.repeat(60_000)}`);
+    const cards = (note: string) =>
+      Array.from({ length: COUNT }, (_, n) => card(`l${n}`, `FN:Large ${n}`, `NOTE:${note}`, ...rows)).join(
+        '',
+      );
+    await send(cards('before'));
+    const second = await send(cards('after'));
+    expect(second).toMatchObject({ updated: COUNT });
+    const settle = jest.spyOn(app.get<ImportsRepository>(ImportsRepository), 'settle');
+    await undo(second);
+    const sizes = settle.mock.calls.map(([, , ids]) => ids.length);
+    settle.mockRestore();
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(COUNT);
+    expect(Math.max(...sizes)).toBeLessThan(COUNT);
+    const { body } = await alice.api.get(`${BOOKS}/${bookId}/contacts?limit=200&fields=notes`);
+    expect(new Set(body.contacts.map(({ notes }: any) => notes))).toEqual(new Set(['before']));
   });
 });

@@ -149,6 +149,8 @@ describe('partial data', () => {
       'N:;Zoe;;;',
       'item1.TEL:+49 30 1',
       'NOTE:N',
+      'X-ROOM:1',
+      'X-ROOM/SECOND:2',
       'END:VCARD',
       '',
     ];
@@ -160,6 +162,20 @@ describe('partial data', () => {
     );
     const [found] = valuesOf(text, 'A:address-data');
     expect(found).toMatch(/^BEGIN:VCARD\r\nVERSION:3.0\r\nFN[^\r]*Zoe\r\n[^\r]*TEL[^\r]*\r\nEND:VCARD\r\n$/);
+
+    // Names of programs have further marks.
+    for (const [name, row] of [
+      ['X-ROOM', 'X-ROOM:1'],
+      ['X-ROOM/SECOND', 'X-ROOM/SECOND:2'],
+    ]) {
+      const part = `<D:prop><A:address-data><A:prop name="${name}"/></A:address-data></D:prop>`;
+      const { text: room } = await client.report(
+        book,
+        'A:addressbook-multiget',
+        `${part}<D:href>${book}zoe.vcf</D:href>`,
+      );
+      expect(valuesOf(room, 'A:address-data')[0]?.split('\r\n').slice(2, -2)).toEqual([row]);
+    }
 
     const { body } = await ann.api.post('/task_folders', { name: 'Parts' });
     const list = `${client.home('calendars')}${body.folder.id}/`;

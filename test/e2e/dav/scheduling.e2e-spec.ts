@@ -140,7 +140,7 @@ describe('scheduling by CalDAV', () => {
     expect((await bobs.send('GET', path)).status).toBe(404);
     await put(anns, `${anncal}quiet.ics`, own.replace('T100000Z', 'T103000Z'));
     expect((await bobs.send('GET', path)).status).toBe(200);
-    await bobs.send('DELETE', path, undefined, silently);
+    await bobs.send('DELETE', path, undefined, { 'schedule-reply': 'f' });
     expect(await put(bobs, path, text)).toEqual([201, '']);
     expect(unfolded((await bobs.send('GET', path)).text)).toMatch(/PARTSTAT=NEEDS-ACTION[^\r]*bob/);
 

@@ -25,4 +25,16 @@ describe('the full name of a contact that has only the parts of a name', () => {
     expect(patchCard({ name }, emptyCard(), null).full_name).toBe(full);
     expect(writeCard(newCard({ name }), { version: '4.0' })).toContain(`FN;DERIVED=TRUE:${full}\r\n`);
   });
+
+  test.each([
+    ['by this version', '山田 太郎'],
+    ['by a version that had one order for all names', '太郎 山田'],
+  ])('follows a change of a part where it was derived %s', (_, full) => {
+    const name = { ...none, family: '山田', given: '太郎' };
+    const stored = { ...patchCard({ name }, emptyCard(), null), full_name: full };
+    const changed = patchCard({ name: { ...name, family: '佐藤' } }, stored, null);
+    expect(changed.full_name).toBe('佐藤 太郎');
+    const own = patchCard({ name: { ...name, family: '佐藤' } }, { ...stored, full_name: 'Taro' }, null);
+    expect(own.full_name).toBe('Taro');
+  });
 });

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import {
+  type Card,
   type CardResult,
   countCards,
   readCard,
@@ -99,6 +100,12 @@ describe('joined files', () => {
   });
 });
 
+/** A card without names of more components than version 3.0 has. */
+const withoutFurtherParts = (card: Card): Card => ({
+  ...card,
+  custom: card.custom.filter(({ name, value }) => name !== 'N' || value.split(/(?<!\\);/).length <= 5),
+});
+
 describe('any input', () => {
   it('gives cards or typed errors, the same in any chunks, and each card can be written and read again', async () => {
     await fc.assert(
@@ -113,7 +120,9 @@ describe('any input', () => {
             comparable((whole[at] as { card: typeof result.card }).card),
           );
           const again = readCard(writeCard(result.card, { version: '4.0' }));
-          expect(comparable(readCard(writeCard(again, { version: '3.0' })))).toEqual(comparable(again));
+          expect(comparable(readCard(writeCard(again, { version: '3.0' })))).toEqual(
+            comparable(withoutFurtherParts(again)),
+          );
         }
       }),
       {
@@ -221,6 +230,8 @@ describe('any input', () => {
       fill('AGENT:BEGIN:VCARD\n'),
       fill('item1.X-ABLabel:a\nitem1.TEL:1\n'),
       fill('ADR;HOME:;;a\nLABEL;HOME:b\n'),
+      `NOTE:a\n${fill('word\n x\n')}`,
+      `NOTE:a\nword\n${fill(' x\n')}`,
     ];
     for (const content of hostile) {
       const results = await collect(Buffer.from(`BEGIN:VCARD\nFN:A\n${content}\nEND:VCARD\n`), 65_536);

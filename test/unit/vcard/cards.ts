@@ -54,13 +54,15 @@ const dates = fc
     }),
     { maxLength: 4 },
   )
-  .map((list) =>
-    list
+  .map((list) => {
+    const found = list
       .filter(
         ({ year, month, day }) => (month !== null || day === null || year === null) && (year ?? month ?? day),
       )
-      .map((date) => ({ ...date, label: date.type === 'other' ? date.label : null })),
-  );
+      .map((date) => ({ ...date, label: date.type === 'other' ? date.label : null }));
+    // Equal dates are read once.
+    return [...new Map(found.map((date) => [JSON.stringify(date), date])).values()];
+  });
 
 const name = someOf(
   fc.record({

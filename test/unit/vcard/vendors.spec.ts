@@ -283,4 +283,29 @@ describe('properties of single programs', () => {
   test('a leading blank of an unknown property stays', () => {
     expect(writeCard(read('3.0', 'X-A: leading'), { version: '3.0' })).toContain('X-A: leading\r\n');
   });
+
+  test.each(['Hello', 'Thanks!', 'R&D', '3/4'])(
+    'the word %s after a line break without escape is text',
+    (word) => {
+      for (const version of ['2.1', '3.0', '4.0']) {
+        const found = read(version, 'NOTE:first', word, ' - indented', 'TEL', ' ;TYPE=home:1');
+        expect(found.notes?.replaceAll(/\s/g, '')).toBe(`first${word}-indented`);
+        expect(found).toMatchObject({ custom: [], phones: [{ types: ['home'], value: '1' }] });
+      }
+    },
+  );
+
+  test('a line of base64 with marks continues its picture where a folded line follows', () => {
+    const bytes = Buffer.from([255, 216, 255, 251, 239, 190, 251, 239, 190, 0, 1, 2]);
+    const text = bytes.toString('base64');
+    const found = read(
+      '2.1',
+      `LOGO;ENCODING=BASE64:${text.slice(0, 4)}`,
+      text.slice(4, 12),
+      ` ${text.slice(12)}`,
+      '',
+    );
+    expect(text.slice(4, 12)).toContain('+');
+    expect(found.custom).toMatchObject([{ name: 'LOGO', value: expect.stringContaining(text) }]);
+  });
 });

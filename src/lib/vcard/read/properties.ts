@@ -107,7 +107,8 @@ function* logicalLines(lines: string[], isOld: boolean): Generator<LogicalLine> 
       continue;
     }
     const isFolded = /^[ \t]/.test(lines[at + 1] ?? '');
-    if (current && continues(current, line, isOld, isFolded)) continue;
+    const isHeader = isFolded && HEADER.test(line) && hasColonBelow(lines, at);
+    if (current && continues(current, line, isOld, isHeader)) continue;
     if (current) yield current;
     current = isFolded || line.includes(':') ? startOf(line) : undefined;
     if (current?.nested && current.parts?.[0]?.trim()) {
@@ -123,8 +124,11 @@ const BEGIN = /^\s*BEGIN\s*:\s*VCARD\s*$/i;
 const END = /^END\s*:\s*VCARD\s*$/i;
 const AGENT_BEGIN = /^(?:[\w-]+\.)?AGENT\s*(?:;[^:]*)?:\s*BEGIN\s*:\s*VCARD\s*$/i;
 
-/** Adds the line to the current property if it continues the property. @returns whether it does */
-function continues(current: LogicalLine, line: string, isOld: boolean, isFolded: boolean): boolean {
+/**
+ * Adds the line to the current property if it continues the property. @returns whether it does
+ * @param isHeader the line begins a property whose colon is in a folded line
+ */
+function continues(current: LogicalLine, line: string, isOld: boolean, isHeader: boolean): boolean {
   const isIndented = line.startsWith(' ') || line.startsWith('\t');
   if (current.parts === null) {
     if (isIndented) addToHeader(current, line.slice(1));
@@ -137,15 +141,22 @@ function continues(current: LogicalLine, line: string, isOld: boolean, isFolded:
   } else if (isIndented) {
     // vCard 2.1 folds before white space, which belongs to the value. Later versions insert one white space character.
     current.parts.push(isOld && current.encoding === null ? line : line.slice(1));
-  } else if (line.includes(':') || (isFolded && HEADER.test(line))) return false;
+  } else if (line.includes(':') || isHeader) return false;
   else if (current.encoding === 'base64') current.parts.push(line);
   // Line breaks that the writer of the card did not escape.
   else if (line !== '') current.parts.push(`\\n${line}`);
   return true;
 }
 
-/** The start of a property whose parameters continue in the next line. */
-const HEADER = new RegExp(String.raw`^(?:[\w-]+\.)?${NAME}\s*(;|$)`);
+/** The start of a property whose parameters continue in the next line. A word with other marks than those of RFC 6350 alone is text. */
+const HEADER = new RegExp(String.raw`^(?:[\w-]+\.)?(?:${NAME}\s*;|[A-Za-z0-9-]+\s*$)`);
+
+/** Whether the folded lines below a line have a colon: a line without one is no property, but the text of a line break without escape. */
+function hasColonBelow(lines: readonly string[], at: number): boolean {
+  for (let below = at + 1; /^[ \t]/.test(lines[below] ?? ''); below++)
+    if (lines[below]?.includes(':')) return true;
+  return false;
+}
 
 function startOf(line: string): LogicalLine {
   const current: LogicalLine = { header: [], parts: null, quoted: false, encoding: null, nested: null };

@@ -4,12 +4,11 @@ import { ConcurrentChangeError } from '../../../platform/database/database-error
 import type { Tx } from '../../../platform/database/tx.js';
 import { Turns } from '../../../lib/turns/index.js';
 import type { ContactInsert, ContactUpdate } from '../model/contact-values.js';
-import type { ContactRow } from '../responses/contact.presenter.js';
 import { ContactsRepository } from '../contacts.repository.js';
 import { FormerContacts } from '../former-contacts.repository.js';
 import type { ImportProblemResponse } from './phone.dto.js';
 import type { ImportedCard } from './import-cards.js';
-import { type Known, matchOf, reachKeys, strangersOf } from './import-matches.js';
+import { groupNamesakes, type Known, type Match, matchOf, reachKeys, strangersOf } from './import-matches.js';
 import { ImportMerge, type Outcome } from './import-merge.js';
 import { type ImportRun, Touched, type TouchedContact } from './import-touched.js';
 import { ImportsRepository } from './imports.repository.js';
@@ -47,11 +46,15 @@ export class ImportBatch {
     capacity: number,
   ): Promise<BatchResult> {
     const known = await this.known(tx, ctx, run, cards);
-    const matches = cards.map((card) => ({ card, match: matchOf(card, known, run) }));
+    const turns = new Turns();
+    const matches: { card: ImportedCard; match: Match }[] = [];
+    for (const card of cards) {
+      await turns.pause();
+      matches.push({ card, match: matchOf(card, known, run) });
+    }
     const own = matches.flatMap(({ match: { same, isOwn } }) => (isOwn && same ? same.id : []));
     const touched = new Touched(run.touched);
     const merge = new ImportMerge(run, known, touched, new Set(own), capacity);
-    const turns = new Turns();
     for (const { card, match } of matches) {
       await turns.pause();
       merge.add(card, match, (card.photo && photoIds.get(card.photo.hash)) ?? null);
@@ -90,7 +93,7 @@ export class ImportBatch {
     const stated = new Set(cards.flatMap(({ uid, shared }) => [uid, shared?.stated ?? uid]));
     const externalIds = cards.flatMap(({ externalId }) => externalId ?? []);
     const byUid = await this.contacts.find(tx, ctx, bookId, 'uid', [...stated]);
-    const strangers = strangersOf(cards, byUid).filter((uid) => !stated.has(uid));
+    const strangers = (await strangersOf(cards, byUid)).filter((uid) => !stated.has(uid));
     if (strangers.length > 0) byUid.push(...(await this.contacts.find(tx, ctx, bookId, 'uid', strangers)));
     const uids = [...stated, ...strangers];
     const byExternalId = await this.contacts.find(tx, ctx, bookId, 'external_id', externalIds);
@@ -106,12 +109,10 @@ export class ImportBatch {
     );
     const rows = [...byUid, ...byExternalId, ...similar, ...remaining];
     const ids = [...rows.map(({ id }) => id), ...remaining.map(({ former_id }) => former_id)];
-    const byKey = new Map<string, ContactRow[]>();
-    for (const row of similar) for (const key of row.shared) byKey.set(key, [...(byKey.get(key) ?? []), row]);
     return {
       byUid: new Map(byUid.map((row) => [row.uid, row])),
       byExternalId: new Map(byExternalId.map((row) => [row.external_id, row])),
-      byKey,
+      namesakes: await groupNamesakes(similar),
       byFormerUid: new Map(remaining.map((row) => [row.former_uid, { row, formerId: row.former_id }])),
       hashes: await this.imports.hashes(tx, ctx, deviceId, ids, run.id),
     };

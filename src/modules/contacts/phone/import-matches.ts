@@ -1,4 +1,5 @@
 import { canJoin, type ContactCard, identityKeys } from '../../../lib/contact-card/index.js';
+import { Turns } from '../../../lib/turns/index.js';
 import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
 import { type ImportedCard, isDerivedUid, isSamePerson } from './import-cards.js';
 import type { ImportRun } from './import-touched.js';
@@ -7,7 +8,7 @@ import type { ImportRun } from './import-touched.js';
 export interface Known {
   byUid: Map<string, ContactRow>;
   byExternalId: Map<string, ContactRow>;
-  byKey: Map<string, ContactRow[]>;
+  namesakes: Namesakes;
   /** By the uid of a contact that was merged into it. */
   byFormerUid: Map<string, Former>;
   /** The hashes of the cards of a contact in the last import of the device before this one. */
@@ -24,15 +25,38 @@ const isName = (key: string): boolean => key.startsWith('=');
 export const reachKeys = (card: ContactCard): string[] => identityKeys(card).filter((key) => !isName(key));
 const nameKeyOf = (card: ContactCard): string | undefined => identityKeys(card).find(isName);
 
-/** Contacts with the same name and a common address or number. Families share numbers: the name must be the same. */
-function namesakesOf(card: ContactCard, { byKey }: Known): ContactRow[] {
-  const rows = byKey.size === 0 ? [] : reachKeys(card).flatMap((key) => byKey.get(key) ?? []);
-  if (rows.length === 0) return [];
-  const name = nameKeyOf(card);
-  return [...new Set(rows)].filter((row) => {
-    const other = cardOf(row);
-    return canJoin(card, other) && nameKeyOf(other) === name;
-  });
+/** Contacts by their name with an address or number: families share numbers, so that the name must be the same. */
+type Namesakes = Map<string, { row: ContactRow; kind: ContactCard['kind'] }[]>;
+
+/** @param reached addresses and numbers */
+function namesakeKeys(card: ContactCard, reached: readonly string[]): string[] {
+  const name = nameKeyOf(card) ?? '';
+  return reached.map((key) => `${key}\n${name}`);
+}
+
+/** @param similar with the addresses and numbers of theirs that cards have. Each is parsed once: a whole company may share a number */
+export async function groupNamesakes(
+  similar: readonly (ContactRow & { shared: string[] })[],
+): Promise<Namesakes> {
+  const found: Namesakes = new Map();
+  const turns = new Turns();
+  for (const row of similar) {
+    await turns.pause();
+    const card = cardOf(row);
+    const one = { row, kind: card.kind };
+    for (const key of namesakeKeys(card, row.shared)) {
+      const known = found.get(key);
+      if (known) known.push(one);
+      else found.set(key, [one]);
+    }
+  }
+  return found;
+}
+
+function namesakesOf(card: ContactCard, { namesakes }: Known): ContactRow[] {
+  if (namesakes.size === 0) return [];
+  const found = namesakeKeys(card, reachKeys(card)).flatMap((key) => namesakes.get(key) ?? []);
+  return [...new Set(found.filter((other) => canJoin(card, other)).map(({ row }) => row))];
 }
 
 export interface Match {
@@ -47,12 +71,19 @@ export interface Match {
 }
 
 /** The uids of their own of cards that state the uid of a contact with which they have nothing in common. */
-export function strangersOf(cards: readonly ImportedCard[], rows: readonly ContactRow[]): string[] {
+export async function strangersOf(
+  cards: readonly ImportedCard[],
+  rows: readonly ContactRow[],
+): Promise<string[]> {
   const byUid = new Map(rows.map((row) => [row.uid, row]));
-  return cards.flatMap(({ card, shared }) => {
+  const turns = new Turns();
+  const found: string[] = [];
+  for (const { card, shared } of cards) {
+    await turns.pause();
     const row = shared && byUid.get(shared.stated);
-    return row && !isSamePerson(card, cardOf(row)) ? [shared.own] : [];
-  });
+    if (row && !isSamePerson(card, cardOf(row))) found.push(shared.own);
+  }
+  return found;
 }
 
 /** The order of the cards of a file does not decide who keeps a uid that several people have. */

@@ -6,6 +6,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../platform/paging/page.dto.js';
 import { AddressbookAccess } from '../addressbook-access.js';
+import { Turns } from '../../../lib/turns/index.js';
 import { type ContactCard, differences } from '../../../lib/contact-card/index.js';
 import { contactUpdate, type ContactUpdate } from '../model/contact-values.js';
 import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
@@ -93,9 +94,13 @@ export class ImportUndo {
       return row?.revision === item.revision ? [{ item, row }] : [];
     });
     const created = unchanged.filter(({ item }) => item.action === 'created').map(({ row }) => row);
-    const updates = unchanged.flatMap(({ item, row }) =>
-      item.original === null ? [] : [restored(row, item.original as ContactCard, item.original_photo_id)],
-    );
+    const updates: ContactUpdate[] = [];
+    const turns = new Turns();
+    for (const { item, row } of unchanged) {
+      if (item.original === null) continue;
+      updates.push(restored(row, item.original as ContactCard, item.original_photo_id));
+      await turns.pause();
+    }
     const removed = await this.contacts.remove(
       tx,
       ctx,

@@ -48,7 +48,7 @@ const deleteOldest = workspace.statement<never>(
   `DELETE FROM contact_imports WHERE tenant_id = $1 AND user_id = $2 AND id <= (
      SELECT id FROM contact_imports WHERE tenant_id = $1 AND user_id = $2 ORDER BY id DESC OFFSET $3 LIMIT 1)`,
 );
-// An item keeps what it replaced first.
+// An item keeps what it replaced first, and the revision after which somebody else has changed the contact: an undo keeps such a contact.
 const addItems = workspace.statement<never>(
   'contacts.add_import_items',
   `INSERT INTO contact_import_items AS item (tenant_id, import_id, contact_id, action, revision, source_hash, original,
@@ -58,7 +58,9 @@ const addItems = workspace.statement<never>(
      FROM jsonb_to_recordset($3) AS added (contact_id uuid, action contact_import_action, revision int, source_hash text,
        original text, original_photo_id uuid, original_revision int)
    ON CONFLICT (tenant_id, import_id, contact_id) DO UPDATE
-     SET revision = excluded.revision, source_hash = excluded.source_hash,
+     SET revision = CASE WHEN item.action = 'unchanged' OR item.revision = excluded.original_revision THEN excluded.revision
+                         ELSE item.revision END,
+         source_hash = excluded.source_hash,
          action = CASE item.action WHEN 'unchanged' THEN excluded.action ELSE item.action END,
          original = CASE item.action WHEN 'unchanged' THEN excluded.original ELSE item.original END,
          original_photo_id = CASE item.action WHEN 'unchanged' THEN excluded.original_photo_id ELSE item.original_photo_id END,
@@ -154,14 +156,22 @@ export class ImportsRepository {
     );
   }
 
-  /** Contacts that an import wrote and that no undo has reverted or kept. */
+  /** Contacts that an import wrote and that no undo has reverted or kept, up to the bytes of a page. */
   async items(
     tx: Tx,
     { tenant_id, id: importId }: ContactImport,
     limit: number,
   ): Promise<ContactImportItem[]> {
     const where = { tenant_id, import_id: importId, action: Not<ImportAction>('unchanged') };
-    return rowsOf(tx, ContactImportItem).page(where, ['contact_id'], undefined, limit);
+    const options = { size: jsonBytes('item.original') };
+    const rows = await rowsOf(tx, ContactImportItem).boundedPage(
+      where,
+      ['contact_id'],
+      undefined,
+      limit,
+      options,
+    );
+    return rows.filter(({ fits }) => fits);
   }
 
   /** Records that an undo has reverted or kept these contacts. */

@@ -57,8 +57,8 @@ function selectionOf(component: XmlElement): Selection {
   };
 }
 
-/** The name of a content line, without its group. */
-const LINE_NAME = /^(?:[\w-]+\.)?([\w-]+)/;
+/** The name of a content line, without its group. Names of programs have other marks than those of RFC 6350 too. */
+const LINE_NAME = /^(?:[\w-]+\.)?([^\s.:;,="]+)/;
 
 /** The selected lines of a text that this server has written. @param selection of its outermost component */
 async function selectText(text: string, selection: Selection, turns: Turns): Promise<string> {

@@ -144,7 +144,6 @@ export function assertOrganizer(
 }
 
 /**
-/**
  * The key of the instance that RECURRENCE-ID names. A RECURRENCE-ID in another zone is converted; midnight may name the day. The series may
  * have no instance with this key.
  * @throws ICalendarError `unknown_time_zone`
