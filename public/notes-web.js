@@ -2967,6 +2967,8 @@ var Sender = class {
   fetch;
   token;
   retry;
+  /** Node aborts a request only as long as the request itself is reachable: `fetch` does not keep it. */
+  running = /* @__PURE__ */ new Set();
   constructor(fetch2, token, retry = {}) {
     this.fetch = fetch2;
     this.token = token;
@@ -2982,7 +2984,7 @@ var Sender = class {
     let isRenewed = false;
     let waitLeft = this.retry.maxWaitMs;
     for (let attempts = 1; ; ) {
-      const outcome = await settle2(transport(withToken(request, token)));
+      const outcome = await this.attempt(withToken(request, token), transport);
       if (isUnauthorized(outcome) && token !== void 0 && !isRenewed) {
         const renewed = await source?.(token);
         if (renewed === void 0 || renewed === token)
@@ -2998,6 +3000,16 @@ var Sender = class {
       waitLeft -= wait;
       await discard(outcome);
       await delay(wait, request.signal);
+    }
+  }
+  async attempt(request, transport) {
+    this.running.add(request);
+    try {
+      return { response: await transport(request) };
+    } catch (error) {
+      return { error };
+    } finally {
+      this.running.delete(request);
     }
   }
   /** @returns milliseconds to wait for the next attempt; undefined: there is none */
@@ -3017,15 +3029,12 @@ var Sender = class {
   }
 };
 function withToken(request, token) {
-  const attempt = request.clone();
+  const attempt = new Request(request.clone(), { signal: request.signal });
   if (token !== void 0)
     attempt.headers.set("Authorization", `Bearer ${token}`);
   return attempt;
 }
 var isUnauthorized = (outcome) => "response" in outcome && outcome.response.status === 401;
-function settle2(sending) {
-  return sending.then((response) => ({ response }), (error) => ({ error }));
-}
 function unpack(outcome) {
   if ("error" in outcome)
     throw outcome.error;

@@ -32,6 +32,8 @@ type Outcome = { response: Response } | { error: unknown };
  */
 export class Sender {
   private readonly retry: RetryOptions;
+  /** Node aborts a request only as long as the request itself is reachable: `fetch` does not keep it. */
+  private readonly running = new Set<Request>();
 
   constructor(
     private readonly fetch: Transport,
@@ -52,7 +54,7 @@ export class Sender {
     let isRenewed = false;
     let waitLeft = this.retry.maxWaitMs;
     for (let attempts = 1; ;) {
-      const outcome = await settle(transport(withToken(request, token)));
+      const outcome = await this.attempt(withToken(request, token), transport);
       if (isUnauthorized(outcome) && token !== undefined && !isRenewed) {
         const renewed = await source?.(token);
         if (renewed === undefined || renewed === token) return unpack(outcome);
@@ -66,6 +68,17 @@ export class Sender {
       waitLeft -= wait;
       await discard(outcome);
       await delay(wait, request.signal);
+    }
+  }
+
+  private async attempt(request: Request, transport: Transport): Promise<Outcome> {
+    this.running.add(request);
+    try {
+      return { response: await transport(request) };
+    } catch (error) {
+      return { error };
+    } finally {
+      this.running.delete(request);
     }
   }
 
@@ -84,21 +97,15 @@ export class Sender {
   }
 }
 
+/** A copy with the signal of the request. That of a mere clone does not end with it once Node has collected the controller of the clone. */
 function withToken(request: Request, token: string | undefined): Request {
-  const attempt = request.clone();
+  const attempt = new Request(request.clone(), { signal: request.signal });
   if (token !== undefined) attempt.headers.set('Authorization', `Bearer ${token}`);
   return attempt;
 }
 
 const isUnauthorized = (outcome: Outcome): boolean =>
   'response' in outcome && outcome.response.status === 401;
-
-function settle(sending: Promise<Response>): Promise<Outcome> {
-  return sending.then(
-    (response) => ({ response }),
-    (error: unknown) => ({ error }),
-  );
-}
 
 function unpack(outcome: Outcome): Response {
   if ('error' in outcome) throw outcome.error;

@@ -156,10 +156,10 @@ function headersOf(outgoing: ServerResponse, given: unknown): Record<string, str
 }
 
 /**
- * Requests of an independent batch that run at the same time. Those that change a note are many, because the service stores those of one user
+ * Requests of an independent batch that run at the same time. Those that change a note are many, because the service stores up to 16 of one user
  * together. A response has a note of 2 MiB at most; others may have pages of 4 MB.
  */
-const CONCURRENCY = { noteEdits: 8, others: 4 };
+const CONCURRENCY = { noteEdits: 16, others: 4 };
 /**
  * Requests of all batches of this process that begin in one turn of the event loop, half of them of one user, and those that wait for their
  * turn. Requests that need no database, such as those of public pages, would otherwise run one after the other in one turn.

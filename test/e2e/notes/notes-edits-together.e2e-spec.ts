@@ -89,7 +89,7 @@ describe('edits of one user at the same time', () => {
     expect(responses.map(({ status }) => status)).toEqual(ids.map(() => 200));
     // BEGIN, the keys, the notes, the responses and COMMIT, for each of them.
     const alone = ids.length * 5;
-    expect(db.roundTrips - before).toBeLessThan(alone / 3);
+    expect(db.roundTrips - before).toBeLessThan(alone / 3.5);
     expect((await alice.api.get('/sync/state')).body.head).toBe(head + ids.length);
     for (const id of ids) expect((await alice.api.get(`/notes/${id}`)).body.note.revision).toBe(2);
   });

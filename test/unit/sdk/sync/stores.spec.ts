@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -99,6 +99,37 @@ describe('a store in SQLite', () => {
     const again = sqliteStore(new DatabaseSync(file));
     expect(await again.transaction('read', (tx) => tx.pending(0, 9))).toEqual([row('a', 1)]);
     await again.close();
+  });
+
+  test('opens a file of version 0.1.0, and keeps one row of each id in it', async () => {
+    const file = newFile();
+    const older = new DatabaseSync(file);
+    older.exec(`CREATE TABLE workspace_rows (
+      feed TEXT NOT NULL, id TEXT NOT NULL, place INTEGER, row TEXT NOT NULL, PRIMARY KEY (feed, id)
+    ) WITHOUT ROWID, STRICT`);
+    const insert = older.prepare('INSERT INTO workspace_rows VALUES (?, ?, ?, ?)');
+    for (const one of [row('b', 1), row('a')])
+      insert.run(one.feed, one.id, one.place ?? null, JSON.stringify(one));
+    older.close();
+    const store = sqliteStore(new DatabaseSync(file));
+    await store.transaction('write', (tx) => tx.put(row('b', 2)));
+    expect(await store.transaction('read', (tx) => tx.rows('notes', '', 9))).toEqual([row('a'), row('b', 2)]);
+    expect(await store.transaction('read', (tx) => tx.pending(0, 9))).toEqual([row('b', 2)]);
+    await store.close();
+  });
+
+  test('stores pages of the size of a feed without a transfer of its log for each of them', async () => {
+    const file = newFile();
+    const store = sqliteStore(new DatabaseSync(file));
+    const size = statSync(file).size;
+    const content = 'x'.repeat(6_000);
+    for (let page = 0; page < 2; page += 1)
+      await store.transaction('relaxed', async (tx) => {
+        for (let n = 0; n < 500; n += 1) await tx.put({ ...row(`${page} ${n}`), server: { content } });
+      });
+    expect(statSync(file).size).toBe(size);
+    await store.close();
+    expect(statSync(file).size).toBeGreaterThan(6_000_000);
   });
 
   test('reports that it is full when it is created, and opens a full one', async () => {
