@@ -9,6 +9,7 @@ import { TenantsApi } from '../../tenants/index.js';
 import type { TaskPatch } from '../model/rules/task-merge.js';
 import {
   DONE,
+  listEvents,
   mayWrite,
   positionAfter,
   type TaskEvent,
@@ -195,11 +196,6 @@ const copySubtasks = workspace.statement<never>(
      FROM subtasks WHERE tenant_id = $1 AND task_id = $2`,
 );
 
-const purge = workspace.statement<never>(
-  'tasks.purge',
-  `SELECT tasks_purge(ARRAY(SELECT task FROM tasks task WHERE task.tenant_id = $1 AND task.id = $3), $2)`,
-);
-
 /** The rows that writes of tasks lock, read and store. */
 @Injectable()
 export class TaskWritesRepository {
@@ -334,11 +330,10 @@ export class TaskWritesRepository {
     id: string,
     { row, isNew = false, revision, activity, events, device, isLastView, read }: TaskStore,
   ): Promise<StoredTask | 'outdated' | 'exists'> {
-    const common = { task_id: id, revision, actor_id: ctx.userId };
     const write = {
       row: columnsOf(row, isNew),
       activity,
-      events: events.map(({ type, data }) => ({ id: uuidv7(), type, payload: { ...common, ...data } })),
+      events: listEvents({ id, revision }, ctx.userId, events),
       device,
       read,
       ...(isNew && { is_new: true }),
@@ -347,11 +342,6 @@ export class TaskWritesRepository {
     const rows = await tx.query(store, [ctx.tenantId, ctx.userId, id, write]).catch(throwQuotaError);
     const [{ outcome, ...stored }] = rows as [(typeof rows)[0]];
     return outcome === 'stored' ? stored : outcome;
-  }
-
-  /** Deletes a locked task for good, with events and removals in the feeds. The lock of the counters precedes. */
-  async purge(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<void> {
-    await tx.query(purge, [tenantId, userId, id]);
   }
 
   /** Gives the next occurrence of a task the subtasks of the task. */

@@ -235,6 +235,21 @@ export function trashTask(facts: TaskFacts, command: TrashCommand): Decision {
   };
 }
 
+/**
+ * The events of a purge, and the user whom they name. A task that was not in the trash is reported as deleted too.
+ * @param userId default: the user who moved the task to the trash, where its time there is over
+ */
+export function purgeTask(
+  { deleted_at, deleted_by }: Pick<TaskRow, 'deleted_at' | 'deleted_by'>,
+  userId: string | null = deleted_by,
+): { actor: string | null; events: TaskEvent[] } {
+  const purged: TaskEvent = { type: 'task.purged', data: {} };
+  return {
+    actor: userId,
+    events: deleted_at === null ? [{ type: 'task.deleted', data: {} }, purged] : [purged],
+  };
+}
+
 /** The time of a completion, of which a program tells when it was online again. One in the future is that of a wrong clock. */
 const completionIn = ({ completed_at: stated }: TaskPatch, now: Date): Date =>
   stated && stated >= MIN_DUE && stated < now ? stated : now;
