@@ -450,6 +450,30 @@ describe('tasks and time', () => {
       expect((await alice.api.get(`/tasks/${gone.id}`)).status).toBe(404);
     });
 
+    test('takes the tasks of a deleted folder, with an entry of the history and an event for each', async () => {
+      const { folder } = (await alice.api.post('/task_folders', { name: 'Folder' })).body;
+      const due = {
+        due_at: new Date(Date.now() + 86_400_000).toISOString(),
+        reminders: [{ minutes_before: 5 }],
+      };
+      const tasks = [await make({ folder_id: folder.id, ...due }), await make({ folder_id: folder.id })];
+      expect((await alice.api.delete(`/task_folders/${folder.id}?contents=delete`)).status).toBe(200);
+      for (const { id } of tasks) {
+        const [row] = await app.sql(
+          `SELECT deleted_by, purge_at - deleted_at = interval '30 days' AS is_kept, next_due_at, next_reminder_at, due_stage,
+                  activity_count FROM tasks WHERE id = $1`,
+          [id],
+        );
+        const moments = { next_due_at: null, next_reminder_at: null, due_stage: 0 };
+        expect(row).toEqual({ deleted_by: alice.id, is_kept: true, ...moments, activity_count: 2 });
+        const { activity } = (await alice.api.get(`/tasks/${id}/panel`)).body;
+        expect(activity[0]).toMatchObject({ type: 'deleted', data: {}, actor: { id: alice.id } });
+        expect(await events(id, 'task.deleted')).toEqual([
+          { type: 'task.deleted', payload: { task_id: id, revision: 1, actor_id: alice.id } },
+        ]);
+      }
+    });
+
     test('of several tasks is one range of numbers in each feed, in the order of the ids', async () => {
       const ids = [];
       for (const assignees of [[bob.id], [], [bob.id]]) ids.push((await make({ assignees })).id);
