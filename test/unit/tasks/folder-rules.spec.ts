@@ -182,6 +182,8 @@ describe('a change of a task folder', () => {
     });
     expect(change(members(['bob', 'editor'], ['carol', 'editor']))).toMatchObject({
       values: { member_roles: ['editor', 'editor'] },
+      folders: ['low', 'leaf'],
+      access: ['low', 'top'],
       shared: null,
     });
   });

@@ -170,7 +170,8 @@ const facts = workspace.statement<TaskFactsRow>(
 // The users whose feeds a write changes: those who may see the task as it will be, and those who see it now.
 const concerned = workspace.statement<{ user_id: string }>(
   'tasks.concerned',
-  `SELECT unnest(task_concerned(jsonb_populate_record(task, $3))) AS user_id FROM tasks task WHERE task.tenant_id = $1 AND task.id = $2`,
+  `SELECT viewer.user_id FROM tasks task, task_audience(jsonb_populate_record(task, $3)) viewer WHERE task.tenant_id = $1 AND task.id = $2
+    UNION SELECT user_id FROM task_members WHERE tenant_id = $1 AND task_id = $2 AND role IS NOT NULL`,
 );
 
 const audience = workspace.statement<{ user_id: string }>(

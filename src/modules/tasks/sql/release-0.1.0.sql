@@ -27,6 +27,20 @@ BEGIN
   RETURN (p_outcome, task.revision, v_task, v_refs)::task_outcome;
 END $$;
 
+CREATE FUNCTION task_folder_role(p_tenant uuid, p_user uuid, p_folder uuid) RETURNS task_role LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (SELECT role FROM task_folder_members WHERE tenant_id = p_tenant AND folder_id = p_folder AND user_id = p_user);
+END $$;
+
+-- The users whose feeds a write of the task changes: those who may see it and those who could see it until now.
+CREATE FUNCTION task_concerned(task tasks) RETURNS uuid[] LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN ARRAY(
+    SELECT audience.user_id FROM task_audience(task) audience
+    UNION SELECT member.user_id FROM task_members member
+           WHERE member.tenant_id = task.tenant_id AND member.task_id = task.id AND member.role IS NOT NULL);
+END $$;
+
 -- Numbers a new task in all feeds. @raises WB002 where its creator has too many tasks
 CREATE FUNCTION task_add(task tasks, p_device text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
