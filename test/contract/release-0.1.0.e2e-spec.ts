@@ -173,6 +173,18 @@ describe('a process of release 0.1.0 on the schema of this version', () => {
       ]);
     });
 
+    test('purges tasks whose time in the trash is over', async () => {
+      const id = await create({});
+      ok(await ann.api.delete(`/tasks/${id}`));
+      await app.sql(`UPDATE tasks SET purge_at = now() - interval '1 minute' WHERE id = $1`, [id]);
+      while ((await run('tasks.purge_due', [100])).count > 0);
+      expect((await ann.api.get(`/tasks/${id}`)).status).toBe(404);
+      expect(await app.sql('SELECT role, gone FROM task_members WHERE task_id = $1', [id])).toEqual([
+        { role: null, gone: 2 },
+      ]);
+      expect((await ann.api.post('/tasks', { id, title: 'again' })).body.error).toBe('already_exists');
+    });
+
     test('counts a comment, and gives tasks to another member', async () => {
       const id = await create({});
       const part = { list: 'comments', activity: 'commented', data: { id: randomUUID() }, comments: 1 };

@@ -229,7 +229,7 @@ describe('homes of SQL', () => {
     expect(usage.touched(`SELECT email FROM member_profiles -- accounts`)).toEqual(
       new Set(['tenant_members']),
     );
-    expect(usage.touched(`SELECT task_folder_role($1, $2, $3)`)).toEqual(new Set(['task_folder_members']));
+    expect(usage.touched(`SELECT task_tree_share($1, $2)`)).toEqual(new Set(['task_folders']));
     expect(usage.touched(`SELECT 'accounts' FROM unnest($1) AS t (id) WHERE t.sessions IS NULL`)).toEqual(
       new Set(),
     );

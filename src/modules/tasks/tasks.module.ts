@@ -12,6 +12,7 @@ import {
   TaskAttachmentsService,
 } from './parts/task-attachments.service.js';
 import { TaskClock } from './schedule/task-clock.js';
+import { TaskRemovalRepository } from './changes/task-removal.repository.js';
 import { TaskFolderRoles, TaskUids, TaskWritesRepository } from './changes/task-writes.repository.js';
 import { TaskWrites } from './changes/task-writes.js';
 import { TaskCommentsController, TaskCommentsService } from './parts/task-comments.controller.js';
@@ -61,6 +62,7 @@ import { TaskPublicEvents } from './feed/task-public-events.js';
     TaskUids,
     TaskWrites,
     TaskWritesRepository,
+    TaskRemovalRepository,
     TasksService,
     TaskListRepository,
     TaskListsService,

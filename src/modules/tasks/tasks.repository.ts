@@ -43,7 +43,10 @@ const lockLinked = workspace.statement<never>(
 
 const readLinked = workspace.statement<LinkedTask>(
   'tasks.read_linked',
-  `SELECT task.id, task.title, task.created_at, task.linked_notes, task_concerned(task) AS users
+  `SELECT task.id, task.title, task.created_at, task.linked_notes, ARRAY(
+            SELECT viewer.user_id FROM task_audience(task) viewer
+            UNION SELECT member.user_id FROM task_members member
+                   WHERE member.tenant_id = $1 AND member.task_id = task.id AND member.role IS NOT NULL) AS users
      FROM tasks task WHERE task.tenant_id = $1 AND task.id = ANY ($2::uuid[]) ORDER BY task.id`,
 );
 

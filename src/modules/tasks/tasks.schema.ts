@@ -289,7 +289,6 @@ export const tasksSchema: SchemaPart = {
     'task-feeds',
     'task-store',
     'task-folder-tree',
-    'task-clock',
     'task-search',
     'release-0.1.0',
   ),

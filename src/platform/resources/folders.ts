@@ -102,16 +102,22 @@ export const FolderErrors = {
 } as const;
 
 /**
- * Checks the place of a folder in the tree of its owner.
+ * Rejects a place of a folder in the tree of its owner.
  * @param id undefined: a new folder
- * @throws ApiError 422 `folder_cycle`, `folder_too_deep`, `too_many_folders`, or `validation_failed` for an unknown parent
+ * @returns an error with the status 422: `folder_cycle`, `folder_too_deep`, `too_many_folders`, or `validation_failed` for an unknown parent
  */
-export function checkPlace(tree: Tree, id: string | undefined, parentId: string | null): void {
+export function rejectPlace(tree: Tree, id: string | undefined, parentId: string | null): ApiError | null {
   const obstacle = tree.obstacle(id, parentId, MAX_DEPTH);
-  if (obstacle === 'cycle') throw FolderErrors.cycle.with();
-  if (obstacle === 'too_deep') throw FolderErrors.tooDeep.with();
-  if (obstacle === 'unknown_parent') throw unknownParent();
-  if (id === undefined && tree.size >= QUOTAS.user.folders) throw FolderErrors.tooMany.with();
+  if (obstacle === 'cycle') return FolderErrors.cycle.with();
+  if (obstacle === 'too_deep') return FolderErrors.tooDeep.with();
+  if (obstacle === 'unknown_parent') return unknownParent();
+  return id === undefined && tree.size >= QUOTAS.user.folders ? FolderErrors.tooMany.with() : null;
+}
+
+/** @throws ApiError as `rejectPlace` returns it */
+export function checkPlace(tree: Tree, id: string | undefined, parentId: string | null): void {
+  const error = rejectPlace(tree, id, parentId);
+  if (error) throw error;
 }
 
 function unknownParent(): ApiError {

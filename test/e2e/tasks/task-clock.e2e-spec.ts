@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { TaskClock } from '../../../src/modules/tasks/schedule/task-clock.js';
+import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { inTransaction } from '../../support/database/locks.ts';
 import { purgeTask } from '../../support/domains/trash.ts';
@@ -447,6 +448,63 @@ describe('tasks and time', () => {
       const again = await alice.api.post('/tasks', { id: gone.id, title: 'again' });
       expect([again.status, again.body.error]).toEqual([409, 'already_exists']);
       expect((await alice.api.get(`/tasks/${gone.id}`)).status).toBe(404);
+    });
+
+    test('takes the tasks of a deleted folder, with an entry of the history and an event for each', async () => {
+      const { folder } = (await alice.api.post('/task_folders', { name: 'Folder' })).body;
+      const due = {
+        due_at: new Date(Date.now() + 86_400_000).toISOString(),
+        reminders: [{ minutes_before: 5 }],
+      };
+      const tasks = [await make({ folder_id: folder.id, ...due }), await make({ folder_id: folder.id })];
+      expect((await alice.api.delete(`/task_folders/${folder.id}?contents=delete`)).status).toBe(200);
+      for (const { id } of tasks) {
+        const [row] = await app.sql(
+          `SELECT deleted_by, purge_at - deleted_at = interval '30 days' AS is_kept, next_due_at, next_reminder_at, due_stage,
+                  activity_count FROM tasks WHERE id = $1`,
+          [id],
+        );
+        const moments = { next_due_at: null, next_reminder_at: null, due_stage: 0 };
+        expect(row).toEqual({ deleted_by: alice.id, is_kept: true, ...moments, activity_count: 2 });
+        const { activity } = (await alice.api.get(`/tasks/${id}/panel`)).body;
+        expect(activity[0]).toMatchObject({ type: 'deleted', data: {}, actor: { id: alice.id } });
+        expect(await events(id, 'task.deleted')).toEqual([
+          { type: 'task.deleted', payload: { task_id: id, revision: 1, actor_id: alice.id } },
+        ]);
+      }
+    });
+
+    test('of several tasks is one range of numbers in each feed, in the order of the ids', async () => {
+      const ids = [];
+      for (const assignees of [[bob.id], [], [bob.id]]) ids.push((await make({ assignees })).id);
+      for (const id of ids) await alice.api.delete(`/tasks/${id}`);
+      await app.get(OutboxWorker).drain();
+      const heads = async () =>
+        app.sql('SELECT head FROM sync_heads WHERE tenant_id = $1 ORDER BY user_id = $2', [
+          alice.tenantId,
+          bob.id,
+        ]);
+      const before = (await heads()).map(({ head }) => Number(head));
+      await app.sql(`UPDATE tasks SET purge_at = now() - interval '1 second' WHERE id = ANY ($1)`, [ids]);
+      expect(await app.get(TaskClock).purge()).toBe(3);
+      expect((await heads()).map(({ head }, n) => Number(head) - before[n]!)).toEqual([3, 2]);
+      const numbers = await app.sql(
+        `SELECT user_id, task_id, seq FROM task_members WHERE task_id = ANY ($1) ORDER BY user_id = $2, seq`,
+        [ids, bob.id],
+      );
+      const number = (user: TestUser, id: string, seq: number) => ({
+        user_id: user.id,
+        task_id: id,
+        seq: String(seq),
+      });
+      const [ofAlice, ofBob] = before as [number, number];
+      expect(numbers).toEqual([
+        ...ids.map((id, n) => number(alice, id, ofAlice + 1 + n)),
+        ...[ids[0], ids[2]].map((id, n) => number(bob, id, ofBob + 1 + n)),
+      ]);
+      expect(
+        await app.sql('SELECT count(*)::int AS n FROM purged_tasks WHERE task_id = ANY ($1)', [ids]),
+      ).toEqual([{ n: 3 }]);
     });
   });
 });

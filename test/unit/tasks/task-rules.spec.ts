@@ -4,6 +4,7 @@ import {
   createTask,
   type Decision,
   type NewTaskFacts,
+  purgeTask,
   type TaskFacts,
   trashTask,
   type TrashCommand,
@@ -386,5 +387,28 @@ describe('the trash', () => {
       'restored',
       [{ type: 'task.restored', data: {} }],
     ]);
+  });
+});
+
+describe('a purge', () => {
+  test('of a task in the trash is one event, by the user who moved it there', () => {
+    expect(purgeTask(task({}, { deleted_at: earlier, deleted_by: 'bob' }))).toEqual({
+      actor: 'bob',
+      events: [{ type: 'task.purged', data: {} }],
+    });
+  });
+
+  test('of a task outside the trash reports its deletion first, by the caller', () => {
+    expect(purgeTask(task(), 'alice')).toEqual({
+      actor: 'alice',
+      events: [
+        { type: 'task.deleted', data: {} },
+        { type: 'task.purged', data: {} },
+      ],
+    });
+  });
+
+  test('by a caller names the caller, also where another user moved the task to the trash', () => {
+    expect(purgeTask(task({}, { deleted_at: earlier, deleted_by: 'bob' }), 'alice').actor).toBe('alice');
   });
 });

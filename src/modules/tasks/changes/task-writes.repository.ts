@@ -9,6 +9,7 @@ import { TenantsApi } from '../../tenants/index.js';
 import type { TaskPatch } from '../model/rules/task-merge.js';
 import {
   DONE,
+  listEvents,
   mayWrite,
   positionAfter,
   type TaskEvent,
@@ -169,7 +170,8 @@ const facts = workspace.statement<TaskFactsRow>(
 // The users whose feeds a write changes: those who may see the task as it will be, and those who see it now.
 const concerned = workspace.statement<{ user_id: string }>(
   'tasks.concerned',
-  `SELECT unnest(task_concerned(jsonb_populate_record(task, $3))) AS user_id FROM tasks task WHERE task.tenant_id = $1 AND task.id = $2`,
+  `SELECT viewer.user_id FROM tasks task, task_audience(jsonb_populate_record(task, $3)) viewer WHERE task.tenant_id = $1 AND task.id = $2
+    UNION SELECT user_id FROM task_members WHERE tenant_id = $1 AND task_id = $2 AND role IS NOT NULL`,
 );
 
 const audience = workspace.statement<{ user_id: string }>(
@@ -193,11 +195,6 @@ const copySubtasks = workspace.statement<never>(
    SELECT tenant_id, $3, uuid_v7(), title, false, assignee_id,
           CASE WHEN date IS NOT NULL THEN least(date + ($4::date - $5::date), '9999-12-31') END, position, $6, $6
      FROM subtasks WHERE tenant_id = $1 AND task_id = $2`,
-);
-
-const purge = workspace.statement<never>(
-  'tasks.purge',
-  `SELECT tasks_purge(ARRAY(SELECT task FROM tasks task WHERE task.tenant_id = $1 AND task.id = $3), $2)`,
 );
 
 /** The rows that writes of tasks lock, read and store. */
@@ -334,11 +331,10 @@ export class TaskWritesRepository {
     id: string,
     { row, isNew = false, revision, activity, events, device, isLastView, read }: TaskStore,
   ): Promise<StoredTask | 'outdated' | 'exists'> {
-    const common = { task_id: id, revision, actor_id: ctx.userId };
     const write = {
       row: columnsOf(row, isNew),
       activity,
-      events: events.map(({ type, data }) => ({ id: uuidv7(), type, payload: { ...common, ...data } })),
+      events: listEvents({ id, revision }, ctx.userId, events),
       device,
       read,
       ...(isNew && { is_new: true }),
@@ -347,11 +343,6 @@ export class TaskWritesRepository {
     const rows = await tx.query(store, [ctx.tenantId, ctx.userId, id, write]).catch(throwQuotaError);
     const [{ outcome, ...stored }] = rows as [(typeof rows)[0]];
     return outcome === 'stored' ? stored : outcome;
-  }
-
-  /** Deletes a locked task for good, with events and removals in the feeds. The lock of the counters precedes. */
-  async purge(tx: Tx, { tenantId, userId }: RequestContext, id: string): Promise<void> {
-    await tx.query(purge, [tenantId, userId, id]);
   }
 
   /** Gives the next occurrence of a task the subtasks of the task. */

@@ -21,6 +21,7 @@ import {
 import { TaskLinks } from '../responses/task-references.js';
 import { TaskErrors } from '../tasks.dto.js';
 import { TasksRepository } from '../tasks.repository.js';
+import { TaskRemovalRepository } from './task-removal.repository.js';
 import {
   type ReadVersion,
   TaskUids,
@@ -48,6 +49,7 @@ interface Decided {
 export class TaskWrites {
   constructor(
     private readonly rows: TaskWritesRepository,
+    private readonly removal: TaskRemovalRepository,
     private readonly tasks: TasksRepository,
     private readonly uids: TaskUids,
     private readonly links: TaskLinks,
@@ -190,7 +192,7 @@ export class TaskWrites {
     ];
     await this.links.update(tx, ctx, users, changes);
     await lockHeads(tx, ctx.tenantId, users);
-    await this.rows.purge(tx, ctx, next.id);
+    await this.removal.remove(tx, ctx, next);
   }
 
   private async unwritten(

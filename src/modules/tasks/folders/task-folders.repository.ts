@@ -9,7 +9,10 @@ import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { Tree } from '../../../platform/resources/folders.js';
 import type { FeedOwner } from '../../../platform/sync/feed-source.js';
 import { MemberFeed } from '../../../platform/sync/member-feed.js';
-import { TaskFolder, TaskFolderMember, type TaskRole, type Task } from '../tasks.schema.js';
+import { listEvents, timestampText } from '../model/rules/task-row.js';
+import { intoTrash, type TrashedBy } from '../model/rules/task-rules.js';
+import { TaskFolder, TaskFolderMember, type Task } from '../tasks.schema.js';
+import type { FolderWithRole } from './folder-rules.js';
 import { TASK_FOLDERS, type TaskFolderResponse } from './task-folders.dto.js';
 
 export interface TaskFolderRow {
@@ -18,12 +21,6 @@ export interface TaskFolderRow {
   fits: boolean;
   /** JSON of the folder as the caller sees it; null beyond the bytes of the page. */
   folder: string | null;
-}
-
-/** A folder with the role of the caller. */
-export interface FolderWithRole {
-  folder: TaskFolder;
-  role: TaskRole;
 }
 
 const read = workspace.statement<{ folder: string }>(
@@ -86,27 +83,31 @@ const audience = workspace.statement<{ user_id: string }>(
     UNION SELECT user_id FROM task_folder_members WHERE tenant_id = $1 AND folder_id = ANY ($2) AND role IS NOT NULL`,
 );
 
-const ownTasks = workspace.statement<Pick<Task, 'id'> & { linked: boolean }>(
+/** A task that the caller created. `linked`: notes link to it. */
+interface OwnTask extends Pick<Task, 'id' | 'revision'> {
+  linked: boolean;
+  now: Date;
+}
+
+const ownTasks = workspace.statement<OwnTask>(
   'task_folders.own_tasks',
-  `SELECT id, linked_notes <> '{}' AS linked FROM tasks
+  `SELECT id, revision, linked_notes <> '{}' AS linked, clock_timestamp() AS now FROM tasks
     WHERE tenant_id = $1 AND creator_id = $2 AND id = ANY ($3) AND deleted_at IS NULL`,
 );
 
 const trashTasks = workspace.statement<never>(
   'task_folders.trash_tasks',
   `WITH trashed AS (
-     UPDATE tasks SET deleted_at = clock_timestamp(), deleted_by = $2,
-            purge_at = CASE WHEN $4 > 0 THEN clock_timestamp() + make_interval(days => $4) END,
-            next_reminder_at = NULL, next_due_at = NULL, due_stage = 0, activity_count = activity_count + 1
-      WHERE tenant_id = $1 AND id = ANY ($3)
-     RETURNING tenant_id, id, revision, activity_count, deleted_at),
-   activity AS (
+     UPDATE tasks task SET
+       deleted_at = moved.deleted_at, deleted_by = moved.deleted_by, purge_at = moved.purge_at, next_reminder_at = moved.next_reminder_at,
+       next_due_at = moved.next_due_at, due_stage = moved.due_stage, activity_count = task.activity_count + 1
+       FROM jsonb_populate_record(NULL::tasks, $3::jsonb->'columns') moved WHERE task.tenant_id = $1 AND task.id = ANY ($2)
+     RETURNING task.id, task.activity_count, task.deleted_at, task.deleted_by),
+   recorded AS (
      INSERT INTO task_activity (tenant_id, task_id, n, type, actor_id, data, at)
-     SELECT tenant_id, id, activity_count, 'deleted', $2, '{}', deleted_at FROM trashed)
+     SELECT $1, id, activity_count, $3#>>'{activity,type}', deleted_by, $3#>'{activity,data}', deleted_at FROM trashed)
    INSERT INTO outbox (tenant_id, id, type, payload)
-   SELECT tenant_id, uuid_v7(), 'task.deleted',
-          jsonb_build_object('task_id', id, 'revision', revision, 'actor_id', $2::uuid)
-     FROM trashed`,
+   SELECT $1, (event->>'id')::uuid, event->>'type', event->'payload' FROM jsonb_array_elements($3->'events') AS event`,
 );
 
 const unfile = workspace.statement<never>(
@@ -223,14 +224,30 @@ export class TaskFoldersRepository {
     return (await tx.query(audience, [tenantId, folders, tasks])).map((row) => row.user_id);
   }
 
-  /** The tasks among these that the caller created, without the trash. `linked`: notes link to the task. */
-  async ownTasks(tx: Tx, ctx: RequestContext, tasks: string[]): Promise<{ id: string; linked: boolean }[]> {
+  /** The tasks among these that the caller created, without the trash. */
+  async ownTasks(tx: Tx, ctx: RequestContext, tasks: string[]): Promise<OwnTask[]> {
     return tx.query(ownTasks, [ctx.tenantId, ctx.userId, tasks]);
   }
 
-  /** @param keepDays days until the tasks are purged; 0 means never */
-  async trashTasks(tx: Tx, ctx: RequestContext, tasks: string[], keepDays: number): Promise<void> {
-    await tx.query(trashTasks, [ctx.tenantId, ctx.userId, tasks, keepDays]);
+  /** Moves locked tasks to the trash as `intoTrash` decides. */
+  async trashTasks(
+    tx: Tx,
+    { tenantId }: RequestContext,
+    tasks: OwnTask[],
+    command: TrashedBy,
+  ): Promise<void> {
+    if (tasks.length === 0) return;
+    const { columns, activity, events } = intoTrash(command, tasks[0]!.now);
+    const moved = {
+      columns: {
+        ...columns,
+        deleted_at: timestampText(columns.deleted_at),
+        purge_at: timestampText(columns.purge_at),
+      },
+      activity,
+      events: tasks.flatMap((task) => listEvents(task, command.userId, events)),
+    };
+    await tx.query(trashTasks, [tenantId, tasks.map(({ id }) => id), moved]);
   }
 
   /** Takes tasks out of these folders. */

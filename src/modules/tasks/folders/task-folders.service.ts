@@ -6,42 +6,41 @@ import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurr
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import { Db } from '../../../platform/database/db.js';
-import { changedFields } from '../../../platform/database/rows.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
-import { Errors } from '../../../platform/http/errors.js';
+import { ApiError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import { deleteInBatches } from '../../../platform/resources/delete-in-batches.js';
 import { type ListFolders, parentOf } from '../../../platform/resources/folder.dto.js';
-import { checkPlace, FolderErrors } from '../../../platform/resources/folders.js';
+import { FolderErrors } from '../../../platform/resources/folders.js';
 import type { ReplyOf } from '../../../platform/resources/resource.js';
 import { TenantsApi } from '../../tenants/index.js';
 import { TaskInputs } from '../task-inputs.js';
 import { TaskLinks } from '../responses/task-references.js';
-import { inactiveUsers } from '../tasks.dto.js';
-import type { TaskFolder } from '../tasks.schema.js';
+import {
+  changeFolder,
+  createFolder,
+  type FolderChange,
+  type FolderValues,
+  type FolderWithRole,
+  planRemoval,
+  rejectFolderWriter,
+  rejectSize,
+} from './folder-rules.js';
 import {
   type CreateTaskFolder,
   type DeleteTaskFolder,
-  folderTooLarge,
   TASK_FOLDERS,
   type TaskFolderResponse,
   type UpdateTaskFolder,
 } from './task-folders.dto.js';
-import { type FolderWithRole, type TaskFolderRow, TaskFoldersRepository } from './task-folders.repository.js';
-
-/** Maximum number of rows of tasks that one change of a folder's members writes, which takes some seconds. */
-const MAX_ROWS = 200_000;
+import { type TaskFolderRow, TaskFoldersRepository } from './task-folders.repository.js';
 
 /** Tasks that one transaction takes out of a deleted folder. */
 const BATCH = 1_000;
 
-type FolderValues = Partial<
-  Pick<TaskFolder, 'name' | 'parent_id' | 'position' | 'color' | 'member_ids' | 'member_roles'>
->;
-
-/** Trees of task folders and the users they are shared with. */
+/** Trees of task folders and the users they are shared with: locks and reads rows, asks the rules (`folder-rules.ts`), and writes. */
 @Injectable()
 export class TaskFoldersService {
   constructor(
@@ -82,30 +81,19 @@ export class TaskFoldersService {
     key: IdempotencyKey | null,
     body: CreateTaskFolder,
   ): Promise<ReplyOf<typeof TASK_FOLDERS, 'item'>> {
-    const { tenantId, userId: ownerId } = ctx;
+    const { tenantId, userId } = ctx;
     const id = body.id?.toLowerCase() ?? uuidv7();
-    const input = withoutMember(await this.input(ctx, body), ownerId);
-    const { parent_id = null, color = null, member_ids = [], member_roles = [] } = input;
+    const values = { name: body.name, ...(await this.input(ctx, body)) };
     return this.writes.runTx(ctx, key, async (tx) => {
-      await this.folders.lockTree(tx, tenantId, ownerId);
-      const tree = await this.folders.tree(tx, tenantId, ownerId);
-      checkPlace(tree, undefined, parent_id);
-      await this.assertActive(tx, tenantId, member_ids, []);
-      const { name = body.name, position = tree.lastPosition(parent_id) } = input;
-      const values = {
-        tenant_id: tenantId,
-        owner_id: ownerId,
-        id,
-        name,
-        color,
-        parent_id,
-        position,
-        member_ids,
-        member_roles,
-      };
-      if (!(await this.folders.insert(tx, values))) throw FolderErrors.alreadyExists.with();
+      await this.folders.lockTree(tx, tenantId, userId);
+      const tree = await this.folders.tree(tx, tenantId, userId);
+      const inactive = await this.findInactive(tx, tenantId, values, []);
+      const created = createFolder({ tree, inactive }, { userId, values });
+      if (created instanceof ApiError) throw created;
+      const row = { tenant_id: tenantId, id, ...created.columns };
+      if (!(await this.folders.insert(tx, row))) throw FolderErrors.alreadyExists.with();
       await this.folders.apply(tx, tenantId, { folders: [id], touched: [id], device: body.device_id });
-      await this.announce(tx, ctx, id, [], member_ids);
+      await this.announce(tx, ctx, id, created.shared);
       return TASK_FOLDERS.created(id, await this.readFolder(tx, ctx, id));
     });
   }
@@ -123,19 +111,28 @@ export class TaskFoldersService {
     const checked = await body.map((value) => this.input(ctx, value));
     return this.db.tx(async (tx) => {
       const { folder, role } = await this.locked(tx, ctx, id);
-      const leaving = role !== 'owner';
-      if (leaving && (checked.error || !isLeave(folder, ctx.userId, checked.value)))
-        throw Errors.forbidden.with();
+      const forbidden = rejectFolderWriter(
+        { folder, role },
+        ctx.userId,
+        checked.error ? null : checked.value,
+      );
+      if (forbidden) throw forbidden;
       // Read before the write: a member who leaves cannot read the folder afterwards.
       const before = await this.readFolder(tx, ctx, id);
       await TASK_FOLDERS.checkWrite(folder, expected, checked, () => before);
-      const wanted = leaving
-        ? withoutMember(folder, ctx.userId)
-        : withoutMember(withStoredRoles(checked.value, folder, before, body.value), folder.owner_id);
-      const changes = changedFields<FolderValues>(folder, wanted);
-      if (!changes) return TASK_FOLDERS.response(before);
-      await this.write(tx, ctx, folder, changes, body.value.device_id);
-      return TASK_FOLDERS.response(leaving ? before : await this.readFolder(tx, ctx, id));
+      const facts = {
+        folder,
+        role,
+        shownRoles: new Map(before.members.map((member) => [member.id, member.role])),
+        tree: await this.folders.tree(tx, ctx.tenantId, folder.owner_id),
+        inactive: await this.findInactive(tx, ctx.tenantId, checked.value, folder.member_ids),
+      };
+      const { members: entries = [], device_id } = body.value;
+      const change = changeFolder(facts, { userId: ctx.userId, values: checked.value, entries });
+      if (change instanceof ApiError) throw change;
+      if (change === null) return TASK_FOLDERS.response(before);
+      await this.write(tx, ctx, id, change, device_id);
+      return TASK_FOLDERS.response(role === 'owner' ? await this.readFolder(tx, ctx, id) : before);
     });
   }
 
@@ -149,20 +146,20 @@ export class TaskFoldersService {
     const { tenantId } = ctx;
     const keeps = contents === 'keep';
     const deleted = await deleteInBatches(this.db, async (tx) => {
-      const { folder, role } = await this.locked(tx, ctx, id);
-      if (role !== 'owner') throw Errors.forbidden.with();
+      const found = await this.locked(tx, ctx, id);
+      const { folder } = found;
+      const forbidden = rejectFolderWriter(found, ctx.userId, null);
+      if (forbidden) throw forbidden;
       const shown = await this.readFolder(tx, ctx, id);
       await TASK_FOLDERS.checkWrite(folder, expected, null, () => shown);
       const tree = await this.folders.tree(tx, tenantId, folder.owner_id);
-      const folders = tree.listBelow(id);
-      const removed = keeps ? [id] : folders;
+      const { below: folders, removed, raised } = planRemoval(tree, folder, keeps);
       const batch = await this.folders.lockTasks(tx, tenantId, removed, BATCH);
       const isLast = batch.length < BATCH;
       const tasks = keeps && isLast ? await this.folders.lockTasks(tx, tenantId, folders) : batch;
       const renumbered = keeps ? [] : await this.trash(tx, ctx, folders, tasks);
       if (isLast) await this.folders.remove(tx, tenantId, removed);
-      if (keeps && isLast)
-        await this.folders.change(tx, tenantId, tree.children(id), { parent_id: folder.parent_id });
+      if (isLast) await this.folders.change(tx, tenantId, raised, { parent_id: folder.parent_id });
       await this.folders.unfile(tx, tenantId, tasks, removed);
       const touched = isLast ? folders : [];
       await this.folders.apply(tx, tenantId, { folders, touched, tasks, renumbered });
@@ -174,46 +171,44 @@ export class TaskFoldersService {
   /** Moves the caller's own tasks to the trash. Notes that link to them are updated before any counter is locked. */
   private async trash(tx: Tx, ctx: RequestContext, folders: string[], tasks: string[]): Promise<string[]> {
     const own = await this.folders.ownTasks(tx, ctx, tasks);
-    const ids = own.map((task) => task.id);
     const linked = own.filter((task) => task.linked).map((task) => task.id);
     if (linked.length > 0) {
       const users = await this.folders.audience(tx, ctx.tenantId, folders, tasks);
       await this.links.remove(tx, ctx, linked, users);
     }
-    await this.folders.trashTasks(tx, ctx, ids, this.config.TRASH_RETENTION_DAYS);
+    const keepDays = this.config.TRASH_RETENTION_DAYS;
+    await this.folders.trashTasks(tx, ctx, own, { userId: ctx.userId, keepDays });
     this.outbox.notice(tx);
-    return ids;
+    return own.map((task) => task.id);
   }
 
   private async write(
     tx: Tx,
     ctx: RequestContext,
-    folder: TaskFolder,
-    changes: FolderValues,
+    id: string,
+    { values, folders, access, shared }: FolderChange,
     device?: string,
   ): Promise<void> {
-    const { tenant_id, id } = folder;
-    const tree = await this.folders.tree(tx, tenant_id, folder.owner_id);
-    const parentId = changes.parent_id === undefined ? folder.parent_id : changes.parent_id;
-    if (changes.parent_id) checkPlace(tree, id, changes.parent_id);
-    await this.assertActive(tx, tenant_id, changes.member_ids ?? [], folder.member_ids);
-    await this.folders.change(tx, tenant_id, [id], changes);
-    const shared = ['parent_id', 'member_ids', 'member_roles'].some((field) => field in changes);
-    const folders = shared ? tree.listBelow(id) : [id];
-    const tasks = shared ? await this.folders.lockTasks(tx, tenant_id, folders) : [];
-    if (tasks.length > 0) {
-      const users = await this.folders.audienceChange(tx, tenant_id, id, [id, ...tree.path(parentId)]);
-      if (tasks.length * users > MAX_ROWS) throw folderTooLarge.with();
+    const { tenantId } = ctx;
+    await this.folders.change(tx, tenantId, [id], values);
+    const tasks = access === null ? [] : await this.folders.lockTasks(tx, tenantId, folders);
+    if (access !== null && tasks.length > 0) {
+      const users = await this.folders.audienceChange(tx, tenantId, id, access);
+      const error = rejectSize(tasks.length, users);
+      if (error) throw error;
     }
-    await this.folders.apply(tx, tenant_id, { folders, touched: folders, tasks, device });
-    await this.announce(tx, ctx, id, folder.member_ids, changes.member_ids ?? folder.member_ids);
+    await this.folders.apply(tx, tenantId, { folders, touched: folders, tasks, device });
+    await this.announce(tx, ctx, id, shared);
   }
 
-  /** Present members may be deactivated. @throws ApiError 422 `unknown_user` for a new member that is not active */
-  private async assertActive(tx: Tx, tenantId: string, users: string[], present: string[]): Promise<void> {
-    if (users.length === 0) return;
-    const found = await this.tenants.inactiveMembers(tx, tenantId, users, present);
-    if (found.length > 0) throw inactiveUsers('members', found);
+  /** The members that a request names who are not active. @param present members who may stay although they are deactivated */
+  private async findInactive(
+    tx: Tx,
+    tenantId: string,
+    { member_ids: users = [] }: FolderValues,
+    present: string[],
+  ): Promise<string[]> {
+    return users.length === 0 ? [] : this.tenants.inactiveMembers(tx, tenantId, users, present);
   }
 
   /** Locks the tree of the folder. Checks the access first, so that callers without access do not wait for the lock. */
@@ -237,14 +232,11 @@ export class TaskFoldersService {
     tx: Tx,
     ctx: RequestContext,
     id: string,
-    before: string[],
-    after: string[],
+    shared: FolderChange['shared'],
   ): Promise<void> {
+    if (shared === null) return;
     const { tenantId, userId: actor_id } = ctx;
-    const added = after.filter((user) => !before.includes(user) && user !== actor_id);
-    const removed = before.filter((user) => !after.includes(user));
-    if (added.length + removed.length === 0) return;
-    const payload = { folder_id: id, actor_id, added, removed };
+    const payload = { folder_id: id, actor_id, ...shared };
     await this.outbox.append(tx, { tenantId, type: 'task_folder.shared', payload });
   }
 
@@ -266,50 +258,4 @@ export class TaskFoldersService {
     const roles = new Map(named.filter(({ inherited }) => !inherited).map(({ id, role }) => [id, role]));
     return { ...values, member_ids: [...roles.keys()], member_roles: [...roles.values()] };
   }
-}
-
-/** The values without this user among the members. */
-function withoutMember(values: FolderValues, user: string): FolderValues {
-  const { member_ids, member_roles = [] } = values;
-  const n = member_ids?.indexOf(user) ?? -1;
-  if (n < 0) return values;
-  return { ...values, member_ids: member_ids?.toSpliced(n, 1), member_roles: member_roles.toSpliced(n, 1) };
-}
-
-/**
- * Restores the stored roles of members whose entry is the one of the response: `inherited` is false and the role is the shown one,
- * which a folder above may have raised. An entry without `inherited` states the role of the member in this folder.
- */
-function withStoredRoles(
-  values: FolderValues,
-  { member_ids, member_roles }: TaskFolder,
-  shown: TaskFolderResponse,
-  { members = [] }: UpdateTaskFolder,
-): FolderValues {
-  const read = new Set(
-    members.flatMap(({ id, user_id, inherited }) =>
-      inherited === false ? [(id ?? user_id)?.toLowerCase()] : [],
-    ),
-  );
-  const shownRoles = new Map(shown.members.map(({ id, role }) => [id, role]));
-  const roles = values.member_roles?.map((role, n) => {
-    const user = values.member_ids?.[n] ?? '';
-    return read.has(user) && shownRoles.get(user) === role
-      ? (member_roles[member_ids.indexOf(user)] ?? role)
-      : role;
-  });
-  return { ...values, member_roles: roles };
-}
-
-/** Whether the change only removes this user from the list of members. */
-function isLeave({ member_ids, owner_id }: TaskFolder, user: string, input: FolderValues): boolean {
-  const { member_ids: named, member_roles: _roles, ...others } = withoutMember(input, owner_id);
-  return (
-    named !== undefined &&
-    Object.values(others).every((value) => value === undefined) &&
-    member_ids.includes(user) &&
-    !named.includes(user) &&
-    member_ids.every((id) => id === user || named.includes(id)) &&
-    named.every((id) => member_ids.includes(id))
-  );
 }

@@ -1,11 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { v7 as uuidv7 } from 'uuid';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
-import { inBatches, sweep, type Sweep } from '../../../platform/jobs/sweep.js';
-import { type TaskRow, timestampText } from '../model/rules/task-row.js';
+import { inBatches } from '../../../platform/jobs/sweep.js';
+import { TaskRemovalRepository } from '../changes/task-removal.repository.js';
+import { listEvents, type TaskRow, timestampText } from '../model/rules/task-row.js';
 import {
   followedMoments,
   type Moments,
@@ -16,10 +16,6 @@ import {
 } from '../model/rules/task-times.js';
 
 const BATCH = 200;
-
-const purgeDue: Sweep = workspace.statement('tasks.purge_due', `SELECT tasks_purge_due($1) AS count`, {
-  reach: 'cell',
-});
 
 /** A locked task whose moments are computed. */
 type ClockedTask = TimedTask &
@@ -95,6 +91,7 @@ const move = workspace.statement<never>(
 export class TaskClock implements OnModuleInit {
   constructor(
     private readonly db: Db,
+    private readonly removal: TaskRemovalRepository,
     private readonly outbox: Outbox,
     private readonly jobs: PeriodicJobs,
   ) {}
@@ -129,7 +126,12 @@ export class TaskClock implements OnModuleInit {
 
   /** @returns the number of purged tasks */
   async purge(): Promise<number> {
-    return sweep(this.db, purgeDue, BATCH, (tx) => this.outbox.notice(tx));
+    return inBatches(BATCH, () =>
+      this.db.tx(async (tx) => {
+        this.outbox.notice(tx);
+        return this.removal.removeDue(tx, BATCH);
+      }),
+    );
   }
 
   /** Locks tasks, and stores their next moments and events. @returns the number of changes */
@@ -166,17 +168,8 @@ function follow(task: ClockedTask): ClockChange | null {
   return moments && { moments };
 }
 
-const eventOf = (task: ClockedTask, type: string, data: Record<string, unknown>) => ({
-  id: uuidv7(),
-  type,
-  payload: {
-    task_id: task.id,
-    revision: task.revision,
-    actor_id: null,
-    ...data,
-    recipients: recipientsOf(task),
-  },
-});
+const eventOf = (task: ClockedTask, type: string, data: Record<string, unknown>) =>
+  listEvents(task, null, [{ type, data: { ...data, recipients: recipientsOf(task) } }])[0];
 
 /** A change as the statement takes it. */
 function rowOf(task: ClockedTask, { moments, event }: ClockChange) {

@@ -27,6 +27,20 @@ BEGIN
   RETURN (p_outcome, task.revision, v_task, v_refs)::task_outcome;
 END $$;
 
+CREATE FUNCTION task_folder_role(p_tenant uuid, p_user uuid, p_folder uuid) RETURNS task_role LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (SELECT role FROM task_folder_members WHERE tenant_id = p_tenant AND folder_id = p_folder AND user_id = p_user);
+END $$;
+
+-- The users whose feeds a write of the task changes: those who may see it and those who could see it until now.
+CREATE FUNCTION task_concerned(task tasks) RETURNS uuid[] LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN ARRAY(
+    SELECT audience.user_id FROM task_audience(task) audience
+    UNION SELECT member.user_id FROM task_members member
+           WHERE member.tenant_id = task.tenant_id AND member.task_id = task.id AND member.role IS NOT NULL);
+END $$;
+
 -- Numbers a new task in all feeds. @raises WB002 where its creator has too many tasks
 CREATE FUNCTION task_add(task tasks, p_device text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -798,4 +812,37 @@ BEGIN
     PERFORM task_event(task, 'task.updated', p_actor, '{"changed": ["creator"]}');
   END LOOP;
   RETURN cardinality(v_ids);
+END $$;
+
+-- Purges tasks whose time in the trash is over, oldest first. Tasks that are being written wait for the next run. @returns their number
+CREATE FUNCTION tasks_purge_due(p_limit int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+  due tasks[];
+BEGIN
+  due := ARRAY(SELECT task FROM tasks task WHERE purge_at <= now() ORDER BY purge_at LIMIT p_limit FOR UPDATE SKIP LOCKED);
+  WITH removals AS MATERIALIZED (
+    SELECT member.tenant_id, member.user_id, member.task_id,
+           row_number() OVER (PARTITION BY member.tenant_id, member.user_id ORDER BY member.task_id) AS place
+      FROM unnest(due) AS task
+      JOIN task_members member ON member.tenant_id = task.tenant_id AND member.task_id = task.id
+     WHERE member.role IS NOT NULL),
+  counts AS (SELECT tenant_id, user_id, count(*) AS total FROM removals GROUP BY tenant_id, user_id),
+  heads AS (
+    INSERT INTO sync_heads AS current (tenant_id, user_id, head)
+    SELECT tenant_id, user_id, total FROM counts ORDER BY user_id, tenant_id
+    ON CONFLICT (tenant_id, user_id) DO UPDATE SET head = current.head + excluded.head
+    RETURNING current.tenant_id, current.user_id, current.head)
+  UPDATE task_members member
+     SET role = NULL, folder_id = NULL, gone = 2, gone_at = clock_timestamp(), device_id = NULL,
+         seq = heads.head - counts.total + removals.place
+    FROM removals JOIN heads USING (tenant_id, user_id) JOIN counts USING (tenant_id, user_id)
+   WHERE member.tenant_id = removals.tenant_id AND member.task_id = removals.task_id AND member.user_id = removals.user_id;
+  INSERT INTO outbox (tenant_id, id, type, payload)
+  SELECT task.tenant_id, uuid_v7(), 'task.purged',
+         jsonb_build_object('task_id', task.id, 'revision', task.revision, 'actor_id', task.deleted_by)
+    FROM unnest(due) AS task;
+  INSERT INTO purged_tasks (tenant_id, task_id) SELECT task.tenant_id, task.id FROM unnest(due) AS task ON CONFLICT DO NOTHING;
+  PERFORM forget_responses(task.tenant_id, task.id) FROM unnest(due) AS task;
+  DELETE FROM tasks USING unnest(due) AS task WHERE tasks.tenant_id = task.tenant_id AND tasks.id = task.id;
+  RETURN cardinality(due);
 END $$;

@@ -16,11 +16,6 @@ BEGIN
   END IF;
 END $$;
 
-CREATE FUNCTION task_folder_role(p_tenant uuid, p_user uuid, p_folder uuid) RETURNS task_role LANGUAGE plpgsql STABLE AS $$
-BEGIN
-  RETURN (SELECT role FROM task_folder_members WHERE tenant_id = p_tenant AND folder_id = p_folder AND user_id = p_user);
-END $$;
-
 -- The users who may see the task, their roles, and whether they see its folder too.
 CREATE FUNCTION task_audience(task tasks) RETURNS TABLE (user_id uuid, role task_role, in_folder boolean) LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -32,15 +27,6 @@ BEGIN
                  WHERE member.tenant_id = task.tenant_id AND member.folder_id = task.folder_id AND member.role IS NOT NULL
       ) AS source (member_id, granted, by_folder)
      GROUP BY source.member_id;
-END $$;
-
--- The users whose feeds a write of the task changes: those who may see it and those who could see it until now.
-CREATE FUNCTION task_concerned(task tasks) RETURNS uuid[] LANGUAGE plpgsql STABLE AS $$
-BEGIN
-  RETURN ARRAY(
-    SELECT audience.user_id FROM task_audience(task) audience
-    UNION SELECT member.user_id FROM task_members member
-           WHERE member.tenant_id = task.tenant_id AND member.task_id = task.id AND member.role IS NOT NULL);
 END $$;
 
 -- Gives the task its next number in the feed of every user concerned. The caller holds the lock of the task row.

@@ -24,7 +24,8 @@ DECLARE
 BEGIN
   IF c_folder IS NOT NULL THEN
     PERFORM task_tree_share(p_tenant, c_folder);
-    IF task_folder_role(p_tenant, p_user, c_folder)::text IS DISTINCT FROM c_read->>'folder_role' THEN
+    IF (SELECT role FROM task_folder_members WHERE tenant_id = p_tenant AND folder_id = c_folder AND user_id = p_user)::text
+       IS DISTINCT FROM c_read->>'folder_role' THEN
       RETURN QUERY SELECT 'outdated', NULL::int, NULL::text, NULL::text;
       RETURN;
     END IF;

@@ -1,4 +1,5 @@
 import { generateKeyBetween } from 'fractional-indexing';
+import { v7 as uuidv7 } from 'uuid';
 import type { Task, TaskRole } from '../../tasks.schema.js';
 import type { KeptTodo } from '../todo-values.js';
 
@@ -59,6 +60,14 @@ export interface TaskEvent {
   type: string;
   data: Record<string, unknown>;
 }
+
+/** Events of a task as the outbox stores them. @param actorId null: a periodic job */
+export const listEvents = (
+  { id: task_id, revision }: Pick<TaskRow, 'id' | 'revision'>,
+  actor_id: string | null,
+  events: readonly TaskEvent[],
+) =>
+  events.map(({ type, data }) => ({ id: uuidv7(), type, payload: { task_id, revision, actor_id, ...data } }));
 
 /** A task as it is after a write, with its entry of the history and its events. */
 export interface TaskChange {

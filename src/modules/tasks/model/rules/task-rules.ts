@@ -126,12 +126,17 @@ export interface UpdateCommand extends Command {
   nextId: string;
 }
 
-export interface TrashCommand extends Command {
+/** Who moves a task to the trash. */
+export interface TrashedBy {
+  userId: string;
+  /** Days in the trash; 0 means no limit. */
+  keepDays: number;
+}
+
+export interface TrashCommand extends Command, TrashedBy {
   /** Takes the task out of the trash. */
   isRestore: boolean;
   base: number | null;
-  /** Days in the trash; 0 means no limit. */
-  keepDays: number;
 }
 
 /** `unchanged`: there is nothing to write; `conflict`: the client read an earlier revision. */
@@ -206,17 +211,13 @@ export function updateTask(facts: TaskFacts, command: UpdateCommand): Decision {
 /** Moves a task to the trash or takes it out; only its creator may. @returns an error with the status 403, 404 or 409 `deleted` */
 export function trashTask(facts: TaskFacts, command: TrashCommand): Decision {
   const { task: old, now } = facts;
-  const { isRestore, userId, keepDays } = command;
+  const { isRestore } = command;
   const rejection = rejectWriter(facts, 'owner') ?? (isRestore ? null : rejectTrashed(old)) ?? command.error;
   if (rejection) return rejection;
   if (isRestore && old.deleted_at === null) return 'unchanged';
   if (command.base !== null && command.base !== old.revision) return 'conflict';
-  const task: TaskRow = {
-    ...old,
-    deleted_at: isRestore ? null : now,
-    deleted_by: isRestore ? null : userId,
-    purge_at: isRestore || keepDays === 0 ? null : new Date(now.getTime() + keepDays * DAY_MS),
-  };
+  const { columns, activity, events } = isRestore ? RESTORED : intoTrash(command, now);
+  const task: TaskRow = { ...old, ...columns };
   // Programs that missed the time in the trash have the text with the old UID.
   if (facts.ownUid !== null) Object.assign(task, { uid: facts.ownUid, revision: old.revision + 1 });
   Object.assign(task, momentsOf(task, now));
@@ -224,14 +225,57 @@ export function trashTask(facts: TaskFacts, command: TrashCommand): Decision {
   return {
     ...PLAIN,
     task,
-    activity: { type: isRestore ? 'restored' : 'deleted', data: {} },
-    events: [{ type: isRestore ? 'task.restored' : 'task.deleted', data: {} }],
+    activity,
+    events,
     links:
       notes.length === 0
         ? null
         : isRestore
           ? { present: notes, removed: [] }
           : { present: [], removed: notes },
+  };
+}
+
+/** What a way into the trash, or out of it, does to a task. */
+interface TrashMove extends Pick<TaskChange, 'activity' | 'events'> {
+  columns: Pick<TaskRow, 'deleted_at' | 'deleted_by' | 'purge_at'>;
+}
+
+const RESTORED: TrashMove = {
+  columns: { deleted_at: null, deleted_by: null, purge_at: null },
+  activity: { type: 'restored', data: {} },
+  events: [{ type: 'task.restored', data: {} }],
+};
+
+/** What the way into the trash does to any task. A task in the trash has no next moments. */
+export const intoTrash = (
+  { userId, keepDays }: TrashedBy,
+  now: Date,
+): TrashMove & { columns: Pick<TaskRow, 'next_reminder_at' | 'next_due_at' | 'due_stage'> } => ({
+  columns: {
+    deleted_at: now,
+    deleted_by: userId,
+    purge_at: keepDays === 0 ? null : new Date(now.getTime() + keepDays * DAY_MS),
+    next_reminder_at: null,
+    next_due_at: null,
+    due_stage: 0,
+  },
+  activity: { type: 'deleted', data: {} },
+  events: [{ type: 'task.deleted', data: {} }],
+});
+
+/**
+ * The events of a purge, and the user whom they name. A task that was not in the trash is reported as deleted too.
+ * @param userId default: the user who moved the task to the trash, where its time there is over
+ */
+export function purgeTask(
+  { deleted_at, deleted_by }: Pick<TaskRow, 'deleted_at' | 'deleted_by'>,
+  userId: string | null = deleted_by,
+): { actor: string | null; events: TaskEvent[] } {
+  const purged: TaskEvent = { type: 'task.purged', data: {} };
+  return {
+    actor: userId,
+    events: deleted_at === null ? [{ type: 'task.deleted', data: {} }, purged] : [purged],
   };
 }
 
