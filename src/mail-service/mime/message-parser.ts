@@ -52,6 +52,13 @@ interface Decoder {
   decodeStream(charset: string): Transform;
 }
 
+interface Link {
+  url: string;
+  text: string;
+  index: number;
+  lastIndex: number;
+}
+
 /** Members of mailparser without types. */
 interface Internals {
   tree: Part | false;
@@ -68,6 +75,7 @@ interface Internals {
   processChunk(data: SplitPart, done: (error?: Error) => void): void;
   getTextContent(): MessageText;
   textToHtml(text: string): string;
+  findLinks(text: string): Link[];
   decodeAddresses(addresses: ListedAddress[]): void;
   getAddressesHTML(addresses: ListedAddress[]): string;
   getAddressesText(addresses: ListedAddress[]): string;
@@ -242,6 +250,11 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
     return text;
   }
 
+  /** mailparser writes an address into its attribute as it is, where `&copy` is a character. */
+  override findLinks(text: string): Link[] {
+    return super.findLinks(text).map((link) => ({ ...link, url: link.url.replaceAll('&', '&amp;') }));
+  }
+
   /** mailparser would make `@name` a link to Twitter. */
   override textToHtml(text: string): string {
     return super.textToHtml(text).replaceAll(TWITTER_LINK, '$1');
@@ -302,23 +315,42 @@ function textsOf({ contentType, textContent, children }: Part): Alternative {
   return found;
 }
 
-function fileNameOf(headers: Headers): string | undefined {
-  const parametersOf = (name: string): Record<string, string> =>
-    (headers.get(name) as { params?: Record<string, string> } | undefined)?.params ?? {};
-  return parametersOf('content-disposition')['filename'] || parametersOf('content-type')['name'];
-}
+const parametersOf = (headers: Headers, name: string): Record<string, string | undefined> =>
+  (headers.get(name) as { params?: Record<string, string> } | undefined)?.params ?? {};
+
+const fileNameOf = (headers: Headers): string | undefined =>
+  parametersOf(headers, 'content-disposition')['filename'] || parametersOf(headers, 'content-type')['name'];
 
 /**
  * True for a text that is a file (RFC 8621 4.1.4): not the first part of its multipart, and with a name, or a resource of an HTML
- * text. An alternative is the text itself, with or without a name.
+ * text. An alternative is the text itself, with or without a name, and so is the root of a multipart/related.
  */
-function isTextFile({ node, parent, contentType, disposition, headers }: Part): boolean {
+function isTextFile(part: Part): boolean {
+  const { node, parent, contentType, disposition, headers } = part;
   if (disposition !== 'inline' || !TEXT_TYPES.has(contentType)) return false;
   if (!parent || parent.children.length < 2 || parent.contentType === 'multipart/alternative') return false;
+  if (isRoot(part, parent)) return false;
   if (node.filename) return true;
   const isNamed = headers.has('content-id') || headers.has('content-location');
   return parent.contentType === 'multipart/related' && isNamed;
 }
+
+/**
+ * True for the root of a multipart/related (RFC 2387 3.1, 3.2): the part that `start` names, or without it the first one of the declared
+ * type. HTML after files only is shown as the root, also if the parameters are missing or wrong.
+ */
+function isRoot(part: Part, { contentType, headers, children }: Part): boolean {
+  if (contentType !== 'multipart/related') return false;
+  const { start, type } = parametersOf(headers, 'content-type');
+  if (start && idOf(start) === idOf([part.headers.get('content-id')].flat()[0])) return true;
+  const others = children.filter((other) => other !== part && !other.isAttachment);
+  if (!start && part.contentType === type?.toLowerCase())
+    return !others.some((other) => other.contentType === part.contentType);
+  return part.contentType === 'text/html' && others.length === 0;
+}
+
+/** A content id without brackets. */
+const idOf = (id: unknown): string => (typeof id === 'string' ? id.replace(/[\s<>]+/g, '') : '');
 
 /**
  * True for a text of another type than plain and HTML that is the message or the first part of it: receivers treat unknown types of text
