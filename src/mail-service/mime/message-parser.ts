@@ -11,6 +11,7 @@ import {
   JapaneseDecoder,
   joinFlowed,
   knownCharset,
+  resolveCharset,
   UU_ENCODINGS,
   UuDecoder,
 } from './correction/decoders.js';
@@ -134,10 +135,10 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       const bytesOf = (): string => decodeWord('binary', encoding, text);
       if (isSevenBits(name)) return decodeText(bytesOf(), name);
       if (isAsciiName(name)) return decodeText(bytesOf());
-      const word = decodeWord(charset, encoding, text);
+      const word = decodeWord(resolveCharset(name), encoding, text);
       // It takes an unknown set for UTF-8.
-      return word.includes('\ufffd') && !UTF8.test(name) && isLossyUtf8(word, bytesOf())
-        ? decodeText(bytesOf(), knownCharset(name))
+      return word.includes('\ufffd') && isLossyUtf8(word, bytesOf())
+        ? decodeText(bytesOf(), UTF8.test(name) ? undefined : knownCharset(name))
         : word;
     };
     const decodeWords = libmime.decodeWords.bind(libmime);
@@ -200,7 +201,8 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
   override getDecoder(): Decoder {
     const decoder = super.getDecoder();
     return {
-      decodeStream: (charset) => {
+      decodeStream: (declared) => {
+        const charset = resolveCharset(declared);
         try {
           if (ISO_2022_JP.test(charset)) return new JapaneseDecoder(() => decoder.decodeStream(charset));
           if (charset !== UNDECLARED && !isAsciiName(charset)) return decoder.decodeStream(charset);

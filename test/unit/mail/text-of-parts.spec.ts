@@ -151,7 +151,13 @@ test('base64 may have blanks within its lines', async () => {
 });
 
 describe('the root of a multipart/related (RFC 2387)', () => {
-  const image = ['Content-Type: image/png', 'Content-ID: <i@x>', 'Content-Transfer-Encoding: base64', '', 'AAAA'];
+  const image = [
+    'Content-Type: image/png',
+    'Content-ID: <i@x>',
+    'Content-Transfer-Encoding: base64',
+    '',
+    'AAAA',
+  ];
   const page = (...fields: string[]): string[] => ['Content-Type: text/html', ...fields, '', '<b>letter</b>'];
   const NAMED = page('Content-ID: <root@x>');
   const read = async (parameters: string, ...parts: string[][]) => {
