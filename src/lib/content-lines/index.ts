@@ -22,6 +22,13 @@ const SEVEN_BITS: readonly { names: RegExp; eightBits: string; shift: (bytes: st
       bytes.replaceAll('\x1B$)C', '').replace(SHIFT_OUT, (_, pairs = '') => inEightBits(pairs)),
   },
   {
+    // RFC 1922. The planes of CNS 11643 are left out.
+    names: /^\s*iso-?2022-?cn(?:-ext)?\s*$/i,
+    eightBits: 'gb2312',
+    shift: (bytes) =>
+      bytes.replaceAll('\x1B$)A', '').replace(SHIFT_OUT, (_, pairs = '') => inEightBits(pairs)),
+  },
+  {
     // RFC 1843. A tilde may be the second byte of a pair, and never the first one. The space of a fold may be between two pairs.
     names: /^\s*hz(?:-gb-?2312)?\s*$/i,
     eightBits: 'gb2312',

@@ -140,14 +140,16 @@ export async function composeMessage(
   return node.createReadStream();
 }
 
+/** A file is sent in base64, in which no multipart may be (RFC 2045 6.4): programs would look for the parts of one that is a file. */
+const typeOfFile = (type: string): string =>
+  isMediaType(type) && !/^multipart\//i.test(type) ? type : 'application/octet-stream';
+
 async function partOf({ content, encoding, contentType, cid, ...rest }: NewAttachment): Promise<Part> {
   if (!Buffer.isEncoding(encoding)) throw new Error(`Unknown encoding: ${encoding}`);
   const id = cid?.replace(/[^\x21-\x7e]|[<>]/g, '');
   return {
     ...rest,
-    ...(contentType !== undefined && {
-      contentType: isMediaType(contentType) ? contentType : 'application/octet-stream',
-    }),
+    ...(contentType !== undefined && { contentType: typeOfFile(contentType) }),
     ...(id && { cid: id }),
     // nodemailer's default for messages is inline.
     contentDisposition:
@@ -184,7 +186,7 @@ function withContentIds(copied: readonly Copied[], { html = '', attachments }: N
 
 const copiedPart = ({ info, content }: Copied): Part => ({
   filename: info.filename,
-  contentType: info.contentType,
+  contentType: typeOfFile(info.contentType),
   content,
   contentDisposition: info.disposition,
   ...(info.cid && { cid: info.cid }),

@@ -11,6 +11,7 @@ import {
   JapaneseDecoder,
   joinFlowed,
   knownCharset,
+  resolveCharset,
   UU_ENCODINGS,
   UuDecoder,
 } from './correction/decoders.js';
@@ -52,6 +53,13 @@ interface Decoder {
   decodeStream(charset: string): Transform;
 }
 
+interface Link {
+  url: string;
+  text: string;
+  index: number;
+  lastIndex: number;
+}
+
 /** Members of mailparser without types. */
 interface Internals {
   tree: Part | false;
@@ -68,6 +76,7 @@ interface Internals {
   processChunk(data: SplitPart, done: (error?: Error) => void): void;
   getTextContent(): MessageText;
   textToHtml(text: string): string;
+  findLinks(text: string): Link[];
   decodeAddresses(addresses: ListedAddress[]): void;
   getAddressesHTML(addresses: ListedAddress[]): string;
   getAddressesText(addresses: ListedAddress[]): string;
@@ -126,10 +135,10 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       const bytesOf = (): string => decodeWord('binary', encoding, text);
       if (isSevenBits(name)) return decodeText(bytesOf(), name);
       if (isAsciiName(name)) return decodeText(bytesOf());
-      const word = decodeWord(charset, encoding, text);
+      const word = decodeWord(resolveCharset(name), encoding, text);
       // It takes an unknown set for UTF-8.
-      return word.includes('\ufffd') && !UTF8.test(name) && isLossyUtf8(word, bytesOf())
-        ? decodeText(bytesOf(), knownCharset(name))
+      return word.includes('\ufffd') && isLossyUtf8(word, bytesOf())
+        ? decodeText(bytesOf(), UTF8.test(name) ? undefined : knownCharset(name))
         : word;
     };
     const decodeWords = libmime.decodeWords.bind(libmime);
@@ -192,7 +201,8 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
   override getDecoder(): Decoder {
     const decoder = super.getDecoder();
     return {
-      decodeStream: (charset) => {
+      decodeStream: (declared) => {
+        const charset = resolveCharset(declared);
         try {
           if (ISO_2022_JP.test(charset)) return new JapaneseDecoder(() => decoder.decodeStream(charset));
           if (charset !== UNDECLARED && !isAsciiName(charset)) return decoder.decodeStream(charset);
@@ -240,6 +250,11 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
     const { text, files } = splitUuencoded(content);
     this.files.push(...files);
     return text;
+  }
+
+  /** mailparser writes an address into its attribute as it is, where `&copy` is a character. */
+  override findLinks(text: string): Link[] {
+    return super.findLinks(text).map((link) => ({ ...link, url: link.url.replaceAll('&', '&amp;') }));
   }
 
   /** mailparser would make `@name` a link to Twitter. */
@@ -302,23 +317,42 @@ function textsOf({ contentType, textContent, children }: Part): Alternative {
   return found;
 }
 
-function fileNameOf(headers: Headers): string | undefined {
-  const parametersOf = (name: string): Record<string, string> =>
-    (headers.get(name) as { params?: Record<string, string> } | undefined)?.params ?? {};
-  return parametersOf('content-disposition')['filename'] || parametersOf('content-type')['name'];
-}
+const parametersOf = (headers: Headers, name: string): Record<string, string | undefined> =>
+  (headers.get(name) as { params?: Record<string, string> } | undefined)?.params ?? {};
+
+const fileNameOf = (headers: Headers): string | undefined =>
+  parametersOf(headers, 'content-disposition')['filename'] || parametersOf(headers, 'content-type')['name'];
 
 /**
  * True for a text that is a file (RFC 8621 4.1.4): not the first part of its multipart, and with a name, or a resource of an HTML
- * text. An alternative is the text itself, with or without a name.
+ * text. An alternative is the text itself, with or without a name, and so is the root of a multipart/related.
  */
-function isTextFile({ node, parent, contentType, disposition, headers }: Part): boolean {
+function isTextFile(part: Part): boolean {
+  const { node, parent, contentType, disposition, headers } = part;
   if (disposition !== 'inline' || !TEXT_TYPES.has(contentType)) return false;
   if (!parent || parent.children.length < 2 || parent.contentType === 'multipart/alternative') return false;
+  if (isRoot(part, parent)) return false;
   if (node.filename) return true;
   const isNamed = headers.has('content-id') || headers.has('content-location');
   return parent.contentType === 'multipart/related' && isNamed;
 }
+
+/**
+ * True for the root of a multipart/related (RFC 2387 3.1, 3.2): the part that `start` names, or without it the first one of the declared
+ * type. HTML after files only is shown as the root, also if the parameters are missing or wrong.
+ */
+function isRoot(part: Part, { contentType, headers, children }: Part): boolean {
+  if (contentType !== 'multipart/related') return false;
+  const { start, type } = parametersOf(headers, 'content-type');
+  if (start && idOf(start) === idOf([part.headers.get('content-id')].flat()[0])) return true;
+  const others = children.filter((other) => other !== part && !other.isAttachment);
+  if (!start && part.contentType === type?.toLowerCase())
+    return !others.some((other) => other.contentType === part.contentType);
+  return part.contentType === 'text/html' && others.length === 0;
+}
+
+/** A content id without brackets. */
+const idOf = (id: unknown): string => (typeof id === 'string' ? id.replace(/[\s<>]+/g, '') : '');
 
 /**
  * True for a text of another type than plain and HTML that is the message or the first part of it: receivers treat unknown types of text

@@ -210,6 +210,22 @@ describe('parsing', () => {
   });
 });
 
+test('a file of a multipart type is attached as bytes (RFC 2045, 6.4)', async () => {
+  const content = Buffer.from('MIME-Version: 1.0\r\n\r\n--b\r\n').toString('base64');
+  for (const contentType of ['multipart/related', 'Multipart/X-Zip; charset=utf-8', 'multipart/form-data']) {
+    const raw = await composeMessage({
+      ...BASE,
+      text: 'the page',
+      attachments: [{ filename: 'page.mht', contentType, content, encoding: 'base64' }],
+    });
+    const { text, attachments } = await parseMessage(raw);
+    expect(text).toBe('the page');
+    expect(attachments).toMatchObject([{ filename: 'page.mht', contentType: 'application/octet-stream' }]);
+    const bytes = await buffer(await openAttachment(Readable.from([raw]), 'ATT00001'));
+    expect(bytes.toString('base64')).toBe(content);
+  }
+});
+
 describe('an attached message', () => {
   const type = fc.constantFrom(
     'message/rfc822',

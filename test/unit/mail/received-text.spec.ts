@@ -327,3 +327,8 @@ describe('a character set of seven bits', () => {
     ]);
   });
 });
+
+test('the address of a link in a plain text is written as HTML', async () => {
+  const { html } = await parse('Subject: link\r\n\r\nsee https://crane.example/?a=1&copy;=2&lt=3 now');
+  expect(html).toContain('<a href="https://crane.example/?a=1&amp;copy;=2&amp;lt=3">');
+});

@@ -149,3 +149,48 @@ test('base64 may have blanks within its lines', async () => {
   const spaced = (long.match(/.{1,5}/g) ?? []).join(' ');
   expect((await parse(head, spaced)).text).toBe('the crane is free. '.repeat(1_000));
 });
+
+describe('the root of a multipart/related (RFC 2387)', () => {
+  const image = [
+    'Content-Type: image/png',
+    'Content-ID: <i@x>',
+    'Content-Transfer-Encoding: base64',
+    '',
+    'AAAA',
+  ];
+  const page = (...fields: string[]): string[] => ['Content-Type: text/html', ...fields, '', '<b>letter</b>'];
+  const NAMED = page('Content-ID: <root@x>');
+  const read = async (parameters: string, ...parts: string[][]) => {
+    const { text, html, attachments } = await parse(multipart(`related${parameters}`, 'r', ...parts));
+    return [text.trim(), html?.trim(), attachments.map(({ contentType }) => contentType)];
+  };
+
+  test.each<[string, string, string[][]]>([
+    ['named by start', '; start="<root@x>"; type="text/html"', [image, NAMED]],
+    ['named by start without brackets', '; start="root@x"', [image, NAMED]],
+    ['of the declared type', '; type="Text/HTML"', [image, NAMED]],
+    ['with a Content-Location', '', [image, page('Content-Location: index.html')]],
+    ['with a name', '; start="<root@x>"', [image, page('Content-ID: <root@x>', 'X-A: b')]],
+    ['not named by a wrong start', '; start="<other@x>"; type="text/html"', [image, NAMED]],
+  ])('%s is the body after a picture', async (_, parameters, parts) => {
+    expect(await read(parameters, ...parts)).toEqual(['letter', '<b>letter</b>', ['image/png']]);
+  });
+
+  test('with the name of a file is the body', async () => {
+    const root = ['Content-Type: text/html; name=index.html', 'Content-ID: <root@x>', '', '<b>letter</b>'];
+    expect(await read('; start="<root@x>"', image, root)).toEqual(['letter', '<b>letter</b>', ['image/png']]);
+  });
+
+  test('that start names after a text is shown with it', async () => {
+    const first = part('plain', 'preview');
+    expect((await read('; start="<root@x>"', first, NAMED))[1]).toContain('<b>letter</b>');
+  });
+
+  test('a resource in HTML beside it stays a file', async () => {
+    const frame = ['Content-Type: text/html', 'Content-ID: <frame@x>', '', '<i>frame</i>'];
+    const expected = ['letter', '<b>letter</b>', ['text/html']];
+    expect(await read('; type="text/html"', NAMED, frame)).toEqual(expected);
+    expect(await read('; start="<root@x>"', NAMED, frame)).toEqual(expected);
+    expect(await read('', part('html', '<b>letter</b>'), frame)).toEqual(expected);
+  });
+});

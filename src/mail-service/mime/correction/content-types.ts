@@ -1,6 +1,7 @@
 import { Transform, type TransformCallback } from 'node:stream';
-import { removeComments } from '../address-list.js';
+import { resolveCharset } from './decoders.js';
 import { charsetOfHead, repairField, splitHead, toUtf8 } from './heads.js';
+import { repairParameters, splitValue } from './parameters.js';
 
 /** A Content-Type field of a head. */
 export interface ContentTypeField {
@@ -14,35 +15,25 @@ export interface ContentTypeField {
   parameters: string;
   /** The boundary of a multipart. */
   boundary: string | undefined;
-  /** The boundary is written in the form of RFC 2231, which only the parser reads. */
-  isBoundaryEncoded: boolean;
 }
 
-const FIELD = /^content-type[ \t]*:([^;]*)/i;
+const FIELD = /^content-type[ \t]*:/i;
 const TOKEN = "[\\w!#$%&'*+.^`|~{}-]+";
-const TYPE = new RegExp(`^(${TOKEN})\\s*/\\s*(${TOKEN})(?:[\\s,]+(\\S.*))?$`, 's');
-const PARAMETER = /^[\w*-]+\s*=/;
+const TYPE = new RegExp(`^(${TOKEN})\\s*/\\s*(${TOKEN})(?:[\\s,]+\\S.*)?$`, 's');
 const BOUNDARY = /;\s*boundary\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;"\r\n]*[^;"\s]))/i;
-const ENCODED_BOUNDARY = /;\s*boundary\*/i;
 const CHARSET = /;\s*charset\s*=\s*("[^"]*"|[^\s;"]+)/i;
 const FILE =
   /^content-disposition[ \t]*:\s*attachment\b|^content-(?:disposition|type)[ \t]*:.*?;\s*(?:file)?name\*?\d*\*?\s*=/is;
 
 /** @returns undefined for another field. @param text with its folded lines and line end */
 export function contentTypeField(text: string, position: number): ContentTypeField | undefined {
-  const match = FIELD.exec(text);
-  if (!match) return undefined;
-  const written = match[1] ?? '';
-  const hasParameters = match[0].length < text.length;
-  const lineEnd = /\r?\n$/.exec(text)?.[0] ?? '';
-  const value = removeComments(written)
-    .trim()
-    .replace(/^"([^"]*)"$/, '$1');
-  const [, kind, subtype, more = ''] = TYPE.exec(value) ?? [];
+  const [name] = FIELD.exec(text) ?? [];
+  if (name === undefined) return undefined;
+  const { value, parameters: written } = splitValue(text, name.length);
+  const [, kind, subtype] = TYPE.exec(value.replace(/^"([^"]*)"$/, '$1')) ?? [];
   const type = kind === undefined ? null : `${kind}/${subtype}`.toLowerCase();
-  const lost = PARAMETER.test(more) ? `; ${more}` : '';
-  const parameters = lost + (hasParameters ? text.slice(match[0].length) : lineEnd);
-  const isExact = type === null || written.trim().toLowerCase() === type;
+  const parameters = repairParameters(written);
+  const isExact = type === null || text.slice(name.length).trimStart().toLowerCase() === type + parameters;
   const [, quoted, plain] = type?.startsWith('multipart/') ? (BOUNDARY.exec(parameters) ?? []) : [];
   return {
     position,
@@ -50,7 +41,6 @@ export function contentTypeField(text: string, position: number): ContentTypeFie
     type,
     parameters,
     boundary: (quoted?.replace(/\\(.)/g, '$1') ?? plain) || undefined,
-    isBoundaryEncoded: ENCODED_BOUNDARY.test(parameters),
   };
 }
 
@@ -67,8 +57,10 @@ export function asPlainText({ parameters }: ContentTypeField): string {
 }
 
 /** The declared character set. */
-const charsetOf = ({ parameters }: ContentTypeField): string | undefined =>
-  CHARSET.exec(parameters)?.[1]?.replaceAll('"', '');
+function charsetOf({ parameters }: ContentTypeField): string | undefined {
+  const [, charset] = CHARSET.exec(parameters) ?? [];
+  return charset === undefined ? undefined : resolveCharset(charset.replaceAll('"', ''));
+}
 
 const BASE64 = /^content-transfer-encoding[ \t]*:\s*base64\b/i;
 
@@ -120,8 +112,8 @@ interface Examination {
  * - White space after a boundary, which RFC 2046 5.1.1 permits, is removed.
  * - A multipart without its end ends at a boundary of an outer one (RFC 2046 5.1.2): the parser compares a line with two levels only.
  * - A head without an empty line ends before its last lines that are no fields.
- * - Fields in eight bits become UTF-8.
- * - A disposition without its type, and a quoted transfer encoding, are repaired.
+ * - Fields in eight bits, or in a character set of seven bits, become UTF-8.
+ * - A disposition without its type or separator, a transfer encoding with other signs, and parameters with comments are repaired.
  */
 export class ContentTypeCorrector extends Transform {
   private pending: Buffer = Buffer.alloc(0);
@@ -215,7 +207,7 @@ export class ContentTypeCorrector extends Transform {
     this.undecided = undefined;
     if (!chosen) return true;
     let { text, boundary } = chosen;
-    const isExamined = this.examined < MAX_EXAMINED && !chosen.isBoundaryEncoded;
+    const isExamined = this.examined < MAX_EXAMINED;
     if (!declared && chosen.type?.startsWith('multipart/') && isExamined) {
       boundary = found;
       text = found === undefined ? asPlainText(chosen) : withBoundary(chosen, found);

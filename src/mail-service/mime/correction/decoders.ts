@@ -210,7 +210,32 @@ const ESCAPES: readonly [escape: string, charset: string][] = [
   ['\x1b$@', 'iso-2022-jp'],
   ['\x1b$B', 'iso-2022-jp'],
   ['\x1b$)C', 'iso-2022-kr'],
+  ['\x1b$)A', 'iso-2022-cn'],
 ];
+
+/** The character set of seven bits whose escapes a text has. @param text its bytes, or one character a byte */
+export const escapedCharset = (text: { includes(part: string): boolean }): string | undefined =>
+  ESCAPES.find(([escape]) => text.includes(escape))?.[1];
+
+/** Names of programs for character sets that libraries know by another name. */
+const ALIASES = new Map([
+  ...['uhc', 'x-windows-949', 'ks_c_5601-1992'].map((name) => [name, 'windows-949'] as const),
+  ...['cp50220', 'cp50221', 'cp50222', 'iso-2022-jp-ms'].map((name) => [name, 'iso-2022-jp'] as const),
+  ...['cp51932', 'eucjp-ms', 'x-euc'].map((name) => [name, 'euc-jp'] as const),
+  ...['ptcp154', 'cp154'].map((name) => [name, 'pt154'] as const),
+  ...['x-mac-ce', 'x-mac-centraleurope', 'x-mac-centraleurroman'].map(
+    (name) => [name, 'maccenteuro'] as const,
+  ),
+  ['x-mac-romanian', 'macromania'],
+  ['x-mac-greek', 'macgreek'],
+  ['x-mac-turkish', 'macturkish'],
+  ['x-mac-croatian', 'maccroatian'],
+  ['x-mac-icelandic', 'maciceland'],
+]);
+
+/** The name by which libraries know a character set. */
+export const resolveCharset = (charset: string): string =>
+  ALIASES.get(charset.trim().toLowerCase()) ?? charset;
 
 /** Decodes a text as a whole: its character set depends on all of its bytes. */
 abstract class WholeTextDecoder extends Transform {
@@ -312,9 +337,7 @@ function charsetOf(bytes: Buffer, declared: string, isHtml: boolean): string | u
   const sevenBits = [declared, named].find(isSevenBits);
   if (sevenBits !== undefined) return sevenBits;
   const isAscii = !bytes.some((byte) => byte > 127);
-  const escaped = isAscii && ESCAPES.find(([escape]) => bytes.includes(escape));
-  if (escaped) return escaped[1];
-  if (isAscii) return undefined;
+  if (isAscii) return escapedCharset(bytes);
   const known = knownCharset(declared);
   if (known !== undefined || isUtf8(bytes)) return known;
   // The bytes of the element itself are ASCII, so that it cannot be right about UTF-16.

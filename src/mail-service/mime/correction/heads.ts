@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { byteOrderMarkOf, decodeText, MARK_BYTES } from '../../../lib/content-lines/index.js';
-import { isAsciiName } from './decoders.js';
+import { byteOrderMarkOf, decodeText, isSevenBits, MARK_BYTES } from '../../../lib/content-lines/index.js';
+import { escapedCharset, isAsciiName, UU_ENCODINGS } from './decoders.js';
+import { repairParameters, splitValue } from './parameters.js';
 
 /** The name of a field (RFC 5322 2.2; 4.5 permits blanks before the colon), or the beginning of one whose colon is missing. */
 const FIELD = /^(?:[\x21-\x39\x3b-\x7e]+[ \t]*:|content-[\w-]+\s)/i;
@@ -46,12 +47,42 @@ export function splitHead(text: string): Head {
   return { fields: [...fields.slice(0, last + 1), '\r\n'], body };
 }
 
-const WITHOUT_DISPOSITION = /^(content-disposition[ \t]*:)(?=\s*(?:file)?name\*?\d*\*?\s*=)/i;
-const QUOTED_ENCODING = /^(content-transfer-encoding[ \t]*:\s*)"\s*([\w-]+)\s*"/i;
+const DISPOSITION = /^content-disposition[ \t]*:/i;
+const ENCODING = /^content-transfer-encoding[ \t]*:/i;
+/** The encodings that need a decoder, by their letters and digits. */
+const ENCODINGS = new Map([
+  ['base64', 'base64'],
+  ['quotedprintable', 'quoted-printable'],
+  ...[...UU_ENCODINGS].map((name) => [name.replace('-', ''), name] as const),
+]);
+/** The beginning of a name of them, also after a quote or a bracket. */
+const ENCODING_NAME = /^[^\w]{0,9}(base[-_]?64|quoted[-_ ]?printable|(?:x-)?uu(?:encode|e))(?![\w-])/i;
 
-/** A Content-Disposition with parameters only is that of an attachment; a transfer encoding is no quoted string (RFC 2045 6.1). */
-export const repairField = (field: string): string =>
-  field.replace(WITHOUT_DISPOSITION, '$1 attachment;').replace(QUOTED_ENCODING, '$1$2');
+/** Repairs a field in the forms of programs that do not know the grammar of RFC 2045, 2047 and 2183. */
+export function repairField(written: string): string {
+  const charset = HIGH.test(written) ? undefined : escapedCharset(written);
+  // Quotes and backslashes may be halves of characters.
+  const field = charset === undefined ? written : toUtf8(written, charset);
+  const [encoding = ''] = ENCODING.exec(field) ?? [];
+  if (encoding !== '') return repairEncoding(field, encoding);
+  const [disposition = ''] = DISPOSITION.exec(field) ?? [];
+  return disposition === '' ? field : repairDisposition(field, disposition);
+}
+
+function repairEncoding(field: string, name: string): string {
+  const { value } = splitValue(field, name.length);
+  const written = ENCODING_NAME.exec(value)?.[1];
+  const known = written && ENCODINGS.get(written.toLowerCase().replace(/[-_ ]/g, ''));
+  return known && field.slice(name.length).trim().toLowerCase() !== known ? `${name} ${known}\r\n` : field;
+}
+
+/** A Content-Disposition with parameters only is that of an attachment. */
+function repairDisposition(field: string, name: string): string {
+  const { value, parameters } = splitValue(field, name.length);
+  const written = repairParameters(parameters);
+  const type = value === '' && written.startsWith(';') ? 'attachment' : value;
+  return field.slice(name.length).trimStart() === type + written ? field : `${name} ${type}${written}`;
+}
 
 const HIGH = /[\x80-\xff]/;
 const HIGHS = /[\x80-\xff]/g;
@@ -67,7 +98,7 @@ const isUseless = (charset: string): boolean => USELESS.test(charset) || isAscii
  * @param declared by the Content-Type field
  */
 export function charsetOfHead(fields: readonly string[], declared?: string): string | undefined {
-  if (declared !== undefined && !isUseless(declared)) return declared;
+  if (declared !== undefined && (isSevenBits(declared) || !isUseless(declared))) return declared;
   for (const field of fields) {
     const charset = WORD.exec(field)?.[1];
     if (charset !== undefined && !isUseless(charset)) return charset;
@@ -75,10 +106,16 @@ export function charsetOfHead(fields: readonly string[], declared?: string): str
   return undefined;
 }
 
+/** The bytes that shift from ASCII to a character set of seven bits. */
+const SHIFTS = ['\x0e', '\x1b', '~{'];
+
 /**
  * A field in UTF-8, one character a byte. Bytes of an encoded word are in its own character set, others in `charset`, or in Windows-1252.
  */
 export function toUtf8(field: string, charset?: string): string {
+  const isOfSevenBits = charset !== undefined && /^(?:iso-?2022|hz)/i.test(charset);
+  const isShifted = isOfSevenBits && SHIFTS.some((shift) => field.includes(shift));
+  if (!HIGH.test(field) && isShifted) return Buffer.from(decodeText(field, charset)).toString('latin1');
   if (!HIGH.test(field) || isMostlyUtf8(Buffer.from(field, 'latin1'))) return field;
   const words = field.replace(QUOTED_WORD, (word) =>
     word.replace(HIGHS, (byte) => `=${byte.charCodeAt(0).toString(16).toUpperCase()}`),
