@@ -68,9 +68,17 @@ function isAtGap(wall: number, zone: string): boolean {
 export function findKeys(series: SeriesRow, keys: readonly string[]): string[] {
   const { time_zone: zone } = series;
   if (zone === null || isDay(series.starts)) return [...keys];
-  const unclear = new Set(keys.filter((key) => isAtGap(wallOf(key), zone)));
-  const known = knownInstances(series, [...unclear], false);
-  return keys.map((key) => (unclear.has(key) ? known(key).key : key));
+  // The instances near one clock change are few, those between two of them may be many.
+  const unclear = Map.groupBy(
+    keys.filter((key) => isAtGap(wallOf(key), zone)),
+    (key) => key.slice(0, 10),
+  );
+  const meant = new Map<string, string>();
+  for (const ofDay of unclear.values()) {
+    const known = knownInstances(series, ofDay, false);
+    for (const key of ofDay) meant.set(key, known(key).key);
+  }
+  return keys.map((key) => meant.get(key) ?? key);
 }
 
 /**
