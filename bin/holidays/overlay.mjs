@@ -5,7 +5,7 @@
 //   retype  { name, type?, to } on `dates`
 //   resize  { name, type?, days } for `dates`
 // `dates`: days, or a function of the days of the country (`CountryDays`) as earlier entries left them; absent: all dates of the name.
-// `regions` of an added day: codes, '' for the country itself; absent: all. `name` is the English name, `type` is `public` if absent.
+// `regions` of an added or retyped day: codes, '' for the country itself; absent: all. `name` is the English name, `type` is `public` if absent.
 // An entry that changes nothing, or that does not find its day, is an error: the data changed and the entry needs a review.
 import { covers, CountryDays } from './days.mjs';
 
@@ -65,10 +65,13 @@ function move(days, { to, ...what }, dates, fail) {
   for (const { target, rows } of taken) for (const row of rows) row.dates.add(target);
 }
 
-function retype(days, { to, ...what }, dates, fail) {
+function retype(days, { to, ...what }, dates, fail, { regions }) {
   for (const date of dates)
-    for (const row of takeOut(days, what, date, fail))
-      rowLike(days, row, { t: to, o: undefined }).dates.add(date);
+    for (const row of takeOut(days, what, date, fail)) {
+      const others = regions && row.r?.filter((region) => !regions.includes(region));
+      if (others?.length > 0) rowLike(days, row, { r: others }).dates.add(date);
+      rowLike(days, row, { t: to, o: undefined, ...(regions && { r: regions }) }).dates.add(date);
+    }
 }
 
 function resize(days, { days: length, ...what }, dates, fail) {

@@ -267,7 +267,32 @@ const costaRica = [
   ].map(([name, date, target]) => moved('CR', name, date, target, CR_MONDAYS)),
 ];
 
+const RECONCILIATION = 'National Day for Truth and Reconciliation';
+const canada = [
+  [2022, 2022, ['NT', 'NU', 'PE'], 'PE: Employment Standards Act; NT, NU: labour standards laws, as amended'],
+  [
+    2023,
+    2023,
+    ['BC', 'NT', 'NU', 'PE', 'YT'],
+    'BC: National Day for Truth and Reconciliation Act of 2023; YT: law of 2022',
+  ],
+  [
+    2024,
+    undefined,
+    ['BC', 'MB', 'NT', 'NU', 'PE', 'YT'],
+    'MB: The Orange Shirt Day Act and The Employment Standards Code, as amended in 2023',
+  ],
+].map(([first, last, regions, source]) => ({
+  country: 'CA',
+  retype: { name: RECONCILIATION, type: 'observance', to: 'public' },
+  dates: yearly('09-30', first, last),
+  regions,
+  source,
+  reviewed: '2026-12-01',
+}));
+
 export const africaAndAmerica = [
+  ...canada,
   ...ghana,
   ...costaRica,
   ...otherAfrica,

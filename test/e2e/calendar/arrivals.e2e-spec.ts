@@ -113,6 +113,61 @@ describe('arriving messages', () => {
     });
   });
 
+  describe('a cancellation that names others than its recipient', () => {
+    const ZOE = 'zoe@far.example';
+    const LIST = 'list@far.example';
+    const WEEKLY = [...TIMES, 'RRULE:FREQ=WEEKLY;COUNT=3'];
+    const invited = async (uid: string, people: string[], times = TIMES) => {
+      const event = version(uid, 0, 1, ...people.map((email) => attendee(email)), ...times);
+      expect(await arrive(ann, KIM, 'REQUEST', [event])).toBe('created');
+    };
+    const emailsOf = ({ attendees }: any) => attendees.map(({ email }: any) => email);
+
+    test('removes them, and keeps the meeting of the recipient', async () => {
+      const uid = uuidv7();
+      await invited(uid, [ann.email, ZOE]);
+      const removal = version(uid, 1, 5, attendee(ZOE), ...TIMES);
+      expect(await arrive(ann, KIM, 'CANCEL', [removal])).toBe('updated');
+      const event = await eventOf(ann, uid);
+      expect([event.status, emailsOf(event)]).toEqual(['confirmed', [ann.email]]);
+    });
+
+    test('removes them from an instance only', async () => {
+      const uid = uuidv7();
+      await invited(uid, [ann.email, ZOE], WEEKLY);
+      const date = ['RECURRENCE-ID:20280417T090000Z', 'DTSTART:20280417T090000Z'];
+      expect(await arrive(ann, KIM, 'CANCEL', [version(uid, 1, 5, attendee(ZOE), ...date)])).toBe('updated');
+      const shown = await instancesOf(ann, await defaultCalendar(ann), '2028-04-01', '2028-05-01');
+      const found = shown.filter((each) => each.uid === uid);
+      expect(found.map(({ status }) => status)).toEqual(['confirmed', 'confirmed', 'confirmed']);
+      const path = eventPath(await defaultCalendar(ann), await eventOf(ann, uid));
+      const one = await ann.api.get(`${path}?recurrence_id=2028-04-17T09:00:00Z`);
+      expect(emailsOf(one.body.event)).toEqual([ann.email]);
+    });
+
+    test('that has removed them before changes nothing', async () => {
+      const uid = uuidv7();
+      await invited(uid, [ann.email, ZOE]);
+      const update = version(uid, 1, 4, attendee(ann.email), ...TIMES);
+      expect(await arrive(ann, KIM, 'REQUEST', [update])).toBe('updated');
+      const removal = version(uid, 1, 5, attendee(ZOE), ...TIMES);
+      expect(await arrive(ann, KIM, 'CANCEL', [removal])).toBe('ignored_stale');
+      expect(await eventOf(ann, uid)).toMatchObject({ status: 'confirmed' });
+    });
+
+    test.each([
+      ['the whole event', [ZOE], ['STATUS:CANCELLED']],
+      ['a mailing list', [LIST], []],
+      ['nobody', [], []],
+    ])('cancels the meeting where it is about %s', async (_, named, more) => {
+      const uid = uuidv7();
+      await invited(uid, [ann.email, ZOE]);
+      const cancel = version(uid, 1, 5, ...named.map((email) => attendee(email)), ...TIMES, ...more);
+      expect(await arrive(ann, KIM, 'CANCEL', [cancel])).toBe('cancelled');
+      expect((await eventOf(ann, uid))?.status ?? 'cancelled').toBe('cancelled');
+    });
+  });
+
   test('who sends messages is no part of a message (RFC 6638, 7.1): the response is sent', async () => {
     const uid = uuidv7();
     const stated = version(uid, 0, 1, attendee(ann.email), ...TIMES).map((line) =>

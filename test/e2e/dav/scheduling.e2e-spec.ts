@@ -96,6 +96,82 @@ describe('scheduling by CalDAV', () => {
     expect((await bobs.send('GET', `${bobcal}m1.ics`)).text).toContain('STATUS:CANCELLED');
   });
 
+  describe('a PUT of the organizer with an instance', () => {
+    const calendarId = (path: string) => path.split('/').at(-2);
+    const AT = '2027-03-09T09:00:00Z';
+    const responses = async (uid: string) => {
+      const calendar = calendarId(bobcal);
+      const [event] = (await bob.api.get(`/calendar/${calendar}/events?uid=${uid}`)).body.events;
+      const path = `/calendar/${calendar}/events/${event.id}`;
+      const one = (await bob.api.get(`${path}?recurrence_id=${AT}`)).body.event;
+      return [event.my_response, one.my_response];
+    };
+    /** A series that Bob and Zoe have accepted, and the text of an instance of it. */
+    const accepted = async (uid: string) => {
+      const people = [invited(bob.email), invited(ZOE).replace('NEEDS-ACTION', 'ACCEPTED')];
+      await put(anns, `${anncal}${uid}.ics`, meeting(uid, people, 'RRULE:FREQ=WEEKLY;COUNT=4'));
+      const calendar = calendarId(bobcal);
+      const [event] = (await bob.api.get(`/calendar/${calendar}/events?uid=${uid}`)).body.events;
+      const rsvp = `/calendar/${calendar}/events/${event.id}/rsvp`;
+      expect((await bob.api.put(rsvp, { response: 'accepted' })).status).toBe(200);
+      const text = unfolded((await anns.send('GET', `${anncal}${uid}.ics`)).text);
+      const start = text.indexOf('BEGIN:VEVENT');
+      const master = text.slice(start, text.indexOf('END:VCALENDAR'));
+      const write = async (change: (lines: string) => string) => {
+        const instance = change(master.replace(/RRULE[^\r]*/, 'RECURRENCE-ID:20270309T090000Z'));
+        const body = text.replace('END:VCALENDAR', `${instance}END:VCALENDAR`);
+        expect((await put(anns, `${anncal}${uid}.ics`, body))[0]).toBe(204);
+      };
+      return { write };
+    };
+    const onDay = (day: string) => (lines: string) =>
+      lines
+        .replace(/DTSTART[^\r]*/, `DTSTART:202703${day}T090000Z`)
+        .replace(/DTEND[^\r]*/, `DTEND:202703${day}T100000Z`);
+    const MOVES: [string, (lines: string) => string][] = [
+      ['on another day', onDay('10')],
+      ['that is longer', (lines) => onDay('09')(lines).replace(/DTEND[^\r]*/, 'DURATION:PT2H')],
+    ];
+
+    test.each(MOVES)(
+      '%s: attendees have to respond again, to it only (RFC 6638, 3.2.8)',
+      async (name, change) => {
+        const uid = name.replaceAll(' ', '-');
+        const { write } = await accepted(uid);
+        expect(await responses(uid)).toEqual(['accepted', 'accepted']);
+        await write(change);
+        expect(await responses(uid)).toEqual(['accepted', 'needs_action']);
+        await app.get(OutboxWorker).drain();
+        const [{ ics }] = (await app.sql(
+          `SELECT ics FROM scheduling_messages WHERE uid = $1 AND direction = 'out' ORDER BY id DESC LIMIT 1`,
+          [uid],
+        )) as any[];
+        const instance = unfolded(ics)
+          .split('BEGIN:VEVENT')
+          .find((each) => each.includes('RECURRENCE-ID'));
+        expect(instance).toMatch(/PARTSTAT=NEEDS-ACTION[^\r]*zoe@/);
+      },
+    );
+
+    test('with another title keeps the responses', async () => {
+      const { write } = await accepted('titled');
+      await write((lines) => onDay('09')(lines).replace('SUMMARY:Meeting', 'SUMMARY:Other'));
+      expect(await responses('titled')).toEqual(['accepted', 'accepted']);
+    });
+
+    test('back at the time of its series: attendees have to respond again', async () => {
+      const { write } = await accepted('back');
+      await write(onDay('10'));
+      const calendar = calendarId(bobcal);
+      const [event] = (await bob.api.get(`/calendar/${calendar}/events?uid=back`)).body.events;
+      const rsvp = `/calendar/${calendar}/events/${event.id}/rsvp`;
+      expect((await bob.api.put(rsvp, { response: 'declined', recurrence_id: AT })).status).toBe(200);
+      expect(await responses('back')).toEqual(['accepted', 'declined']);
+      await write(onDay('09'));
+      expect(await responses('back')).toEqual(['accepted', 'needs_action']);
+    });
+  });
+
   test('a PUT of an attendee responds, and changes nothing else', async () => {
     await put(anns, `${anncal}m2.ics`, meeting('m2', [invited(bob.email)]));
     const path = `${bobcal}m2.ics`;

@@ -200,6 +200,27 @@ describe('filters', () => {
   });
 });
 
+describe('a calendar-query about components', () => {
+  const UNDEFINED = '<C:is-not-defined/>';
+  const hasMembers = async (...filters: string[]) => {
+    const text = `<C:filter xmlns:C="urn:ietf:params:xml:ns:caldav"><C:comp-filter name="VCALENDAR">${filters.join('')}</C:comp-filter></C:filter>`;
+    return calendarFilterOf(await readXml(text, LIMITS)).hasMembers;
+  };
+  const component = (name: string, content = '') =>
+    `<C:comp-filter name="${name}">${content}</C:comp-filter>`;
+
+  test.each([
+    ['which the collection does not have', [component('VTODO', UNDEFINED)], true],
+    ['of several kinds without any', [component('VTODO', UNDEFINED), component('VJOURNAL', UNDEFINED)], true],
+    ['which it has, without others', [component('VEVENT'), component('VTODO', UNDEFINED)], true],
+    ['which it has, as missing', [component('VEVENT', UNDEFINED)], false],
+    ['of another kind', [component('VTODO')], false],
+    ['of another kind, without a third', [component('VTODO'), component('VJOURNAL', UNDEFINED)], false],
+  ])('%s: %j', async (_, filters, expected) => {
+    expect(await hasMembers(...filters)).toBe(expected);
+  });
+});
+
 describe('If headers', () => {
   const never = () => false;
   const part = fc.constantFrom('(', ')', ' ', 'Not ', '<urn:a>', '["1"]', '[W/"1"]', '<', '[', '"');

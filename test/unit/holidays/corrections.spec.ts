@@ -155,6 +155,30 @@ describe('corrected holidays', () => {
     expect(names.map((row) => row.t).toSorted()).toEqual(['observance', 'public']);
     expect(new Set(names.map((row) => row.n['zh'])).size).toBe(1);
   });
+
+  test.each([
+    ['ON', 2026, null],
+    ['QC', 2026, null],
+    ['BC', 2022, 'observance'],
+    ['BC', 2023, 'public'],
+    ['YT', 2023, 'public'],
+    ['MB', 2023, 'observance'],
+    ['MB', 2026, 'public'],
+    ['NT', 2026, 'public'],
+    ['NU', 2026, 'public'],
+    ['PE', 2026, 'public'],
+  ])('30 September in %s in %d is %s', async (region, year, type) => {
+    const found = await new HolidayCatalogue().holidays({
+      country: 'CA',
+      region,
+      from: `${year}-09-30`,
+      to: `${year}-09-30`,
+      types: ['public', 'observance'],
+      language: 'en',
+    });
+    const stated = found.filter(({ date }) => date === `${year}-09-30`).map((each) => each.type);
+    expect([...new Set(stated)]).toEqual(type === null ? [] : [type]);
+  });
 });
 
 describe('overlay', () => {

@@ -190,7 +190,7 @@ export function changeOne(record: EventRecord, key: string, changes: Changes, no
   if (custom !== before.custom) patch.custom = custom;
   const override = { recurrence_key: key, patch, sequence, dtstamp: now };
   const others = record.overrides.filter(({ recurrence_key }) => recurrence_key !== key);
-  const participants = moved ? resetResponsesAt(invited, key) : invited.participants;
+  const participants = moved ? resetResponsesAt(invited, new Set([key])) : invited.participants;
   const overrides = [...others, override];
   return { record: { ...record, sequence, dtstamp: now, overrides, participants }, fields, moved };
 }
@@ -203,13 +203,18 @@ function removesOutside(before: readonly ParticipantRow[], after: readonly Parti
   );
 }
 
-/** Resets the responses of all attendees but the organizer to one instance. */
-function resetResponsesAt(record: EventRecord, key: string): ParticipantRow[] {
-  const others = record.participants.filter((row) => row.recurrence_key !== key || row.uninvited);
-  const again = attendeesAt(record, key)
-    .filter(({ email }) => email !== record.organizer_email)
-    .map((row) => ({ ...row, ...UNANSWERED, recurrence_key: key }));
-  return [...others, ...again];
+/** Resets the responses of all attendees but the organizer to instances. */
+export function resetResponsesAt(record: EventRecord, keys: ReadonlySet<string>): ParticipantRow[] {
+  const { participants, organizer_email } = record;
+  const own = Map.groupBy(participants, ({ recurrence_key: key }) => (keys.has(key) ? key : ''));
+  const general = own.get('') ?? [];
+  const kept = participants.filter((row) => !keys.has(row.recurrence_key) || row.uninvited);
+  const again = [...keys].flatMap((key) =>
+    attendeesAt({ ...record, participants: [...general, ...(own.get(key) ?? [])] }, key)
+      .filter(({ email }) => email !== organizer_email)
+      .map((row) => ({ ...row, ...UNANSWERED, recurrence_key: key })),
+  );
+  return [...kept, ...again];
 }
 
 /** Excludes one instance from a series. */

@@ -16,7 +16,7 @@ import type {
   ParticipantRow,
 } from '../model/event-record.js';
 import { clockTimes, contentOf as contentAt, isSeries, occurrenceOf } from '../model/event-series.js';
-import { instantOf, isDay, lengthAt, timesAt, wallIn, wallOf } from '../model/event-times.js';
+import { instantOf, isDay, lengthAt, timesAt, wallOf } from '../model/event-times.js';
 import { presentEvent, viewerOf } from '../responses/event.presenter.js';
 import { withCallOf } from './event-calls.js';
 import { changeAll, changeOne, type Changes, findUnmovableRule, movedRecurrence } from './event-change.js';
@@ -136,12 +136,10 @@ function instanceTimes(record: EventRecord, key: string): EventTimes {
  */
 function shiftOf({ time_zone: zone }: EventTimes, times: EventTimes, key: string): number {
   const [nominal, requested] = [wallOf(key), wallOf(times.starts)];
-  const shown = onClock(nominal, zone);
-  return shown === nominal ? requested - nominal : onClock(requested, times.time_zone) - shown;
+  const isRepeated =
+    zone !== null && times.time_zone === zone && instantOf(nominal, zone) === instantOf(requested, zone);
+  return isRepeated ? 0 : requested - nominal;
 }
-
-const onClock = (wall: number, zone: string | null): number =>
-  zone === null ? wall : wallIn(zone, instantOf(wall, zone));
 
 /** Settings that each user has for an event in a calendar of their own: reminders, colour, `show_as`, and the calendar. */
 @Injectable()

@@ -5,6 +5,7 @@ import type { EventFields, RecurrenceFields } from './event-fields.dto.js';
 import { changedTimes, readTime, type TimeInput, type TimesInput } from './event-input-times.js';
 import type { EventContent, EventRow, EventTimes } from '../model/event-record.js';
 import { seriesOf } from '../model/event-series.js';
+import { findKeys, keysOnDay } from '../model/known-instances.js';
 import { instantOf, isDay, wallIn, wallOf, wallText } from '../model/event-times.js';
 
 export type Recurrence = Pick<EventRow, 'rules' | 'added' | 'excluded'>;
@@ -81,7 +82,8 @@ export function recurrenceOf(
   const rules = texts?.map((text) => canonicalRule(text)) ?? current?.rules ?? [];
   const added = given.added?.flatMap((time) => keysOf(time, times, null)) ?? current?.added ?? [];
   const series = { ...times, rules, added, excluded: [] };
-  const excluded = given.excluded?.flatMap((time) => keysOf(time, times, series)) ?? current?.excluded ?? [];
+  const named = given.excluded?.flatMap((time) => keysOf(time, times, series));
+  const excluded = named ? findKeys(series, named) : (current?.excluded ?? []);
   return { rules, added: unique(added), excluded: unique(excluded) };
 }
 
@@ -109,14 +111,12 @@ export function keysOf(
   const { wall, isDate, zone } = readTime(input, times.time_zone);
   if (isDay(times.starts)) return [wallText(wall, true)];
   if (!isDate) {
-    const own =
-      times.time_zone === null || zone === null ? wall : wallIn(times.time_zone, instantOf(wall, zone));
-    return [wallText(own, false)];
+    // A time in the gap of a clock change is the key of its instance, as responses have it.
+    const isOwn = times.time_zone === null || zone === null || zone === times.time_zone;
+    return [wallText(isOwn ? wall : wallIn(times.time_zone as string, instantOf(wall, zone)), false)];
   }
   if (series === null) return [`${wallText(wall, true)}${times.starts.slice(10)}`];
-  const from = instantOf(wall, times.time_zone);
-  const found = instancesOf(seriesOf(series), { from, to: from + 86_400, limit: 1_500 });
-  return found.map(({ key }) => wallText(key, false));
+  return keysOnDay(wall, series, 1_500);
 }
 
 /**

@@ -7,6 +7,7 @@ import { CalendarErrors } from '../calendar.errors.js';
 import type { TimeInput } from './event-input-times.js';
 import type { EventRecord } from '../model/event-record.js';
 import { isSeries, keyAt, occurrenceOf } from '../model/event-series.js';
+import { findKeys } from '../model/known-instances.js';
 import { hasOffset, isDay, parseInstant } from '../model/event-times.js';
 import type { Scope } from './event-fields.dto.js';
 import { invalidField, keysOf } from './event-patch.js';
@@ -86,8 +87,13 @@ export function scopeOf(named: Scope | undefined, key: string | null): Scope {
   return scope;
 }
 
-const existing = (record: EventRecord, key: string | null): string | null =>
-  key !== null && isSeries(record) && occurrenceOf(record, key, 'UTC') ? key : null;
+/** The key of the instance that a time on the clock of the series names. */
+function existing(record: EventRecord, named: string | null): string | null {
+  if (named === null || !isSeries(record)) return null;
+  if (occurrenceOf(record, named, 'UTC')) return named;
+  const [key] = findKeys(record, [named]) as [string];
+  return key !== named && occurrenceOf(record, key, 'UTC') ? key : null;
+}
 
 function keyOfText(record: EventRecord, text: string): string | null {
   const [, year, month, day, hour, minute, second, utc] = INSTANCE.exec(text) as unknown as string[];

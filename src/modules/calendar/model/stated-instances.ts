@@ -1,15 +1,7 @@
 import { type Component, parameterOf, type Property, propertyOf } from '../../../lib/icalendar/index.js';
-import { DAY, instancesOf } from '../../../lib/recurrence/index.js';
-import type { EventRecord, EventTimes } from './event-record.js';
-import {
-  isSeries,
-  type Occurrence,
-  occurrenceAt,
-  overridden,
-  seriesOf,
-  type SeriesRow,
-} from './event-series.js';
-import { instantOf, isDay, wallOf, wallText } from './event-times.js';
+import type { EventTimes } from './event-record.js';
+import { isSeries } from './event-series.js';
+import { knownInstances } from './known-instances.js';
 import { MAX_DATES, type Start, unlessInvalid } from './vevent-time-parts.js';
 import type { EventClock, Recurrence } from './vevent-times.js';
 
@@ -53,7 +45,7 @@ export function withStatedInstances(
   const excluded = new Set(named);
   const stated = new Set<string>();
   const read = new Map(instances.map((each) => [each, keyOfInstance(each, start, times, clock)]));
-  const known = knownInstances({ ...times, ...recurrence, excluded: [] }, [...read.values()], start);
+  const known = knownInstances({ ...times, ...recurrence, excluded: [] }, [...read.values()], !start.rules);
   const keys = new Map(
     [...read].map(([each, key]) => [each, key === null || named.has(key) ? key : known(key).key]),
   );
@@ -76,70 +68,6 @@ export function withStatedInstances(
   const room = Math.max(0, MAX_DATES - recurrence.added.length);
   const added = [...recurrence.added, ...[...missing].slice(0, room)].toSorted();
   return { recurrence: { ...recurrence, added, excluded: [...excluded] }, instances: shown, keys };
-}
-
-/** The key of the instance of a stored series, also of an excluded one, that the key in a message means. */
-export const meantKey = (series: SeriesRow, key: string): string =>
-  knownInstances({ ...series, excluded: [] }, [key], { isDate: isDay(series.starts), rules: null })(key).key;
-
-/** Finds the instances of a stored series by their keys; null where it has none. @param keys all that will be asked for */
-export function occurrenceFinder(
-  record: EventRecord,
-  keys: readonly string[],
-  readerZone: string,
-): (key: string) => Occurrence | null {
-  const overrides = new Map(record.overrides.map((override) => [override.recurrence_key, override]));
-  const others = keys.filter((key) => !overrides.has(key));
-  const find = knownInstances(record, others, { isDate: isDay(record.starts), rules: null });
-  return (key) => {
-    const override = overrides.get(key);
-    if (override) return overridden(record, override, readerZone);
-    const found = find(key);
-    const isInstance = found.isKnown && found.key === key;
-    return isInstance ? occurrenceAt(record, key, wallOf(key), null, readerZone) : null;
-  };
-}
-
-/** More instances than these are looked up one by one. */
-const MAX_EXPANDED = 4_000;
-
-/**
- * Finds the instance of a series that a key means. Programs state midnight for the day of an instance, and a time in the gap of a clock change
- * as the time at which the instance starts.
- * @param keys all that will be asked for
- */
-function knownInstances(
-  record: SeriesRow,
-  keys: readonly (string | null)[],
-  start: Pick<Start, 'isDate' | 'rules'>,
-): (key: string) => { key: string; isKnown: boolean } {
-  const walls = keys.flatMap((key) => (key === null ? [] : [wallOf(key)]));
-  if (walls.length === 0) return (key) => ({ key, isKnown: false });
-  const series = seriesOf(record);
-  const instantOfWall = (wall: number): number => instantOf(wall, record.time_zone);
-  const first = instantOfWall(walls.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)) - DAY;
-  const last = instantOfWall(walls.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)) + 2 * DAY;
-  const expanded = instancesOf(series, { from: first, to: last, limit: MAX_EXPANDED });
-  const end = expanded.length < MAX_EXPANDED ? last : (expanded.at(-1)?.start ?? first) - DAY;
-  const byWall = new Set(expanded.map(({ key }) => key));
-  const byInstant = Map.groupBy(expanded, (each) => each.start);
-  const byDay = Map.groupBy(expanded, ({ key }) => Math.floor(key / DAY));
-  return (key) => {
-    const wall = wallOf(key);
-    if (byWall.has(wall)) return { key, isKnown: true };
-    const at = instantOfWall(wall);
-    const isExpanded = at < end;
-    const within = (length: number, limit: number) =>
-      instancesOf(series, { from: at, to: at + length, limit });
-    const same = isExpanded ? (byInstant.get(at) ?? []) : within(1, 2);
-    if (same.some((each) => each.key === wall)) return { key, isKnown: true };
-    const isDayOnly = !start.isDate && !start.rules && wall % DAY === 0;
-    const onDay = !isDayOnly ? [] : isExpanded ? (byDay.get(wall / DAY) ?? []) : within(DAY, 2);
-    const [found, another] = same.length > 0 ? same : onDay;
-    return found && !another
-      ? { key: wallText(found.key, start.isDate), isKnown: true }
-      : { key, isKnown: false };
-  };
 }
 
 const isCancelled = (instance: Component): boolean =>

@@ -35,16 +35,10 @@ import {
 } from './vevent-time-parts.js';
 import { excludedByRules, isLong, offsetIn, onClock, rulesOf } from './ics/file-rules.js';
 import { EARLIEST, seriesOf } from './event-series.js';
+import { findKeys, keysOnDay } from './known-instances.js';
 import { checkedWall, instantOf, timesAt, wallIn, wallOf, wallText } from './event-times.js';
 
 export type Recurrence = Pick<EventRow, 'rules' | 'added' | 'excluded'>;
-
-/** The keys of the instances of a series on a day. @param day its midnight on the clock of the series */
-function keysOnDay(day: number, times: EventTimes, series: Recurrence, limit: number): string[] {
-  const from = instantOf(day, times.time_zone);
-  const found = instancesOf(seriesOf({ ...times, ...series }), { from, to: from + DAY, limit });
-  return found.map(({ key }) => wallText(key, false));
-}
 
 /** Maximum number of RRULEs in one event. */
 const MAX_RULES = 4;
@@ -130,7 +124,9 @@ export class EventClock {
     if (rules.length > MAX_RULES) throw invalid('RRULE', `occurs at most ${MAX_RULES} times`);
     const added = this.keys(event, 'RDATE', start, times, null);
     if (start.rules) return this.expanded(event, start, times, start.rules, rules);
-    const excluded = new Set(this.keys(event, 'EXDATE', start, times, { rules, added, excluded: [] }));
+    const series = { rules, added, excluded: [] };
+    const dates = this.keys(event, 'EXDATE', start, times, series);
+    const excluded = new Set(findKeys({ ...times, ...series }, dates));
     const room = MAX_DATES - excluded.size;
     for (const wall of excludedByRules(event, start, rules, this.warn, room))
       excluded.add(checked(wallText(wall, start.isDate)));
@@ -243,14 +239,14 @@ export class EventClock {
     if (time.kind !== 'date') {
       const wall = this.wallOf(time, start);
       const own = checked(wallText(wall, false));
-      const [only, another] = series && wall % DAY === 0 ? keysOnDay(wall, times, series, 2) : [];
+      const [only, another] = series && wall % DAY === 0 ? keysOnDay(wall, { ...times, ...series }, 2) : [];
       return [only !== undefined && another === undefined ? only : own];
     }
     if (!series) {
       const at = atTimeOf(start, day);
       return [checked(wallText(start.rules ? start.rules.toInstant(at) : at, false))];
     }
-    return keysOnDay(day, times, series, 1_500);
+    return keysOnDay(day, { ...times, ...series }, 1_500);
   }
 
   /**
@@ -368,6 +364,13 @@ export class EventClock {
       const instant = this.wallOf(time, start);
       return instant + zone.offsetAt(instant);
     };
+    // The key of an instance in the gap of a clock change has the offset before the gap.
+    const nominal = (time: Dated): number[] => {
+      const wall = clock(time);
+      const instant = zone.toInstant(wall);
+      const earlier = instant + zone.offsetAt(instant - DAY);
+      return zone.toInstant(earlier) === instant ? [wall, earlier] : [wall];
+    };
     const series = {
       start: start.wall,
       zone: null,
@@ -376,7 +379,7 @@ export class EventClock {
       added: added.map(clock),
       excluded: {
         walls: [
-          ...(excluded.get(false)?.map(clock) ?? []),
+          ...(excluded.get(false)?.flatMap(nominal) ?? []),
           ...excludedByRules(event, start, rules, this.warn),
         ],
         days: excluded.get(true)?.map(({ wall }) => Math.floor(wall / DAY)),

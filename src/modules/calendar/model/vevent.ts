@@ -29,7 +29,7 @@ import { alarmVcomponent } from './ics/alarms.js';
 import { uidOfText } from './ics/storable.js';
 import { withParameters } from './ics/people-parameters.js';
 import { contentOf, isSeries, type Occurrence, occurrenceOf } from './event-series.js';
-import { occurrenceFinder } from './stated-instances.js';
+import { occurrenceFinder } from './known-instances.js';
 import { instantOf, isDay, nominalLength, wallOf } from './event-times.js';
 
 /** Parts of a VEVENT that depend on its reader. */

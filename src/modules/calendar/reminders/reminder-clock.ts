@@ -11,7 +11,7 @@ import { responseAt } from '../model/event-policy.js';
 import { type EventJson, type EventRecord, recordOf } from '../model/event-record.js';
 import { contentOf, isSeries, type Occurrence, occurrencesIn } from '../model/event-series.js';
 import { formatInstant, wallOf } from '../model/event-times.js';
-import { occurrenceFinder } from '../model/stated-instances.js';
+import { occurrenceFinder } from '../model/known-instances.js';
 
 /** A reminder that is due. */
 export interface DueReminder {

@@ -225,7 +225,10 @@ export function calendarFilterOf(
   if (components.length === 0) return all;
   const member = components.find(({ attributes }) => (attributes['name'] ?? '').toUpperCase() === component);
   const hasOthers = components.some((each) => each !== member && !childOf(each, caldav('is-not-defined')));
-  if (!member || hasOthers || childOf(member, caldav('is-not-defined'))) return { ...all, hasMembers: false };
+  if (hasOthers || (member && childOf(member, caldav('is-not-defined'))))
+    return { ...all, hasMembers: false };
+  // All other components of the filter are those that the collection does not have.
+  if (!member) return all;
   const range = childOf(member, caldav('time-range'));
   const hasRest = member.children.some(({ name }) => name === 'prop-filter' || name === 'comp-filter');
   return { hasMembers: true, range: range ? rangeOf(range) : all.range, rest: hasRest ? member : null };

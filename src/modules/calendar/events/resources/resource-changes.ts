@@ -6,7 +6,7 @@ import { workspace } from '../../../../platform/database/statement.js';
 import type { Tx } from '../../../../platform/database/tx.js';
 import type { CalendarEvent, InstanceAlarms, PlacedReminder } from '../../calendar.schema.js';
 import { withoutCall } from '../../changes/event-calls.js';
-import { pattern, resetResponses, sameTimes } from '../../changes/event-change.js';
+import { pattern, resetResponses, resetResponsesAt, sameTimes } from '../../changes/event-change.js';
 import type { EventChange, EventMessage } from '../../changes/event-write.js';
 import {
   type EventJson,
@@ -17,6 +17,9 @@ import {
   recordOf,
 } from '../../model/event-record.js';
 import { outsideAttendees } from '../../model/attendance.js';
+import { occurrenceAt, overridden } from '../../model/event-series.js';
+import { isDay, wallOf } from '../../model/event-times.js';
+import { occurrenceFinder } from '../../model/known-instances.js';
 import { keptOf } from '../../model/dependent-properties.js';
 import { sameReminders } from '../../model/ics/alarms.js';
 import { forcedBy, isServed } from '../../model/ics/people-parameters.js';
@@ -97,15 +100,42 @@ const statedPatches = (overrides: readonly OverrideRow[]) =>
   });
 
 /** Whether a change moves the event, so that attendees have to respond again. */
-export const moves = (before: EventRecord, after: EventRecord): boolean =>
+const moves = (before: EventRecord, after: EventRecord): boolean =>
   !sameTimes(before, after) || !isDeepStrictEqual(pattern(before.rules), pattern(after.rules));
 
-/** The attendees after a move. */
-export const afterMove = (
-  { participants, organizer_email }: EventRecord,
-  isMoved: boolean,
-): ParticipantRow[] =>
-  isMoved && participants.length > 0 ? resetResponses(participants, organizer_email) : participants;
+/** A move of instances that needs more rows of responses than these is a move of the series. */
+const MAX_RESET = 20_000;
+
+/** The attendees after a change: those of a moved event, and of each moved instance, have to respond again (RFC 6638, 3.2.8). */
+export function afterMove(before: EventRecord, after: EventRecord): ParticipantRow[] {
+  const { participants, organizer_email } = after;
+  if (participants.length === 0) return participants;
+  if (moves(before, after)) return resetResponses(participants, organizer_email);
+  const moved = movedInstances(before, after);
+  if (moved.size === 0) return participants;
+  const people = new Set(participants.map(({ email }) => email));
+  return moved.size * people.size > MAX_RESET
+    ? resetResponses(participants, organizer_email)
+    : resetResponsesAt(after, moved);
+}
+
+/** The keys of the instances of a series whose times differ after a change of its instances. */
+function movedInstances(before: EventRecord, after: EventRecord): Set<string> {
+  const [old, next] = [before, after].map(
+    ({ overrides }) => new Map(overrides.map((override) => [override.recurrence_key, override])),
+  ) as [Map<string, OverrideRow>, Map<string, OverrideRow>];
+  const timesOf = (record: EventRecord, override: OverrideRow | undefined, key: string): string => {
+    const { start, end } = override
+      ? overridden(record, override, 'UTC')
+      : occurrenceAt(record, key, wallOf(key), null, 'UTC');
+    return [start, end, isDay(override?.patch.starts ?? record.starts)].join(' ');
+  };
+  const changed = [...new Set([...old.keys(), ...next.keys()])].filter(
+    (key) => timesOf(before, old.get(key), key) !== timesOf(after, next.get(key), key),
+  );
+  const find = occurrenceFinder(after, changed, 'UTC');
+  return new Set(changed.filter((key) => find(key) !== null));
+}
 
 /** What an organizer states about attendees. */
 export const invitations = (rows: readonly ParticipantRow[]) =>

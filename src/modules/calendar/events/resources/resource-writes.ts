@@ -38,7 +38,6 @@ import {
   forcedRequests,
   instanceAlarmsAfter,
   invitations,
-  moves,
   remindersAfter,
   revived,
   serverMessages,
@@ -250,7 +249,7 @@ export class ResourceWrites {
     const isStated = concernsAttendees(record, next, fields);
     const after: EventRecord = {
       ...next,
-      participants: afterMove(next, moves(record, next)),
+      participants: afterMove(record, next),
       sequence: isStated ? Math.max(next.sequence, record.sequence + 1) : record.sequence,
       dtstamp: now,
       overrides: stamped(record, next, now),

@@ -22,7 +22,7 @@ import type { EventChange } from '../../changes/event-write.js';
 import { DuplicateUidError } from '../../changes/event-writer.js';
 import type { EventContent, EventRecord, EventTimes, ShowAs } from '../../model/event-record.js';
 import { isSeries } from '../../model/event-series.js';
-import { meantKey } from '../../model/stated-instances.js';
+import { meantKey } from '../../model/known-instances.js';
 import { contentOfVevent } from '../../model/vevent-content.js';
 import { withoutScheduling } from '../../model/ics/people-parameters.js';
 import { startOf } from '../../model/vevent-reader.js';
