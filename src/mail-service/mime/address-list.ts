@@ -1,3 +1,5 @@
+import { DOT_ATOM } from '../accounts/addresses.js';
+
 /** An address of a header, or a group of addresses. */
 export interface ListedAddress {
   name: string;
@@ -17,8 +19,6 @@ interface Token {
 }
 
 const SPECIALS = new Set([',', ';', ':', '<', '>', '@']);
-/** Content of a quoted string that is the same address without quotes (RFC 5322, dot-atom). */
-const DOT_ATOM = /^[^\s()<>[\]:;@\\,."]+(?:\.[^\s()<>[\]:;@\\,."]+)*$/;
 const ENCODED_WORD = /=\?[^?\s]{1,40}\?[bq]\?[^?\s]{0,1000}\?=/iy;
 /** The tokens of a header that are read. */
 const MAX_TOKENS = 100_000;
