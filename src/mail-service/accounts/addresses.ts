@@ -1,7 +1,5 @@
 import { domainToASCII } from 'node:url';
-
-/** Content of a quoted string that is the same address without quotes (RFC 5322, dot-atom). */
-export const DOT_ATOM = /^[^\s()<>[\]:;@\\,."]+(?:\.[^\s()<>[\]:;@\\,."]+)*$/;
+import { DOT_ATOM } from '../mime/address-list.js';
 
 /** The local part without quotes that it does not need: they are no part of the address (RFC 5321 4.1.2). */
 function unquoted(local: string): string {

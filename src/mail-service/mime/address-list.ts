@@ -1,5 +1,3 @@
-import { DOT_ATOM } from '../accounts/addresses.js';
-
 /** An address of a header, or a group of addresses. */
 export interface ListedAddress {
   name: string;
@@ -19,6 +17,8 @@ interface Token {
 }
 
 const SPECIALS = new Set([',', ';', ':', '<', '>', '@']);
+/** Content of a quoted string that is the same address without quotes (RFC 5322, dot-atom). */
+export const DOT_ATOM = /^[^\s()<>[\]:;@\\,."]+(?:\.[^\s()<>[\]:;@\\,."]+)*$/;
 const ENCODED_WORD = /=\?[^?\s]{1,40}\?[bq]\?[^?\s]{0,1000}\?=/iy;
 /** The tokens of a header that are read. */
 const MAX_TOKENS = 100_000;
