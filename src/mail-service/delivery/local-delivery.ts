@@ -47,14 +47,16 @@ export async function bounceMessage(entry: Entry, failure: Failure, original: Ui
         '',
       ].join('\r\n'),
     );
+  // RFC 6533: other characters need the address type utf-8, in a report that may contain them.
+  const isAscii = /^[\x20-\x7e]*$/.test(entry.recipient);
   report
-    .createChild('message/delivery-status')
+    .createChild(isAscii ? 'message/delivery-status' : 'message/global-delivery-status')
     .setContent(
       [
         `Reporting-MTA: dns; ${domain}`,
         `Arrival-Date: ${entry.created_at.toUTCString()}`,
         '',
-        `Final-Recipient: rfc822; ${entry.recipient}`,
+        `Final-Recipient: ${isAscii ? 'rfc822' : 'utf-8'}; ${entry.recipient}`,
         'Action: failed',
         `Status: ${failure.status}`,
         `Diagnostic-Code: smtp; ${reason}`,

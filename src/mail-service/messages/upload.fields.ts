@@ -40,7 +40,8 @@ const attachment = Joi.object({
   contentType: Joi.string().empty('').max(255),
   encoding: Joi.string().empty('').max(32).default('base64'),
   contentDisposition: Joi.string().empty('').trim().lowercase().valid('inline', 'attachment'),
-  content: Joi.string().when('keep', { is: Joi.exist(), otherwise: Joi.required() }),
+  // Empty files are attached too.
+  content: Joi.string().allow('').when('keep', { is: Joi.exist(), otherwise: Joi.required() }),
   cid: Joi.string().empty('').max(255),
 });
 

@@ -69,11 +69,19 @@ export function derivedFrom({ row, link }: Origin, own: string): Derived {
     // A reply to a message of the sender goes to the recipients of that message.
     to: direct.length > 0 || forward ? direct : others(to),
     cc: link.action === 'replyAll' ? others([...to, ...cc]) : [],
-    subject: subjectOf(row.subject, forward ? 'Fwd: ' : 'Re: ', forward ? /^fwd?:/i : /^re:/i),
+    subject: subjectOf(row.subject, forward ? 'Fwd: ' : 'Re: ', forward ? FORWARDED : REPLIED),
     inReplyTo: row.message_id,
     references: shortenReferences([...references, row.message_id]),
   };
 }
+
+/**
+ * The beginnings of the subjects of replies and forwards, as programs in several languages write them: with the number of the reply, a blank
+ * before the colon, or a wide colon. Words that begin other subjects too, such as `Ref:`, are none of them.
+ */
+const REPLIED =
+  /^(?:re|aw|antw|sv|odp|rif|答复|答覆|回复|回覆|回信)\s?(?:\[\d{1,4}\]|\(\d{1,4}\)|\^\d{1,4})?\s?[:：]/i;
+const FORWARDED = /^(?:fwd?|wg|转发|轉寄)\s?[:：]/i;
 
 function subjectOf(subject: string, prefix: string, has: RegExp): string {
   return has.test(subject.trim()) ? subject : prefix + subject;

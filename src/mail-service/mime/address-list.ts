@@ -5,7 +5,8 @@ export interface ListedAddress {
   group?: ListedAddress[];
 }
 
-type Kind = 'atom' | 'quoted' | 'comment' | 'literal' | 'special';
+/** A stray is a delimiter without its counterpart: a character of a name. */
+type Kind = 'atom' | 'quoted' | 'comment' | 'literal' | 'special' | 'stray';
 
 interface Token {
   kind: Kind;
@@ -17,37 +18,50 @@ interface Token {
 
 const SPECIALS = new Set([',', ';', ':', '<', '>', '@']);
 /** Content of a quoted string that is the same address without quotes (RFC 5322, dot-atom). */
-const DOT_ATOM = /^[^\s()<>[\]:;@\\,."]+(?:\.[^\s()<>[\]:;@\\,."]+)*$/;
+export const DOT_ATOM = /^[^\s()<>[\]:;@\\,."]+(?:\.[^\s()<>[\]:;@\\,."]+)*$/;
 const ENCODED_WORD = /=\?[^?\s]{1,40}\?[bq]\?[^?\s]{0,1000}\?=/iy;
 /** The tokens of a header that are read. */
 const MAX_TOKENS = 100_000;
 
 /**
  * Parses the addresses of a header (RFC 5322 3.4). A comment is no part of an address or of a name; after an address without a
- * name, it is the name. Tolerates names with commas, missing delimiters and spaces within addresses. The parser of nodemailer
- * takes comments within angle brackets as parts of the address and does not know nested ones.
+ * name, it is the name. Tolerates names with commas, missing commas and delimiters, and spaces within addresses. The parser of
+ * nodemailer takes comments within angle brackets as parts of the address and does not know nested ones.
  */
 export function addressList(header: string): ListedAddress[] {
-  const tokens = tokensOf(header);
+  return listOf(new Tokenizer(header).tokens);
+}
+
+function listOf(tokens: readonly Token[]): ListedAddress[] {
   const list: ListedAddress[] = [];
   let group: ListedAddress | undefined;
   let element: Token[] = [];
+  let hasAt = false;
   let isBracketed = false;
+  // The next token is the first one within brackets.
+  let isFirst = false;
+  // Commas are those of `<@one.example,@two.example:pat@x.example>`.
+  let isRoute = false;
   const end = (): void => {
-    const address = addressOf(element);
+    for (const address of addressesOf(element)) add(group?.group ?? list, address);
     element = [];
-    isBracketed = false;
-    if (address) add(group?.group ?? list, address);
+    hasAt = isBracketed = isFirst = isRoute = false;
   };
-  for (const token of tokens) {
+  for (const [n, token] of tokens.entries()) {
     const special = token.kind === 'special' ? token.text : '';
-    if (special === '<') isBracketed = true;
-    if (special === '>') isBracketed = false;
-    if (special === ':' && !isBracketed && !group && !element.some(isAt)) {
+    if (special === '<' || special === '>') {
+      isBracketed = isFirst = special === '<';
+      isRoute = false;
+    } else if (isFirst && token.kind !== 'comment') {
+      isRoute = special === '@';
+      isFirst = false;
+    }
+    hasAt ||= special === '@';
+    if (special === ':' && !isBracketed && !group && !hasAt && !isSmile(tokens[n + 1])) {
       group = { name: phraseOf(element), group: [] };
       list.push(group);
       element = [];
-    } else if (special === ';' || (special === ',' && !isRoute(element, isBracketed))) {
+    } else if (special === ';' || (special === ',' && !isRoute)) {
       end();
       if (special === ';') group = undefined;
     } else element.push(token);
@@ -56,17 +70,15 @@ export function addressList(header: string): ListedAddress[] {
   return list;
 }
 
+/** The rest of `:(` or `:-)` in a name, which has no addresses. */
+const isSmile = (next: Token | undefined): boolean =>
+  next !== undefined && !next.isApart && (next.kind === 'stray' || /^-?\)/.test(next.text));
+
 const isSpecial = ({ kind, text }: Token, special: string): boolean => kind === 'special' && text === special;
 const isAt = (token: Token): boolean => isSpecial(token, '@');
+const isOpen = (token: Token): boolean => isSpecial(token, '<');
 const withoutComments = (tokens: readonly Token[]): Token[] =>
   tokens.filter(({ kind }) => kind !== 'comment');
-
-/** A comma within `<@one.example,@two.example:pat@x.example>`. */
-function isRoute(element: readonly Token[], isBracketed: boolean): boolean {
-  if (!isBracketed) return false;
-  const [first] = withoutComments(element.slice(element.findLastIndex((token) => isSpecial(token, '<')) + 1));
-  return first !== undefined && isAt(first);
-}
 
 /** Adds an address. A name without an address is the beginning of a name with a comma: `Doe, Pat <pat@x.example>`. */
 function add(list: ListedAddress[], address: ListedAddress): void {
@@ -78,36 +90,98 @@ function add(list: ListedAddress[], address: ListedAddress): void {
   list.push(address);
 }
 
-/** @returns undefined for an element without a name and an address */
-function addressOf(element: readonly Token[]): ListedAddress | undefined {
-  const open = element.findLastIndex((token) => isSpecial(token, '<'));
-  if (open >= 0) {
-    const close = element.findIndex((token, n) => n > open && isSpecial(token, '>'));
-    const inner = withoutComments(element.slice(open + 1, close < 0 ? undefined : close));
-    const route = inner[0] && isAt(inner[0]) ? inner.findIndex((token) => isSpecial(token, ':')) : -1;
-    const outer = [...element.slice(0, open), ...(close < 0 ? [] : element.slice(close + 1))];
-    const name = phraseOf(outer) || lastComment(outer);
-    const content = withoutScheme(inner.slice(route + 1));
-    return isGroup(content)
-      ? { name: name || phraseOf(content), address: '' }
-      : { name, address: writeTokens(content) };
+/** A quoted string that is an address with its name, or an address. */
+const QUOTED_ADDRESS = /^[^<>]*<[^<>\s@]+@[^<>\s@]+>\s*$|^[^<>\s@]+@[^<>\s@]+$/;
+
+/** An address that words of a name such as `Pat @ Acme` do not form. */
+const INTERNET = /.@[^@]+\.[^@]/;
+
+/** The addresses of an element: several where commas are missing between them. Empty without a name and an address. */
+function addressesOf(element: readonly Token[]): ListedAddress[] {
+  const [only] = element;
+  if (element.length === 1 && only?.kind === 'quoted' && QUOTED_ADDRESS.test(only.text))
+    return listOf(new Tokenizer(only.text).tokens);
+  const found: ListedAddress[] = [];
+  let from = 0;
+  let hasAt = false;
+  let open = -1;
+  let last = -1;
+  for (const [n, token] of element.entries()) {
+    if (isOpen(token)) {
+      if (last >= 0) {
+        found.push(bracketed(element.slice(from, last), open));
+        from = last;
+        last = -1;
+      }
+      open = n - from;
+      hasAt = false;
+    }
+    hasAt ||= isAt(token);
+    // The comments after an address belong to it.
+    if (last === n && token.kind === 'comment') last = n + 1;
+    if (isSpecial(token, '>') && hasAt && last < 0) last = n + 1;
   }
-  const words = withoutComments(element);
-  const at = words.findIndex(isAt);
-  if (at < 0) {
-    const name = phraseOf(words);
-    return name === '' ? undefined : { name, address: '' };
-  }
-  // Words beside the address that are no part of it are a name: `Pat Doe pat@x.example`.
-  let from = at;
-  let to = at;
-  while (from > 0 && continues(words[from - 1] as Token, words[from] as Token)) from -= 1;
-  while (to + 1 < words.length && continues(words[to] as Token, words[to + 1] as Token)) to += 1;
-  const after = element.slice(element.indexOf(words[to] as Token));
-  return {
-    name: phraseOf([...words.slice(0, from), ...words.slice(to + 1)]) || lastComment(after),
-    address: writeTokens(words.slice(from, to + 1)),
+  const rest = element.slice(from);
+  if (open < 0) return [...found, ...unbracketed(rest)];
+  // A comma may be missing before an address without brackets, too.
+  const others =
+    last < 0 ? [] : unbracketed(element.slice(last)).filter(({ address }) => INTERNET.test(address ?? ''));
+  const own = others.length === 0 ? rest : element.slice(from, last);
+  return [...found, bracketed(own, open), ...others];
+}
+
+/** @param open the index of the last `<` */
+function bracketed(element: readonly Token[], open: number): ListedAddress {
+  const close = element.findIndex((token, n) => n > open && isSpecial(token, '>'));
+  const inner = withoutComments(element.slice(open + 1, close < 0 ? undefined : close));
+  const route = inner[0] && isAt(inner[0]) ? inner.findIndex((token) => isSpecial(token, ':')) : -1;
+  const outer = [...element.slice(0, open), ...(close < 0 ? [] : element.slice(close + 1))];
+  const name = phraseOf(outer) || lastComment(outer);
+  const content = withoutScheme(inner.slice(route + 1));
+  return isGroup(content)
+    ? { name: name || phraseOf(content), address: '' }
+    : { name, address: writeTokens(content) };
+}
+
+/** Words beside the addresses that are no part of one are a name: `Pat Doe pat@x.example`. */
+function unbracketed(element: readonly Token[]): ListedAddress[] {
+  const found: ListedAddress[] = [];
+  // The words after an address are the name of the next one, if there is one.
+  let name: Token[] = [];
+  let address: Token[] = [];
+  let after: Token[] = [];
+  let comment = '';
+  const end = (): void => {
+    if (address.length > 0)
+      found.push({ name: phraseOf([...name, ...after]) || comment, address: writeTokens(address) });
+    else if (name.length > 0) found.push({ name: phraseOf(name), address: '' });
   };
+  let run: Token[] = [];
+  for (const token of element) {
+    if (token.kind === 'comment') {
+      if (address.length > 0 && run === address) comment = token.text.trim();
+      continue;
+    }
+    const previous = run.at(-1);
+    if (previous && continues(previous, token)) {
+      run.push(token);
+      if (run === address) comment = '';
+    } else {
+      if (run !== address) (address.length > 0 ? after : name).push(...run);
+      run = [token];
+    }
+    if (!isAt(token) || run === address) continue;
+    if (address.length > 0) {
+      const next = after;
+      after = [];
+      end();
+      [name, comment] = [next, ''];
+    }
+    address = run;
+  }
+  if (run !== address) (address.length > 0 ? after : name).push(...run);
+  end();
+  return found.filter(({ name: written, address: known }) => written !== '' || known !== '');
 }
 
 const SCHEME = /^(?:mailto|smtp)$/i;
@@ -127,11 +201,14 @@ function isGroup(tokens: readonly Token[]): boolean {
 
 /** True for neighbouring tokens of one address: without white space between them, or beside `@` or a dot. */
 const continues = (left: Token, right: Token): boolean =>
-  !right.isApart || isAt(left) || isAt(right) || left.text.endsWith('.') || right.text.startsWith('.');
+  left.kind !== 'stray' &&
+  right.kind !== 'stray' &&
+  (!right.isApart || isAt(left) || isAt(right) || left.text.endsWith('.') || right.text.startsWith('.'));
 
 /** The address of its tokens, without comments and white space. Needless quotes of the local part are removed. */
 function writeTokens(tokens: readonly Token[]): string {
   return tokens
+    .filter(({ kind }) => kind !== 'stray')
     .map(({ kind, text }) => {
       if (kind === 'literal') return `[${text}]`;
       return kind === 'quoted' && !DOT_ATOM.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : text;
@@ -141,6 +218,7 @@ function writeTokens(tokens: readonly Token[]): string {
 
 function phraseOf(tokens: readonly Token[]): string {
   return withoutComments(tokens)
+    .filter((token) => !isOpen(token) && !isSpecial(token, '>'))
     .map(({ text, isApart, kind }, n) => (n > 0 && (isApart || kind === 'quoted') ? ` ${text}` : text))
     .join('')
     .trim();
@@ -149,36 +227,97 @@ function phraseOf(tokens: readonly Token[]): string {
 const lastComment = (tokens: readonly Token[]): string =>
   tokens.findLast(({ kind }) => kind === 'comment')?.text.trim() ?? '';
 
-function tokensOf(header: string): Token[] {
-  const tokens: Token[] = [];
-  let isApart = false;
-  let at = 0;
-  while (at < header.length && tokens.length < MAX_TOKENS) {
-    const character = header.charAt(at);
-    if (/\s/.test(character)) {
-      isApart = true;
-      at += 1;
-      continue;
+/** An address in brackets, which a quoted name contains too where its end is missing. */
+const BRACKETED_ADDRESS = /<[^<>@]*@[^<>]*>/;
+/** Content of square brackets. */
+const SQUARE = /\[[^[\]<>"]*\]/y;
+const DOMAIN_LITERAL = /\[[^[\]<>",;\s]*\]?/y;
+const FLAT_COMMENT = /\([^()]*\)/y;
+
+/** Divides a header in one pass: a delimiter without its counterpart is searched for once. */
+class Tokenizer {
+  readonly tokens: Token[] = [];
+  private at = 0;
+  /** Quotes before this index have no counterpart. */
+  private strayQuotes = 0;
+  private hasStrayComment = false;
+
+  constructor(private readonly header: string) {
+    let isApart = false;
+    while (this.at < header.length && this.tokens.length < MAX_TOKENS) {
+      if (/\s/.test(header.charAt(this.at))) {
+        isApart = true;
+        this.at += 1;
+        continue;
+      }
+      const { kind, text, next } = this.read();
+      // A stray quote at the beginning of a word is no part of the name.
+      if (kind !== 'stray' || text !== '') this.tokens.push({ kind, text, isApart });
+      if (kind !== 'stray' || text !== '') isApart = kind === 'comment';
+      this.at = next;
     }
-    const { kind, text, next } = tokenAt(header, at);
-    tokens.push({ kind, text, isApart });
-    isApart = kind === 'comment';
-    at = next;
   }
-  return tokens;
+
+  private read(): { kind: Kind; text: string; next: number } {
+    const { header, at } = this;
+    const character = header.charAt(at);
+    if (SPECIALS.has(character)) return { kind: 'special', text: character, next: at + 1 };
+    if (character === '"') return this.quoted();
+    if (character === '(') return this.comment();
+    if (character === '[') return this.square();
+    // Senders leave commas in encoded words.
+    ENCODED_WORD.lastIndex = at;
+    let next = at + (ENCODED_WORD.exec(header)?.[0].length ?? 1);
+    while (next < header.length && !/[\s,;:<>@"(]/.test(header.charAt(next))) next += 1;
+    const text = header.slice(at, next);
+    // `"Pat\"`, of a program that takes the backslash for a character of the name.
+    const isEscape = header.charAt(next) === '"' && next < this.strayQuotes && text.length > 1;
+    return { kind: 'atom', text: isEscape ? text.replace(/\\$/, '') : text, next };
+  }
+
+  private quoted(): { kind: Kind; text: string; next: number } {
+    const { header, at } = this;
+    const isInWord = at > 0 && !/[\s\\,;:<>@"()]/.test(header.charAt(at - 1));
+    if (at >= this.strayQuotes) {
+      const { text, next, isClosed } = delimited(header, at, '"');
+      // `"Pat <pat@x.example>, "Jo" <jo@x.example>`, and the inches of `24" Screens`.
+      const isOfWord = isInWord || !/^[\s,;:<>@.("]?$/.test(header.charAt(next));
+      if (isClosed && !(isOfWord && BRACKETED_ADDRESS.test(text))) return { kind: 'quoted', text, next };
+      this.strayQuotes = isClosed ? next - 1 : header.length;
+    }
+    return { kind: 'stray', text: isInWord ? '"' : '', next: at + 1 };
+  }
+
+  private comment(): { kind: Kind; text: string; next: number } {
+    const { header, at } = this;
+    if (!this.hasStrayComment) {
+      const { text, next, isClosed } = delimited(header, at, ')');
+      if (isClosed || !header.includes('@', at)) return { kind: 'comment', text, next };
+      this.hasStrayComment = true;
+    }
+    const flat = matchAt(FLAT_COMMENT, header, at);
+    if (flat === undefined) return { kind: 'stray', text: '(', next: at + 1 };
+    return { kind: 'comment', text: flat.slice(1, -1), next: at + flat.length };
+  }
+
+  /** A domain literal, or words of a name: `[Team, A] Pat <pat@x.example>`. */
+  private square(): { kind: Kind; text: string; next: number } {
+    const { header, at, tokens } = this;
+    const previous = tokens.findLast(({ kind }) => kind !== 'comment');
+    if (previous && isAt(previous)) {
+      const literal = matchAt(DOMAIN_LITERAL, header, at) ?? '[';
+      return { kind: 'literal', text: literal.replace(/^\[|\]$/g, ''), next: at + literal.length };
+    }
+    const words = matchAt(SQUARE, header, at);
+    if (words === undefined) return { kind: 'stray', text: '[', next: at + 1 };
+    return { kind: 'atom', text: words, next: at + words.length };
+  }
 }
 
-function tokenAt(header: string, at: number): { kind: Kind; text: string; next: number } {
-  const character = header.charAt(at);
-  if (SPECIALS.has(character)) return { kind: 'special', text: character, next: at + 1 };
-  if (character === '"') return { kind: 'quoted', ...delimited(header, at, '"') };
-  if (character === '(') return { kind: 'comment', ...delimited(header, at, ')') };
-  if (character === '[') return { kind: 'literal', ...delimited(header, at, ']') };
-  // Senders leave commas in encoded words.
-  ENCODED_WORD.lastIndex = at;
-  let next = at + (ENCODED_WORD.exec(header)?.[0].length ?? 1);
-  while (next < header.length && !/[\s,;:<>@"(]/.test(header.charAt(next))) next += 1;
-  return { kind: 'atom', text: header.slice(at, next), next };
+/** @param pattern sticky */
+function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0];
 }
 
 /** A structured header with a space in place of each comment (RFC 5322 3.2.2). It does not read quoted strings. */
@@ -193,7 +332,11 @@ export function removeComments(header: string): string {
 }
 
 /** The content between delimiters, without backslashes; comments may contain comments. Ends with the header if it is not closed. */
-function delimited(header: string, at: number, close: string): { text: string; next: number } {
+function delimited(
+  header: string,
+  at: number,
+  close: string,
+): { text: string; next: number; isClosed: boolean } {
   let text = '';
   let depth = 1;
   let next = at + 1;
@@ -205,9 +348,9 @@ function delimited(header: string, at: number, close: string): { text: string; n
     } else if (character === '(' && close === ')') depth += 1;
     else if (character === close) {
       depth -= 1;
-      if (depth === 0) return { text, next: next + 1 };
+      if (depth === 0) return { text, next: next + 1, isClosed: true };
     }
     text += character;
   }
-  return { text, next };
+  return { text, next, isClosed: false };
 }

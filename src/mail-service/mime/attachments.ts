@@ -13,7 +13,7 @@ const SHORT = 65_536;
  * the ids of their attachments do not count it.
  */
 export const hasStatus = (stored: readonly Pick<AttachmentInfo, 'contentType'>[]): boolean =>
-  stored.some(({ contentType }) => contentType === 'message/delivery-status');
+  stored.some(({ contentType }) => /^message\/(?:global-)?delivery-status$/.test(contentType));
 
 /**
  * Streams one attachment of a message and ignores the rest.

@@ -6,6 +6,7 @@ import { countForwardedBytes } from '../../platform/memory/garbage.js';
 import { bufferOf, type FileBytes, sizeOf, streamOf } from '../storage/bytes.js';
 import { readAttachments } from './attachments.js';
 import { cleanText, isMediaType, isMessageId } from './clean-text.js';
+import { encodeLookalikes, protectNames } from './encoded-words.js';
 import { type CopiedAttachments, INVALID_BASE64, type NewAttachment, type NewMessage } from './message.js';
 
 const PADDING = '='.charCodeAt(0);
@@ -117,7 +118,7 @@ export async function composeMessage(
     to,
     cc,
     bcc,
-    subject,
+    subject: encodeLookalikes(subject),
     ...(text !== undefined && { text }),
     ...(html !== undefined && { html }),
     ...(date && { date }),
@@ -137,6 +138,7 @@ export async function composeMessage(
   });
   const node = composer.compile();
   node.keepBcc = true;
+  protectNames(node);
   return node.createReadStream();
 }
 

@@ -1,4 +1,5 @@
 import MimeNode from 'nodemailer/lib/mime-node';
+import { protectNames } from './encoded-words.js';
 import type { Address } from './message.js';
 
 /** Headers that the service sets, and Bcc, which recipients must not see. */
@@ -59,6 +60,7 @@ function rewritten(head: Buffer, from: Address, date: Date): Buffer {
   }
   // nodemailer folds and encodes the name.
   const node = new MimeNode('text/plain');
+  protectNames(node);
   node.setHeader({ from });
   const own = node
     .buildHeaders()

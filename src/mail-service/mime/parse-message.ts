@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { HeaderLines, Headers } from 'mailparser';
+import type { HeaderLines } from 'mailparser';
 import {
   documentText,
   type ReadAttachment,
@@ -8,13 +8,13 @@ import {
   withoutScripts,
 } from '../../lib/html/index.js';
 import { type Address, type AttachmentInfo, CalendarPartFinder, type ParsedMessage } from './message.js';
-import { cleanTexts, isMediaType, isMessageId, shortenReferences, toOneLine } from './clean-text.js';
+import { cleanTexts, isMediaType, toOneLine } from './clean-text.js';
+import { messageIds, referencesOf } from './message-ids.js';
 import { MAX_TEXT } from './message-parser.js';
 import { describe, locationOf, walk } from './walk.js';
 import { cutText, shortenText } from '../../lib/text/index.js';
 
 const MAX_ADDRESSES = 2_000;
-const MAX_MESSAGE_ID = 250;
 const MAX_PARAMETERS = 50;
 const MAX_PARAMETER = 255;
 const MAX_HEADER_LINES = 300;
@@ -107,26 +107,6 @@ function addressesOf(header: unknown): Address[] {
 }
 
 const textOf = (header: unknown): string => (typeof header === 'string' ? toOneLine(header) : '');
-
-/**
- * The ids of a header. Blanks, commas or nothing are between them (RFC 5322, 3.6.4: the blanks around an id are optional), and some lack
- * brackets. Blanks within an id are those of folding, or beside its parts (RFC 5322, 4.5.4). In-Reply-To may be a phrase such as
- * `Your message of Mon, 2 Mar 2026`, whose words are no ids (RFC 822, 4.6.2).
- */
-function messageIds(header: unknown): string[] {
-  const words = (typeof header === 'string' ? header : '').match(/<[^<>]*>|[^<>\s,]+/g) ?? [];
-  return words
-    .filter(
-      (word) => word.includes('@') || (!/\s/.test(word) && (word.startsWith('<') || words.length === 1)),
-    )
-    .map((id) => (id.startsWith('<') ? id.replace(/[ \t\r\n]+/g, '') : `<${id}>`))
-    .filter((id) => id.length <= MAX_MESSAGE_ID && isMessageId(id));
-}
-
-function referencesOf(headers: Headers): string[] {
-  const all = [...messageIds(headers.get('references')), ...messageIds(headers.get('in-reply-to'))];
-  return shortenReferences([...new Set(all)]);
-}
 
 function dateOf(value: unknown): string | null {
   if (!(value instanceof Date) || Number.isNaN(value.getTime())) return null;

@@ -275,6 +275,11 @@ describe('with a relay', () => {
     await submit(carol, { to: [{ address: '用户@例子.公益' }], subject: 'Abroad' });
     const report = await arrived(carol, 'Undelivered mail returned to sender');
     expect(report.text).toMatch(/用户@xn--fsqu00a\.xn--55qw42g.*5\.6\.7 No SMTPUTF8 here/s);
+    const types = report.attachments.map(({ contentType }: { contentType: string }) => contentType);
+    expect(types).toEqual(['message/global-delivery-status', 'text/rfc822-headers']);
+    const message = `${box((await mailboxesOf(carol))['INBOX'])}/messages/${report.id}`;
+    const status = (await carol.get(`${message}/attachments/${report.attachments[0].id}`)).bytes.toString();
+    expect(status).toMatch(/^Final-Recipient: utf-8; 用户@xn--fsqu00a\.xn--55qw42g\r$/m);
     world.reject = () => undefined;
   });
 
@@ -438,7 +443,7 @@ describe('reception by SMTP', () => {
     `From: Ann <ann@far.example>\r\nTo: alice@example.com\r\nSubject: ${subject}\r\n${more}\r\nhello\r\n`;
 
   test('delivers to all local recipients, once each', async () => {
-    const to = ['alice@example.com', 'Bob@EXAMPLE.com', 'alice+x@example.com'];
+    const to = ['alice@example.com', '"Bob"@EXAMPLE.com', '"al\\ice+x"@example.com'];
     await sendBySmtp(port, { from: 'ann@far.example', to }, letter('By SMTP'));
     // An acknowledged message is stored.
     for (const person of [alice, bob])

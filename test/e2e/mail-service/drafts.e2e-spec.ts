@@ -153,6 +153,7 @@ describe('what a draft names', () => {
   );
 
   test.each([
+    ['', 0],
     ['aGVsbG8=', 5],
     ['aGVs\r\nbG8', 5],
     ['_-8', 2],

@@ -49,6 +49,61 @@ describe('addresses of a header', () => {
     ['an address without brackets', 'Pat Doe pat@x.example', 'Pat Doe|pat@x.example'],
     ['a missing bracket', 'Pat <pat@x.example', 'Pat|pat@x.example'],
     ['a missing end of a comment', 'pat@x.example (Pat', 'Pat|pat@x.example'],
+    ['a missing end of quotes', '"Pat <a@x.example>', 'Pat|a@x.example'],
+    ['a missing beginning of quotes', 'Pat" <a@x.example>', 'Pat"|a@x.example'],
+    ['quotes within a name', 'Pat "The Doe <a@x.example>', 'Pat The Doe|a@x.example'],
+    ['inches', '24" Screens <a@x.example>', '24" Screens|a@x.example'],
+    [
+      'inches of two',
+      '24" Screens <a@x.example>, 30" TVs <b@x.example>',
+      '24" Screens|a@x.example 30" TVs|b@x.example',
+    ],
+    ['a backslash before the end of quotes', '"Pat\\" <a@x.example>', 'Pat|a@x.example'],
+    ['a quote after the address', '"Pat <a@x.example>"', 'Pat|a@x.example'],
+    ['an address within quotes', '"a@x.example", "b@y.example"', '|a@x.example |b@y.example'],
+    [
+      'a missing end of quotes before others',
+      '"Pat <a@x.example>, "Jo" <b@x.example>, "Kim, B" <c@x.example>',
+      'Pat|a@x.example Jo|b@x.example Kim, B|c@x.example',
+    ],
+    [
+      'a missing end of a comment before others',
+      'Pat (Sales <a@x.example>, Jo <b@x.example> (home)',
+      'Pat (Sales|a@x.example Jo|b@x.example',
+    ],
+    ['a sad face', 'Pat :( <a@x.example>', 'Pat :(|a@x.example'],
+    ['a happy face', 'Pat :-) <a@x.example>', 'Pat :-)|a@x.example'],
+    ['a missing end of square brackets', '[JIRA Pat <a@x.example>', '[JIRA Pat|a@x.example'],
+    ['square brackets', '[JIRA] Pat <a@x.example>', '[JIRA] Pat|a@x.example'],
+    ['square brackets at the end', 'Pat Doe [Acme] <a@x.example>', 'Pat Doe [Acme]|a@x.example'],
+    ['square brackets with a comma', '[Team, A: @B] x <a@x.example>', '[Team, A: @B] x|a@x.example'],
+    ['double brackets', 'P <<a@x.example>>', 'P|a@x.example'],
+    ['a missing comma', '<a@x.example> <b@x.example>', '|a@x.example |b@x.example'],
+    [
+      'missing commas between names',
+      'A <a@x.example>\r\n B <b@x.example> (Bo) C <c@x.example>',
+      'A|a@x.example B|b@x.example C|c@x.example',
+    ],
+    [
+      'missing blanks too',
+      '<a@x.example><b@x.example> <c@x.example>d@x.example',
+      '|a@x.example |b@x.example |c@x.example |d@x.example',
+    ],
+    ['a missing comma without brackets', 'a@x.example b@x.example', '|a@x.example |b@x.example'],
+    [
+      'missing commas between comments',
+      'a@x.example (A) B b@x.example (b) c@x.example',
+      'A|a@x.example B|b@x.example |c@x.example',
+    ],
+    ['an address as the name', 'a@x.example <a@x.example>', 'a@x.example|a@x.example'],
+    ['an address as a quoted name', '"a@x" <b@y>', 'a@x|b@y'],
+    ['a place in a name', 'Pat @ Acme <a@x.example>', 'Pat @ Acme|a@x.example'],
+    ['a place after an address', 'Pat <a@x.example> @ Acme', 'Pat @ Acme|a@x.example'],
+    [
+      'two source routes',
+      '<@one.example,@two.example:a@x.example> <@three.example:b@x.example>',
+      '|a@x.example |b@x.example',
+    ],
   ])('%s', (_, header, expected) => {
     expect(read(header)).toBe(expected);
   });
@@ -74,7 +129,10 @@ describe('addresses of a header', () => {
   });
 
   test('of a long header are read in one pass', () => {
-    for (const text of ['('.repeat(200_000), '<'.repeat(200_000), 'a@'.repeat(100_000), '"'.repeat(100_001)])
+    const parts = '( < a@ " [ , : <@, <a@b> "\\"<a@b> a@b\t (a)'.split(' ');
+    for (const text of parts)
+      for (const before of ['', '"', '(', '@(', '<@', 'a@b']) addressList(before + text.repeat(20_000));
+    for (const text of ['('.repeat(200_000), '<'.repeat(200_000), '"'.repeat(100_001)])
       expect(addressList(text).length).toBeLessThan(2);
   });
 });

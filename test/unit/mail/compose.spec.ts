@@ -39,6 +39,28 @@ test('lines end with CRLF (RFC 5322, 2.3)', async () => {
   expect(attachments.map(({ decodedSize }) => decodedSize)).toEqual([20, 3]);
 });
 
+test.each(['=?utf-8?Q?literal?=', 'x =?utf-8?B?YQ==?= y', `${'ä'.repeat(200)}=?utf-8?Q?a_b?= 🎉`, '=?'])(
+  'text that looks like an encoded word is read as it was written (RFC 2047): %.20s',
+  async (text) => {
+    const from = { address: 'alice@example.com', name: text };
+    const raw = await composeMessage({
+      ...BASE,
+      from,
+      to: [{ address: 'b@x.example', name: text }],
+      subject: text,
+      text: 'x',
+    });
+    expect(raw.toString('latin1')).not.toMatch(/[^\r\n]{200}/);
+    const sent = await buffer(Readable.from(outgoing(Readable.from([raw]), from, new Date())));
+    for (const message of [raw, sent])
+      expect(await parseMessage(message)).toMatchObject({
+        subject: text,
+        from: { name: text },
+        to: [{ name: text }],
+      });
+  },
+);
+
 /** Text that tries to end a header and start another one. */
 const hostile = fc
   .array(

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { composeMessage } from '../../../src/mail-service/mime/compose-message.js';
+import { referencesOf } from '../../../src/mail-service/mime/message-ids.js';
 import { parseMessage } from '../../../src/mail-service/mime/parse-message.js';
 
 const parse = (...head: string[]) =>
@@ -92,6 +93,33 @@ describe('the ids of messages', () => {
     });
     const { references } = await parseMessage(Readable.from([await buffer(message)]));
     expect(references).toEqual([inReplyTo, '<b@x.example>']);
+  });
+
+  test.each([
+    ['Message from Pat <pat@y.example> of "Sat, 28 Nov 2026 (a@b)" <1@x.example>', ['<1@x.example>']],
+    ['Message from Pat of "Sat" <1@x.example>', ['<1@x.example>']],
+    ['Message from pat@y.example <1@x.example>', ['<1@x.example>']],
+    ['Message from "Doe, Pat" <pat@y.example>', []],
+    ['<1@x.example> from "pat@y.example" at Nov 28', ['<1@x.example>']],
+    ['<1@x.example> from Pat Doe <pat@y.example>', ['<1@x.example>']],
+    ["<1@x.example> (Pat <pat@y.example>'s message of (Sat) 28 Nov)", ['<1@x.example>']],
+    ["kim@y.example's message of Sat", []],
+    ["Kim <kim@y.example>'s message of Sat", []],
+    ["Kim <kim@y.example>'s message of Sat <1@x.example>", ['<1@x.example>']],
+    ['"kim@y.example"', []],
+    ['Your message of Sat <1@x.example>', ['<1@x.example>']],
+    ['<1@x.example> <2@x.example>, 3@x.example', ['<1@x.example>', '<2@x.example>', '<3@x.example>']],
+  ])('of In-Reply-To contain no address of a phrase: %s', async (phrase, expected) => {
+    expect((await parse(`In-Reply-To: ${phrase}`)).references).toEqual(expected);
+    const references = '<0@x.example> <1@x.example>';
+    const ids = [...new Set(['<0@x.example>', '<1@x.example>', ...expected])];
+    expect((await parse(`References: ${references}`, `In-Reply-To: ${phrase}`)).references).toEqual(ids);
+  });
+
+  test('are read in one pass', () => {
+    for (const text of ['"\\" ', '( (a) ', '<a ', 'from <a@b> ', '"a ', 'a', '(a)', '"'])
+      for (const before of ['', '"', '('])
+        expect(referencesOf(new Map([['in-reply-to', before + text.repeat(50_000)]])).length).toBeLessThan(2);
   });
 
   test('are read from encoded words, which some servers write', async () => {
