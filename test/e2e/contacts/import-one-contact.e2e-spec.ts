@@ -147,12 +147,12 @@ describe('several cards of one contact in one import', () => {
       if (!isNew) await send(card('UID:m1', ...MARIT));
       // The photos of a batch are stored before its transaction.
       const photos = app.get<ImportPhotos>(ImportPhotos);
+      const original = photos.store.bind(photos);
       const store = jest.spyOn(photos, 'store');
-      const { store: original } = ImportPhotos.prototype;
       store.mockImplementation(async (...args) => {
         const [marit] = await marits();
         if (marit?.notes === 'from work') await put(marit, { notes: 'by hand' });
-        return original.apply(photos, args);
+        return original(...args);
       });
       const further = what === 'repeats' ? first('UID:m1') : second('UID:m1');
       const done = await send(first('UID:m1') + others(150) + further);

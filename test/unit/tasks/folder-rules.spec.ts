@@ -147,7 +147,7 @@ describe('a change of a task folder', () => {
       'forbidden',
     ],
   ] as const)('by %s', (_, role, userId, values, code) => {
-    expect(rejectFolderWriter(facts({ role }), userId, values as FolderValues | null)?.kind.code).toBe(code);
+    expect(rejectFolderWriter(facts({ role }), userId, values)?.kind.code).toBe(code);
   });
 
   test('without a difference is none', () => {
