@@ -57,6 +57,10 @@ export const toHiragana = (text: string): string =>
 /** Whether the text has a letter of kana that both have. */
 export const hasKana = (text: string): boolean => /[\u3041-\u3096\u30a1-\u30f6]/.test(text);
 
+/** The text, and its forms in hiragana and katakana: users type the reading of a name or a word in either. */
+export const inBothKana = (text: string): string[] =>
+  hasKana(text) ? [...new Set([text, toHiragana(text), toKatakana(text)])] : [text];
+
 /** The letters of hiragana that katakana has too. */
 export const HIRAGANA = Array.from({ length: 0x3096 - 0x3041 + 1 }, (_, n) =>
   String.fromCharCode(0x3041 + n),
