@@ -70,7 +70,9 @@ export class SearchQuery {
 
 function matching({ kind, text, prefix }: Term): string {
   if (kind === 'word') return quoteLexeme(text) + (prefix ? ':*' : '');
-  const lexemes = pairs(text).slice(0, MAX_PAIRS).map((pair) => anyOf(inAnyKana(pair).map(quoteLexeme)));
+  const lexemes = pairs(text)
+    .slice(0, MAX_PAIRS)
+    .map((pair) => anyOf(inAnyKana(pair).map(quoteLexeme)));
   if (lexemes.length === 0) return anyOf(inBothKana(text).map((each) => `${quoteLexeme(each)}:*`));
   if (lexemes.length === 1) return lexemes[0] as string;
   return `(${lexemes.join(' <-> ')} | ${quoteLexeme(UNPLACED)} & ${lexemes.join(' & ')})`;
