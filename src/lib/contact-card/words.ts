@@ -1,7 +1,7 @@
 import { fold, foldedWords, nameWords } from '../search-text/index.js';
 import type { ContactCard, ContactPhone } from './card.js';
 import { nationalNumber } from './phone-numbers.js';
-import { asciiDigits, cutText, mailAddress, telLink } from '../text/index.js';
+import { asciiDigits, cutText, inBothKana, mailAddress, telLink } from '../text/index.js';
 
 // The index of an address book lists a contact under folded words and under keys. Keys contain a character that words never
 // do: `@` in an e-mail address, `+` before an international telephone number, `#` before a category, `/` before a department,
@@ -31,16 +31,6 @@ function withSuffixes(word: string): string[] {
   const characters = [...word];
   return characters.map((_, n) => characters.slice(n).join(''));
 }
-
-/** The word, and its forms in hiragana and katakana: users type the reading of a name in either. */
-function inBothKana(word: string): string[] {
-  if (!KANA.test(word)) return [word];
-  const shifted = (from: RegExp, by: number): string =>
-    word.replaceAll(from, (character) => String.fromCharCode(character.charCodeAt(0) + by));
-  return [...new Set([word, shifted(/[ァ-ヶ]/g, -0x60), shifted(/[ぁ-ゖ]/g, 0x60)])];
-}
-
-const KANA = /[ぁ-ゖァ-ヶ]/;
 
 const digitsOf = (text: string): string => asciiDigits(text).replaceAll(/\D/g, '');
 

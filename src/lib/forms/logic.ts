@@ -1,4 +1,4 @@
-import { composeText } from '../text/index.js';
+import { composeText, foldCase } from '../text/index.js';
 import type { Answer, Condition, Definition, Question, Rule } from './definition.js';
 
 type Given = ReadonlyMap<string, Answer>;
@@ -37,13 +37,12 @@ const equals = (answer: unknown, value: unknown): boolean =>
   typeof answer === 'string' && typeof value === 'string'
     ? composeText(answer) === composeText(value)
     : answer === value;
-const lower = (text: string): string => composeText(text.toLowerCase());
 
 /** False for an answer to an older version in which the question had another type. */
 const contains = (answer: Answer, value: string): boolean =>
   Array.isArray(answer)
     ? answer.includes(value)
-    : typeof answer === 'string' && lower(answer).includes(lower(value));
+    : typeof answer === 'string' && foldCase(answer).includes(foldCase(value));
 
 /**
  * Orders questions so that visibility can be decided one by one: each question follows those to which its rules and the rules of

@@ -1,4 +1,5 @@
 import { type Compound, CompoundReader, replaceJoiners } from './compounds.js';
+import { toHiragana } from '../text/index.js';
 import { cut, fold, type Span, spans } from './tokens.js';
 import { escapeHtml, textPieces } from '../html/index.js';
 import type { SearchQuery, Term } from './search-query.js';
@@ -102,8 +103,10 @@ function lead(before: string): string {
 
 /** A cheap test that rejects pieces without a match: a token that begins with a term is part of the folded text. */
 function mayMatch(piece: string, query: SearchQuery): boolean {
+  const hasRuns = query.terms.some(({ kind }) => kind === 'run');
   const isIn = (text: string): boolean => query.terms.some((term) => text.includes(term.text));
-  return isIn(fold(piece)) || isIn(fold(replaceJoiners(piece, '')));
+  const folded = fold(piece);
+  return isIn(hasRuns ? toHiragana(folded) : folded) || isIn(fold(replaceJoiners(piece, '')));
 }
 
 function marksIn(text: string, query: SearchQuery): Mark[] {
@@ -143,7 +146,8 @@ function addMarks(text: string, span: Span, term: Term, marks: Mark[]): void {
 /** Marks characters of a folded run; the whole span when folding has changed it, because offsets then differ. */
 function addRunMarks(text: string, { start, end }: Span, run: string, term: Term, marks: Mark[]): void {
   const isChanged = text.slice(start, end) !== run;
-  for (let at = run.indexOf(term.text); at >= 0; at = run.indexOf(term.text, at + 1)) {
+  const compared = toHiragana(run);
+  for (let at = compared.indexOf(term.text); at >= 0; at = compared.indexOf(term.text, at + 1)) {
     if (isChanged) return void marks.push({ start, end, term });
     marks.push({ start: start + at, end: start + at + term.text.length, term });
   }

@@ -1,3 +1,4 @@
+import { hasKana, inBothKana, toHiragana } from '../text/index.js';
 import { pairs, quoteLexeme, readerLexeme, spans, type Token, UNPLACED } from './tokens.js';
 
 /** Characters of a query. */
@@ -10,6 +11,7 @@ const MAX_PAIRS = 32;
 const PREFIX = 3;
 const LAST_PREFIX = 2;
 
+/** A token of a query; a run is in hiragana. */
 export interface Term extends Token {
   /** The query also matches words that begin with it. */
   prefix: boolean;
@@ -26,7 +28,8 @@ export class SearchQuery {
     const tokens = [...spans(text)].flatMap((span) => span.tokens);
     const isTyping = /[\p{L}\p{N}\p{M}]$/u.test(text);
     const terms = new Map<string, Term>();
-    for (const [n, token] of tokens.entries()) {
+    for (const [n, { kind, text: written }] of tokens.entries()) {
+      const token = { kind, text: kind === 'run' ? toHiragana(written) : written };
       const least = isTyping && n === tokens.length - 1 ? LAST_PREFIX : PREFIX;
       const prefix = token.kind === 'word' && [...token.text].length >= least;
       const known = terms.get(token.text);
@@ -67,14 +70,26 @@ export class SearchQuery {
 
 function matching({ kind, text, prefix }: Term): string {
   if (kind === 'word') return quoteLexeme(text) + (prefix ? ':*' : '');
-  const lexemes = pairs(text).slice(0, MAX_PAIRS).map(quoteLexeme);
-  if (lexemes.length === 0) return `${quoteLexeme(text)}:*`;
+  const lexemes = pairs(text)
+    .slice(0, MAX_PAIRS)
+    .map((pair) => anyOf(inAnyKana(pair).map(quoteLexeme)));
+  if (lexemes.length === 0) return anyOf(inBothKana(text).map((each) => `${quoteLexeme(each)}:*`));
   if (lexemes.length === 1) return lexemes[0] as string;
   return `(${lexemes.join(' <-> ')} | ${quoteLexeme(UNPLACED)} & ${lexemes.join(' & ')})`;
 }
 
 function ranking({ kind, text, prefix }: Term): string[] {
   if (kind === 'word') return prefix ? [quoteLexeme(text), `${quoteLexeme(text)}:*`] : [quoteLexeme(text)];
-  const lexemes = pairs(text).slice(0, MAX_PAIRS).map(quoteLexeme);
-  return lexemes.length === 0 ? [`${quoteLexeme(text)}:*`] : lexemes;
+  const lexemes = pairs(text).slice(0, MAX_PAIRS).flatMap(inAnyKana).map(quoteLexeme);
+  return lexemes.length === 0 ? inBothKana(text).map((each) => `${quoteLexeme(each)}:*`) : lexemes;
+}
+
+const anyOf = (lexemes: readonly string[]): string =>
+  lexemes.length === 1 ? (lexemes[0] as string) : `(${lexemes.join(' | ')})`;
+
+/** The forms of a pair with each of its characters in hiragana and in katakana, since texts mix them. Indexes keep the kana of the texts. */
+function inAnyKana(pair: string): string[] {
+  if (!hasKana(pair)) return [pair];
+  const [first = [], second = []] = [...pair].map(inBothKana);
+  return first.flatMap((one) => second.map((other) => one + other));
 }

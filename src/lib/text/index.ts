@@ -32,6 +32,41 @@ export const composeText = (text: string): string =>
   text.length > MAX_COMPOSED ? text : text.normalize('NFC');
 
 /**
+ * The form in which texts are compared regardless of case: the full folding of Unicode (`ß` is `SS`, `ς` is `Σ`), without variants of
+ * compatibility such as ligatures and width. Accents count. Longer text keeps its variants.
+ */
+export function foldCase(text: string): string {
+  // The capital ẞ is its own upper case.
+  const plain = text.replaceAll('\u1e9e', '\u00df');
+  if (plain.length > MAX_COMPOSED) return plain.toUpperCase();
+  // NFKC would make a space of an acute accent, which people type as an apostrophe.
+  return plain.replaceAll('\u00b4', "'").normalize('NFKC').toUpperCase();
+}
+
+/** Hiragana and katakana have the same order. */
+const KANA_STEP = 0x60;
+
+/** The text with its hiragana as katakana: users type a word in either. */
+export const toKatakana = (text: string): string =>
+  text.replaceAll(/[\u3041-\u3096]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + KANA_STEP));
+
+/** The text with its katakana as hiragana. */
+export const toHiragana = (text: string): string =>
+  text.replaceAll(/[\u30a1-\u30f6]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) - KANA_STEP));
+
+/** Whether the text has a letter of kana that both have. */
+export const hasKana = (text: string): boolean => /[\u3041-\u3096\u30a1-\u30f6]/.test(text);
+
+/** The text, and its forms in hiragana and katakana: users type the reading of a name or a word in either. */
+export const inBothKana = (text: string): string[] =>
+  hasKana(text) ? [...new Set([text, toHiragana(text), toKatakana(text)])] : [text];
+
+/** The letters of hiragana that katakana has too. */
+export const HIRAGANA = Array.from({ length: 0x3096 - 0x3041 + 1 }, (_, n) =>
+  String.fromCharCode(0x3041 + n),
+).join('');
+
+/**
  * A label, category or heading in the one form that it has: composed, without blanks around it. Blanks alone stay: they are
  * no label.
  */

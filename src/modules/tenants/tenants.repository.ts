@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
 import { nameWords } from '../../lib/search-text/index.js';
+import { inBothKana } from '../../lib/text/index.js';
 import type { TenantRole } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { rowsOf } from '../../platform/database/rows.js';
@@ -10,11 +11,12 @@ import { TenantMember, type Tenant } from './tenants.schema.js';
 
 /**
  * Folds names and addresses for the directory: each word has one leading space, so that a space marks the beginning of a
- * word.
+ * word. Words of kana are in hiragana and in katakana.
  */
 export function foldWords(...texts: string[]): string {
   return texts
     .flatMap(nameWords)
+    .flatMap(inBothKana)
     .map((word) => ` ${word}`)
     .join('');
 }

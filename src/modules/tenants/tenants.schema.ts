@@ -116,6 +116,7 @@ export const tenantsSchema: SchemaPart = {
     SeparateEnds1798800000012: '0302-separate-ends',
     MemberChanges1798800000074: '0303-member-changes',
     JoinedWords1798814000097: '0304-joined-words',
+    Kana1798816000041: '0305-kana',
   }),
   sql: [
     ...sqlFiles('workspace', import.meta.url, 'member-profiles'),

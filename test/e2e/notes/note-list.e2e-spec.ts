@@ -207,6 +207,29 @@ describe('the list of notes', () => {
     expect(found).toMatchObject([{ id: note.id }]);
   });
 
+  test.each([
+    ['ΟΔΟΣ 5', 'οδος'],
+    ['GROSSER Plan', 'großer'],
+    ['Hauptstraße', 'HAUPTSTRASSE'],
+    ['GROẞ', 'gross'],
+    ['ﬁnal', 'FINAL'],
+    ['ＡＢＣ', 'abc'],
+    ['ﾃｽﾄ', 'テスト'],
+    ['カタカナ', 'かたかな'],
+    ['ひらがなのテスト', 'ヒラガナノてすと'],
+    ['O´Brien', "o'brien"],
+    ['５０％', '50%'],
+  ])('q regardless of case and of variants: the title %s is found by %s', async (title, q) => {
+    const [ann] = await app.tenant(`q-${Buffer.from(title).toString('hex')}`, 'ann');
+    await ann.api.post('/notes', { title });
+    await ann.api.post('/notes', { title: 'other' });
+    await ann.api.post('/tasks', { title });
+    await ann.api.post('/tasks', { title: 'other' });
+    const query = `?q=${encodeURIComponent(q)}`;
+    expect(await titles(query, ann)).toEqual([title]);
+    expect((await ann.api.get(`/tasks${query}`)).body.tasks).toMatchObject([{ title }]);
+  });
+
   test('q finds text in titles, wildcards taken literally', async () => {
     expect(await titles('?q=AN')).toEqual(['durian_1', 'Banana']);
     expect(await titles('?q=%25')).toEqual(['Carrot 100%']);

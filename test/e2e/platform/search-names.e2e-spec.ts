@@ -5,9 +5,9 @@ import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { at, newCalendar } from '../../support/domains/calendars.ts';
 
-/** Names with an apostrophe, with wildcards of LIKE, and without either. */
-const NAMES = ['Síle O’Brien-Smith', 'Zed 100% a_b', 'Plain Person'] as const;
-const [IRISH, ODD] = NAMES;
+/** Names with an apostrophe, with wildcards of LIKE, without either, and in kana. */
+const NAMES = ['Síle O’Brien-Smith', 'Zed 100% a_b', 'Plain Person', 'カタカナ さゆり'] as const;
+const [IRISH, ODD, , KANA] = NAMES;
 const SPELLINGS = [
   'obrien',
   'o brien',
@@ -123,6 +123,25 @@ describe('names in searches', () => {
       expect([q, await found(kind, q)]).toEqual([q, [IRISH]]);
   });
 
+  test.each([
+    'the search in notes',
+    'the search in tasks',
+    'the search in events',
+    'contacts',
+    'cards of members',
+    'the directory of cards',
+    'the directory',
+    'users of the chat',
+    'messages',
+    'the list of notes',
+    'the list of tasks',
+    'the list of forms',
+    'the search in forms',
+  ])('%s: a name is found in hiragana and in katakana', async (kind) => {
+    for (const q of ['カタカナ', 'かたかな', 'ｶﾀｶﾅ', 'サユリ', 'さゆり'])
+      expect([q, await found(kind, q)]).toEqual([q, [KANA]]);
+  });
+
   test('the excerpt of a result marks the name', async () => {
     const { notes } = (await ann.api.get('/search/notes?q=obrien')).body;
     expect(notes[0].highlights).toEqual({
@@ -173,6 +192,12 @@ describe('names in searches', () => {
     await migration('tenants/migrations/0304-joined-words.sql');
     await app.get(DirectoryBackfill).run();
     expect(await found('the directory', 'obrien')).toEqual([IRISH]);
+
+    await app.sql(`UPDATE tenant_members SET folded = replace(folded, ' かたかな', '')`);
+    expect(await found('the directory', 'かたかな')).toEqual([]);
+    await migration('tenants/migrations/0305-kana.sql');
+    await app.get(DirectoryBackfill).run();
+    expect(await found('the directory', 'かたかな')).toEqual([KANA]);
   });
 
   test.each(Object.keys(pathsOf('')))('%s: wildcards of LIKE have no meaning', async (kind) => {

@@ -85,6 +85,9 @@ describe('search of tasks', () => {
       expect(found.tasks[0].score).toBeGreaterThan(found.tasks[1].score);
       expect(await titles(alice, 'HOHEN')).toEqual([hotel.title]);
       expect(await titles(alice, '出張')).toEqual(['東京への出張を計画する']);
+      await make(alice, 'カタカナのメモ');
+      await then();
+      expect(await titles(alice, 'かたかなノめも')).toEqual(['カタカナのメモ']);
       expect(await titles(alice, 'book offsite')).toEqual([hotel.title]);
       expect(await titles(alice, 'book 出張')).toEqual([]);
       expect(await search(alice, '!?')).toEqual({ tasks: [], total: 0, next: null, query: '!?' });

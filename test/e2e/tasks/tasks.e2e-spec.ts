@@ -451,7 +451,7 @@ describe('tasks', () => {
       ['?order=asc', 'a,b,c,d%_,e'],
       ['?sort=created_at', 'e,d%_,c,b,a'],
       ['?sort=date', 'a,d%_,e,b,c'],
-      ['?sort=date&order=desc', 'c,b,e,d%_,a'],
+      ['?sort=date&order=desc', 'b,e,d%_,a,c'],
       ['?sort=priority', 'b,e,d%_,c,a'],
       ['?sort=position', 'a,b,c,d%_,e'],
       ['?sort=title', 'a,b,c,d%_,e'],
@@ -493,6 +493,34 @@ describe('tasks', () => {
       await make({ title: text, group: `${text} `, labels: [text, 'M\u00e4rz'] }, fay);
       const { tasks } = (await fay.api.get(`/tasks?${query}`)).body;
       expect(tasks).toMatchObject([{ title: text, group: 'M\u00e4rz', labels: ['M\u00e4rz'] }]);
+    });
+
+    test('by date, those without one are last in both orders and on every page', async () => {
+      const [gil] = await app.tenant('undated', 'gil');
+      for (const [title, date] of [
+        ['1', '2027-01-01'],
+        ['none 1', null],
+        ['2', '2027-02-01'],
+        ['none 2', null],
+        ['2 too', '2027-02-01'],
+      ])
+        await make({ title, date }, gil);
+      const expected = {
+        asc: ['1', '2', '2 too', 'none 1', 'none 2'],
+        desc: ['2 too', '2', '1', 'none 2', 'none 1'],
+      };
+      for (const order of ['asc', 'desc'] as const)
+        for (const limit of [1, 2, 3, 10]) {
+          const seen: string[] = [];
+          for (let cursor: string | null = ''; cursor !== null;) {
+            const { body }: any = await gil.api.get(
+              `/tasks?sort=date&order=${order}&limit=${limit}${cursor && `&cursor=${cursor}`}`,
+            );
+            seen.push(...body.tasks.map((task: any) => task.title));
+            cursor = body.next;
+          }
+          expect(seen).toEqual(expected[order]);
+        }
     });
 
     test('of another user', async () => {

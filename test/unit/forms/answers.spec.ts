@@ -49,6 +49,14 @@ describe('answers', () => {
     ['email', '\u202aann@acme.example\u200b', 'ann@acme.example', {}],
     ['email', 'mailto:ann@acme.example', 'ann@acme.example', {}],
     ['email', 'ann@acme', '! is_email', {}],
+    ['email', 'ann-.b+c@x-y.acme.example', 'ann-.b+c@x-y.acme.example', {}],
+    ['email', 'ann@-acme.example', '! is_email', {}],
+    ['email', 'ann@acme-.example', '! is_email', {}],
+    ['email', 'ann@acme.-example', '! is_email', {}],
+    ['email', 'ann..b@acme.example', '! is_email', {}],
+    ['email', '.ann@acme.example', '! is_email', {}],
+    ['email', 'ann.@acme.example', '! is_email', {}],
+    ['email', `${'a'.repeat(65)}@acme.example`, '! is_email', {}],
     ['phone', '+84 28 3829 (0)', '+84 28 3829 (0)', {}],
     ['phone', '\u0660\u0665\u0660\u0661\u0662\u0663', '\u0660\u0665\u0660\u0661\u0662\u0663', {}],
     ['phone', '\uff0b\uff14\uff17 55 50', '\uff0b\uff14\uff17 55 50', {}],
@@ -189,6 +197,21 @@ describe('answers', () => {
     );
     for (const a of ['Ma\u0308rz', 'M\u00e4rz'])
       expect(form.check({ a, b: 5 }).answers).toEqual({ a: 'M\u00e4rz', b: 5 });
+  });
+
+  test.each([
+    ['straße', 'HAUPTSTRASSE 5'],
+    ['οδος', 'ΟΔΟΣ 5'],
+    ['yes', 'ＹＥＳ'],
+    ['final', 'my ﬁnal'],
+  ])('contains %s regardless of case and of variants: %s', (value, given) => {
+    const conditions = [{ question: 'a', operator: 'contains', value }];
+    const form = checker(
+      [q('a', 'short_text'), q('b', 'number')],
+      [{ id: '1', action: 'require', target: 'b', conditions }],
+    );
+    expect(form.check({ a: given }).problems).toMatchObject([{ path: 'b', code: 'required' }]);
+    expect(form.check({ a: 'other' }).problems).toEqual([]);
   });
 
   test('a rule can require an answer, and hide a whole section', () => {

@@ -37,6 +37,16 @@ describe('a safe file name', () => {
     expect(name(title)).toBe(expected);
   });
 
+  it.each([
+    ['Report.docx', 'filename=Report.docx'],
+    ['Report.DOCX ', 'filename=Report.docx'],
+    ['Report.docx.docx', 'filename=Report.docx.docx'],
+    ['.docx', 'filename=note.docx'],
+    ['docx', 'filename=docx.docx'],
+  ])('of the title %j has its extension once: %s', (title, expected) => {
+    expect(header(title)).toBe(`attachment; ${expected}`);
+  });
+
   it('is short enough, and cut between characters', () => {
     expect(name('x'.repeat(500))).toBe(`${'x'.repeat(120)}.docx`);
     expect(name('字'.repeat(500))).toBe(`${'字'.repeat(65)}.docx`);

@@ -36,6 +36,8 @@ describe('highlights', () => {
     ['関東', '東', '関<mark>東</mark>'],
     ['ﾊﾞｽ停', 'バス', '<mark>ﾊﾞｽ停</mark>'],
     ['ｶﾞｽ', 'ガス', '<mark>ｶﾞｽ</mark>'],
+    ['ひらがなとカタカナ', 'ヒラガナ', '<mark>ひらがな</mark>とカタカナ'],
+    ['ひらがなとカタカナ', 'かたかな', 'ひらがなと<mark>カタカナ</mark>'],
     ['party 🎉 now', '🎉', 'party <mark>🎉</mark> now'],
     ['nothing here', 'absent', 'nothing here'],
     ['a <b> & "q" \'s', 'q', 'a &lt;b&gt; &amp; &quot;<mark>q</mark>&quot; &#39;s'],

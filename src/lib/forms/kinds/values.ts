@@ -287,7 +287,13 @@ const formatted = (code: string, message: string, valid: (value: string) => stri
     }),
 });
 
-const EMAIL = /^[^\s@<>(),;:"[\]\\]{1,64}@(?=.{1,255}$)[^\s@.<>(),;:"[\]\\]+(?:\.[^\s@.<>(),;:"[\]\\]+)+$/u;
+/** Without dots at an end or in a row (RFC 5321, 4.1.2), or hyphens at an end of a label of the domain (RFC 1123, 2.1). */
+const ATOM = String.raw`[^\s@.<>(),;:"[\]\\]+`;
+const EMAIL_LABEL = `(?!-)${ATOM}(?<!-)`;
+const EMAIL = new RegExp(
+  String.raw`^(?=[^@]{1,64}@.{1,255}$)${ATOM}(?:\.${ATOM})*@${EMAIL_LABEL}(?:\.${EMAIL_LABEL})+$`,
+  'u',
+);
 const PHONE = /^\+?[\d ()./\p{Pd}]{3,40}(?:(?:;ext=|#|x|extn?\.?) ?\d{1,7})?$/iu;
 
 const INVISIBLE = /[\s\p{Cf}]/u;

@@ -13,7 +13,7 @@ import { namesTag } from '../../../platform/http/entity-tags.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { BodyReply } from '../../../platform/http/replies/body-reply.js';
-import { attachmentNamed } from '../../../platform/http/replies/file-reply.js';
+import { attachmentNamed, titledFileName } from '../../../platform/http/replies/file-reply.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { newToken, readToken } from '../../../platform/secrets/secret-box.js';
 import { CalendarErrors, CALENDARS } from '../calendar.errors.js';
@@ -129,7 +129,7 @@ export class FeedsService {
     headers: Record<string, string> = {},
   ): BodyReply {
     const body = this.exports.stream(tenantId, userId, calendar, details);
-    const name = attachmentNamed(`${calendar.name}.ics`, 'calendar.ics');
+    const name = attachmentNamed(titledFileName(calendar.name, '.ics', 'calendar'), 'calendar');
     return new BodyReply(body, {
       contentType: ICS_TYPE,
       headers: { ...headers, 'Content-Disposition': name },

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { type Definition, questionsOf } from '../../../lib/forms/index.js';
-import { fold } from '../../../lib/search-text/index.js';
 import { cutText } from '../../../lib/text/index.js';
 import { Audit } from '../../../platform/audit/audit.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
@@ -8,6 +7,7 @@ import { type ColumnValues, NOW, rowsOf } from '../../../platform/database/rows.
 import type { Tx } from '../../../platform/database/tx.js';
 import { Outbox } from '../../../platform/events/outbox.js';
 import { RowQuota } from '../../../platform/quotas/row-quota.js';
+import { searchText } from '../../../platform/resources/text-search.js';
 import { Form, FormCounter, FormVersion } from '../forms.schema.js';
 
 /** Records changes of forms: an event for other modules and an entry in the audit log. */
@@ -51,7 +51,7 @@ const SEARCH_LENGTH = 20_000;
 /** The folded text of a form for lists and search. */
 export function searchTextOf(form: Pick<Form, 'title' | 'description' | 'draft'>): string {
   const questions = questionsOf(form.draft).map((question) => question.title);
-  return fold(cutText([form.title, form.description, ...questions].join(' '), SEARCH_LENGTH));
+  return searchText(cutText([form.title, form.description, ...questions].join(' '), SEARCH_LENGTH));
 }
 
 // Index forms_owner.

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { composedSql } from '../../../platform/database/like.js';
+import { likeCaseless } from '../../../platform/database/like.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { fitsPage, jsonBytes, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import type { FormResponseRow } from '../forms.schema.js';
@@ -38,7 +38,7 @@ const FILTER = `response.tenant_id = $1 AND response.form_id = $2
       AND ($5::int IS NULL OR response.version = $5)
       AND response.search_text LIKE ALL ($6::text[]) AND response.answers @> $7::jsonb
       AND NOT EXISTS (SELECT FROM unnest($8::text[], $9::text[]) AS wanted (question, pattern)
-                       WHERE lower(${composedSql("coalesce(response.answers->>wanted.question, '')")}) NOT LIKE lower(wanted.pattern))`;
+                       WHERE NOT (${likeCaseless("coalesce(response.answers->>wanted.question, '')", 'wanted.pattern')}))`;
 
 /** A row of a page. Answers beyond the bytes of the page are not read. */
 export interface ListedResponse extends ResponseRow {

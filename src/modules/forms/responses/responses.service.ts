@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { kindOf, type Question, questionsOf } from '../../../lib/forms/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { likePattern } from '../../../platform/database/like.js';
+import { caselessPattern } from '../../../platform/database/like.js';
 import type { ContentReply } from '../../../platform/http/replies/content-reply.js';
 import { fieldError } from '../../../platform/http/errors.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
@@ -165,7 +165,7 @@ export class ResponsesService {
       const question = questions.get(name);
       const wanted = question && wantedAnswer(question, value);
       if (wanted === undefined) throw notFilterable(name);
-      if (wanted === null) texts.set(name, likePattern(value));
+      if (wanted === null) texts.set(name, caselessPattern(value));
       else contains[name] = wanted;
     }
     return { contains, texts };

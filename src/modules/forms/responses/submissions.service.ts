@@ -9,11 +9,11 @@ import {
   type Problem,
   type Question,
 } from '../../../lib/forms/index.js';
-import { fold } from '../../../lib/search-text/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { ApiError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
+import { searchText } from '../../../platform/resources/text-search.js';
 import { detailsOf } from '../input/form.dto.js';
 import { FormAccess, type OpenForm } from '../form-access.js';
 import { FormVisitCounter } from '../form-visit-counter.js';
@@ -214,5 +214,5 @@ function searchTextOf({ checker }: PublishedVersion, answers: Answers): string {
     );
     return cells.flatMap((cell) => (cell?.kind === 'text' ? [cell.value] : []));
   });
-  return fold(cutText(texts.join(' '), SEARCH_LENGTH));
+  return searchText(cutText(texts.join(' '), SEARCH_LENGTH));
 }

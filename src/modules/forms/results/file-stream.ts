@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
-import { attachmentNamed, safeFileName } from '../../../platform/http/replies/file-reply.js';
+import { attachmentNamed, titledFileName } from '../../../platform/http/replies/file-reply.js';
 
 const BUFFER = 256 * 1024;
 
@@ -10,7 +10,7 @@ export function attachmentTitled(
   extension: string,
   fallback: string,
 ): { 'Content-Disposition': string } {
-  const name = safeFileName(title.replace(/^[\s=+\-@＝＋－＠]+/u, ''), extension, fallback);
+  const name = titledFileName(title.replace(/^[\s=+\-@＝＋－＠]+/u, ''), extension, fallback);
   return { 'Content-Disposition': attachmentNamed(name, fallback) };
 }
 

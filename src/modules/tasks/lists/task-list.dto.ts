@@ -100,6 +100,6 @@ export class ListTasks extends PageQuery {
   @IsOptional() @OneOf(['active', 'trash', 'all']) state: 'active' | 'trash' | 'all' = 'active';
   /** `position`: the manual order. `title`: in any language, without regard to case, numbers by their value. */
   @IsOptional() @LowerCase() @OneOf(SORTS, { required: false }) sort: (typeof SORTS)[number] = 'updated_at';
-  /** Default: newest or most urgent first; by date, position and title ascending, tasks without a date last. */
+  /** Default: newest or most urgent first; by date, position and title ascending. Tasks without a date are last in both orders. */
   @IsOptional() @OneOf(['asc', 'desc']) order?: 'asc' | 'desc';
 }

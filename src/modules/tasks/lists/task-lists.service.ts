@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { hasLabels, likePattern } from '../../../platform/database/like.js';
+import { containsSql, hasLabels } from '../../../platform/database/like.js';
 import { StatementVariants } from '../../../platform/database/statement.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
@@ -78,32 +78,47 @@ export class TaskListRepository {
     const filters = filtersOf(query, (value) => `$${values.push(value)}`);
     const key = SORT_KEYS[query.sort];
     const direction = query.order === 'asc' ? 'ASC' : 'DESC';
-    let where = filters.join('');
+    const where = filters.join('');
+    let after: string | undefined;
     if (query.after) {
       const [value, id] = query.after;
-      const compare = query.order === 'asc' ? '>' : '<';
-      const [valueParameter, idParameter] = [`$${values.push(value)}`, `$${values.push(id)}`];
-      where += ` AND (${key.sql}, ${key.id}) ${compare} (${valueParameter}::${key.type}, ${idParameter}::uuid)`;
+      after = `($${values.push(value)}::${key.type}, $${values.push(id)}::uuid)`;
     }
-    const variant = `${key.sql} ${direction}${where}`;
-    const statement = STATEMENTS.of(variant, () => pageText(query.sort, direction, where), {
+    const variant = `${key.sql} ${direction}${where}${after ? ` after ${after}` : ''}`;
+    const statement = STATEMENTS.of(variant, () => pageText(query.sort, direction, where, after), {
       onReplica: true,
     });
     return this.db.query(statement, values);
   }
 }
 
-function pageText(sort: ListTasks['sort'], direction: string, where: string): string {
+/** Tasks without a date are due at infinity: last, and in the descending order before all dates, so that they are last there too. */
+const DATED = ` AND member.due_on < 'infinity'`;
+const UNDATED = ` AND member.due_on = 'infinity'`;
+const BEFORE_DATES = `'-infinity'::date`;
+
+/** @param after SQL of the key and the id of the last row of the page before */
+function pageText(
+  sort: ListTasks['sort'],
+  direction: 'ASC' | 'DESC',
+  where: string,
+  after: string | undefined,
+): string {
   const { sql, id } = SORT_KEYS[sort];
-  const rows = (scope: keyof typeof SCOPES): string =>
-    `SELECT member.task_id, ${sql} AS key, ${BYTES} AS bytes
+  const rows = (scope: keyof typeof SCOPES, filter = '', key = sql): string =>
+    `SELECT member.task_id, ${key} AS key, ${BYTES} AS bytes
        FROM task_members member JOIN tasks task ON task.tenant_id = member.tenant_id AND task.id = member.task_id
-      WHERE member.tenant_id = $1 AND member.user_id = $2 AND ${SCOPES[scope]}${where}
+      WHERE member.tenant_id = $1 AND member.user_id = $2 AND ${SCOPES[scope]}${where}${filter}${
+        after ? ` AND (${key}, ${id}) ${direction === 'ASC' ? '>' : '<'} ${after}` : ''
+      }
       ORDER BY ${sql} ${direction}, ${id} ${direction} LIMIT $3 + 1`;
-  const page =
-    sort === 'title'
-      ? `(${rows('own')}) UNION ALL (${rows('shared')}) ORDER BY key ${direction}, task_id ${direction} LIMIT $3 + 1`
-      : rows('all');
+  const both = (first: string, second: string): string =>
+    `(${first}) UNION ALL (${second}) ORDER BY key ${direction}, task_id ${direction} LIMIT $3 + 1`;
+  let page: string;
+  if (sort === 'title') page = both(rows('own'), rows('shared'));
+  else if (sort === 'date' && direction === 'DESC')
+    page = both(rows('all', DATED), rows('all', UNDATED, BEFORE_DATES));
+  else page = rows('all');
   return `WITH page AS MATERIALIZED (${page}),
     sized AS MATERIALIZED (
       SELECT task_id, key, row_number() OVER page_order AS n, ${fitsPage('bytes', '$3', '$4')} AS fits
@@ -148,7 +163,7 @@ function filtersOf(query: TaskListQuery, bind: (value: unknown) => string): stri
     );
   }
   if (query.label?.length) add(hasLabels('task.labels', bind(query.label)));
-  if (query.q !== undefined) add(`normalize(task.title) ILIKE ${bind(likePattern(query.q))}`);
+  if (query.q !== undefined) add(containsSql('task.title', query.q, bind));
   return filters;
 }
 

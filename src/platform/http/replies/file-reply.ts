@@ -38,6 +38,13 @@ export function safeFileName(text: string, extension: string, otherwise: string)
   return `${DEVICE.test(name) ? '_' : ''}${name}${extension}`;
 }
 
+/** The name of a generated file: that of a title that has the extension already gets no second one. */
+export function titledFileName(title: string, extension: string, otherwise: string): string {
+  const trimmed = title.trimEnd();
+  const isNamed = trimmed.slice(-extension.length).toLowerCase() === extension;
+  return safeFileName(isNamed ? trimmed.slice(0, -extension.length) : title, extension, otherwise);
+}
+
 /** Sanitises the name of an uploaded file in the same way. Its extension is kept when the name is truncated. */
 export function uploadedFileName(text: string): string {
   const extension = /(?<=.)\.[a-z0-9]{1,16}$/iu.exec(text)?.[0] ?? '';
@@ -76,7 +83,7 @@ export function asciiFileName(name: string, otherwise: string): string {
 
 interface FileOptions {
   contentType: string;
-  /** Any text; `safeFileName` makes a name of it. */
+  /** Any text; `titledFileName` makes a name of it. */
   title: string;
   /** It begins with its dot. */
   extension: string;
@@ -95,7 +102,7 @@ export function attachmentNamed(name: string, otherwise: string): string {
  */
 export function fileReply(bytes: Uint8Array | null, options: FileOptions): BodyReply {
   const { contentType, title, extension, otherwise } = options;
-  const name = safeFileName(title, extension, otherwise);
+  const name = titledFileName(title, extension, otherwise);
   return new BodyReply(bytes, {
     contentType,
     headers: { 'Content-Disposition': attachmentNamed(name, otherwise) },
