@@ -46,7 +46,7 @@ export class UpdateGroup {
 }
 
 export class AddGroupMembers {
-  /** Either this or `user_ids`. */
+  /** This, `user_ids`, or both. */
   @Optional() @Uuid({ example: EXAMPLE_ID }) user_id?: string;
 
   @ApiPropertyOptional({ type: [String], format: 'uuid', example: [EXAMPLE_ID], maxItems: MAX_AT_ONCE })
@@ -59,7 +59,7 @@ export class AddGroupMembers {
 }
 
 export class GrantPermissions {
-  /** Either this or `permissions`. @example "forms.create" */
+  /** This, `permissions`, or both. @example "forms.create" */
   @Optional() @IsString() permission?: string;
 
   /** @example ["forms.create"] */

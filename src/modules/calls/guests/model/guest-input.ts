@@ -7,7 +7,7 @@ import { parse } from 'tldts';
 import { mailAddress } from '../../../../lib/text/index.js';
 
 const MAX_NAME = 80;
-const HOST_NAME = /^(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]*$/;
+const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9])?$/;
 /** Control characters, marks without width and characters that change the direction of text. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\u115f\u1160\u3164\uffa0\u2800]+/gu;
 
