@@ -43,6 +43,8 @@ export interface ImportedCard {
   /** SHA-256 of the card with its photo, hexadecimal. */
   hash: string;
   photo: ImportedPhoto | null;
+  /** The names of the fields and properties that lost a part, which was beyond a limit. */
+  omitted: readonly string[];
   /** What the contact lacks or may lack: values beyond a limit, the end of its card. */
   problems: ImportProblemResponse[];
 }
@@ -134,7 +136,7 @@ function entryOf(
     const whole = hashOf(card, photo);
     const problems = omitted.map((field) => omission(index, card.full_name, field));
     const own = storedUid(uid, content);
-    return { index, uid: own, externalId, card, isNamed, hash: whole, photo, problems };
+    return { index, uid: own, externalId, card, isNamed, hash: whole, photo, omitted, problems };
   } catch (error) {
     return problemOf(index, name, error);
   }
