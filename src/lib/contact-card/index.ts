@@ -6,6 +6,7 @@ export {
   type ContactPhone,
   MAX_UID,
 } from './card.js';
+export { joinChanges, valueKeys } from './changes.js';
 export { canJoin, joinCards } from './join.js';
 export { differences, emptyCard, namesExtension, parsedPhone, patchCard } from './normalize.js';
 export { isPhoneCountry, SCRIPT_DIGITS } from './phone-numbers.js';

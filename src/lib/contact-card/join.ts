@@ -1,5 +1,14 @@
-import { type CardEntry, secondValues, SINGLE_PROPERTIES, uidOf, withoutStale } from '../vcard/index.js';
-import type { ContactCard } from './card.js';
+import {
+  type CardAddress,
+  type CardEntry,
+  type CardProfile,
+  type CardRelated,
+  secondValues,
+  SINGLE_PROPERTIES,
+  uidOf,
+  withoutStale,
+} from '../vcard/index.js';
+import type { ContactCard, ContactPhone } from './card.js';
 
 /** A list without the entries that another list has. */
 function missingFrom<T>(list: readonly T[], others: readonly T[], key: (entry: T) => string): T[] {
@@ -26,6 +35,23 @@ function withLabels<T extends CardEntry>(entry: T, other: T): T {
   return { ...entry, label: joinedLabels(entry.label, other.label), types };
 }
 
+const json = (entry: unknown): string => JSON.stringify(entry);
+
+/** Lists of a card with what makes two of their entries the same one: labels, types and preference do not. */
+export const ENTRY_KEYS = {
+  nicknames: (text: string) => text,
+  emails: lower,
+  phones: ({ e164, value, extension }: ContactPhone) => json([e164 ?? value, extension]),
+  addresses: ({ label: _l, types: _t, primary: _p, ...parts }: CardAddress) => json(parts),
+  urls: lower,
+  profiles: ({ service, user, uri }: CardProfile) => json([service, user, uri]),
+  dates: json,
+  categories: (text: string) => text,
+  related: (entry: CardRelated) => json({ ...entry, uri: entry.uri && uidOf(entry.uri) }),
+  members: (uid: string) => uid,
+  custom: json,
+} as const;
+
 /** Whether two cards can be one: a list of people is no person (RFC 6350, 6.1.4). */
 export const canJoin = (one: Pick<ContactCard, 'kind'>, other: Pick<ContactCard, 'kind'>): boolean =>
   (one.kind === 'group') === (other.kind === 'group');
@@ -49,7 +75,6 @@ export function joinCards(card: ContactCard, other: ContactCard): ContactCard {
     ];
   };
   const union = (list: string[], others: string[]) => [...new Set([...list, ...others])];
-  const json = (entry: unknown): string => JSON.stringify(entry);
   const notes = [card.notes, other.notes].filter((text, n, all) => text && all.indexOf(text) === n);
   const both: ContactCard = {
     ...card,
@@ -58,26 +83,19 @@ export function joinCards(card: ContactCard, other: ContactCard): ContactCard {
     nicknames: union(card.nicknames, other.nicknames),
     organization: card.organization ?? other.organization,
     job_title: card.job_title ?? other.job_title,
-    emails: join(card.emails, other.emails, lower),
-    phones: join(card.phones, other.phones, ({ e164, value, extension }) => json([e164 ?? value, extension])),
-    addresses: join(card.addresses, other.addresses, ({ label: _l, types: _t, primary: _p, ...parts }) =>
-      json(parts),
-    ),
-    urls: join(card.urls, other.urls, lower),
-    profiles: join(card.profiles, other.profiles, ({ service, user, uri }) => json([service, user, uri])),
-    dates: [...card.dates, ...missingFrom(card.dates, other.dates, json)],
+    emails: join(card.emails, other.emails, ENTRY_KEYS.emails),
+    phones: join(card.phones, other.phones, ENTRY_KEYS.phones),
+    addresses: join(card.addresses, other.addresses, ENTRY_KEYS.addresses),
+    urls: join(card.urls, other.urls, ENTRY_KEYS.urls),
+    profiles: join(card.profiles, other.profiles, ENTRY_KEYS.profiles),
+    dates: [...card.dates, ...missingFrom(card.dates, other.dates, ENTRY_KEYS.dates)],
     notes: notes.join('\n\n') || null,
     categories: union(card.categories, other.categories),
-    related: [
-      ...card.related,
-      ...missingFrom(card.related, other.related, (entry) =>
-        json({ ...entry, uri: entry.uri && uidOf(entry.uri) }),
-      ),
-    ],
+    related: [...card.related, ...missingFrom(card.related, other.related, ENTRY_KEYS.related)],
     members: card.kind === 'group' ? union(card.members, other.members) : card.members,
     time_zone: card.time_zone ?? other.time_zone,
     language: card.language ?? other.language,
-    custom: [...card.custom, ...missingFrom(card.custom, other.custom, json)],
+    custom: [...card.custom, ...missingFrom(card.custom, other.custom, ENTRY_KEYS.custom)],
   };
   // A value that equals one of `card` in another spelling is not in the joint card; neither are its parameters.
   const kept = new Set([...withoutStale(other, both), ...card.custom]);

@@ -52,6 +52,7 @@ export const contactsSchema: SchemaPart = {
     RevisionsBeforeImports1798814000021: '0008-revisions-before-imports',
     SpellingOfUids1798814000053: '0009-spelling-of-uids',
     JoinedWordsOfContacts1798814000098: '0010-joined-words',
+    ValuesOfImportedCards1798816000001: '0011-values-of-imported-cards',
   }),
   sql: sqlFiles('workspace', import.meta.url, 'contact-writes'),
 };

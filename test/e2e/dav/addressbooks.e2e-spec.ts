@@ -101,6 +101,29 @@ describe('CardDAV', () => {
     });
   });
 
+  const listOf = (count: number, line: (n: number) => string): string =>
+    Array.from({ length: count }, (_, n) => line(n)).join('');
+  test.each([
+    ['phones', listOf(101, (n) => `TEL:+4930123${1_000 + n}\r\n`)],
+    ['custom', listOf(101, (n) => `X-OWN:${n}\r\n`)],
+    ['categories', `CATEGORIES:${listOf(201, (n) => `c${n},`)}end\r\n`],
+    ['urls', `URL:https://e.example/${'x'.repeat(1_990)}\r\n`],
+    ['job_title', `TITLE:${'x'.repeat(1_001)}\r\n`],
+  ])('a card with a value beyond a limit of %s is rejected and changes nothing', async (_, lines) => {
+    const path = `${book}limits.vcf`;
+    for (const isNew of [true, false]) {
+      const { status, text } = await put(path, card('uid-limits', 'Lia', lines));
+      expect([status, text]).toEqual([403, expect.stringContaining('valid-address-data')]);
+      if (isNew) {
+        expect((await client.send('GET', path)).status).toBe(404);
+        const logo = `LOGO;ENCODING=b;TYPE=PNG:${Buffer.alloc(20_000).toString('base64')}\r\n`;
+        expect((await put(path, card('uid-limits', 'Lia', logo))).status).toBe(201);
+      }
+    }
+    expect((await client.send('GET', path)).text).toContain('FN:Lia');
+    expect((await client.send('DELETE', path)).status).toBe(204);
+  });
+
   test('names that programs choose are kept, also without an extension', async () => {
     for (const name of ['plain', 'a b.vcf', 'x.y.vcf', 'ünïcode.vcf', 'dot..vcf', 'id@host/part.vcf']) {
       const path = `${book}${encodeURIComponent(name)}`;

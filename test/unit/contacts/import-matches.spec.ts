@@ -18,7 +18,7 @@ const knownWith = async (rows: (ContactRow & { shared: string[] })[]): Promise<K
   byUid: new Map(),
   byExternalId: new Map(),
   byFormerUid: new Map(),
-  hashes: new Map(),
+  sent: new Map(),
   namesakes: await groupNamesakes(rows),
 });
 

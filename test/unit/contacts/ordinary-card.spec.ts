@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isOrdinary } from '../../../src/modules/contacts/phone/import-cards.js';
+import { isOrdinary } from '../../../src/modules/contacts/phone/card-limits.js';
 import { CardFieldsInput } from '../../../src/modules/contacts/input/contact.dto.js';
 import { newCard, readCard, writeCard } from '../../../src/lib/vcard/index.js';
 import { validated } from '../../../src/platform/http/input.pipe.js';

@@ -53,8 +53,10 @@ export class ImportBatch {
       matches.push({ card, match: matchOf(card, known, run) });
     }
     const own = matches.flatMap(({ match: { same, isOwn } }) => (isOwn && same ? same.id : []));
+    const all = new Set(own);
+    const several = new Set(own.filter((id) => !all.delete(id)));
     const touched = new Touched(run.touched);
-    const merge = new ImportMerge(run, known, touched, new Set(own), capacity);
+    const merge = new ImportMerge(run, known, touched, new Set(own), several, capacity);
     for (const { card, match } of matches) {
       await turns.pause();
       merge.add(card, match, (card.photo && photoIds.get(card.photo.hash)) ?? null);
@@ -114,7 +116,7 @@ export class ImportBatch {
       byExternalId: new Map(byExternalId.map((row) => [row.external_id, row])),
       namesakes: await groupNamesakes(similar),
       byFormerUid: new Map(remaining.map((row) => [row.former_uid, { row, formerId: row.former_id }])),
-      hashes: await this.imports.hashes(tx, ctx, deviceId, ids, run.id),
+      sent: await this.imports.sentCards(tx, ctx, deviceId, ids, run.id),
     };
   }
 }

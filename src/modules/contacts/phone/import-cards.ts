@@ -1,8 +1,16 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { parse, stringify, validate, version } from 'uuid';
-import { type CardPatch, type ContactCard, identityKeys, MAX_UID } from '../../../lib/contact-card/index.js';
-import { charactersOf, cutText } from '../../../lib/text/index.js';
+import {
+  type CardPatch,
+  type ContactCard,
+  differences,
+  emptyCard,
+  identityKeys,
+  MAX_UID,
+  patchCard,
+} from '../../../lib/contact-card/index.js';
+import { cutText } from '../../../lib/text/index.js';
 import {
   type Card,
   type CardFields,
@@ -10,7 +18,6 @@ import {
   type CardProperty,
   type CardResult,
   isAnonymous,
-  isPropertyName,
   withoutStale,
   withStoredSpelling,
 } from '../../../lib/vcard/index.js';
@@ -18,163 +25,10 @@ import { ApiError, Errors } from '../../../platform/http/errors.js';
 import { validated } from '../../../platform/http/input.pipe.js';
 import { isStorable } from '../../../platform/http/storable-text.js';
 import { photoHash } from '../contact-photos.js';
-import { CARD_LIMITS } from '../input/card-fields.dto.js';
 import { CardFieldsInput } from '../input/contact.dto.js';
-import { contentHash, newContactCard, storedJson } from '../model/contact-values.js';
+import { checkCard, contentHash, newContactCard, storedJson } from '../model/contact-values.js';
+import { isOrdinary, isShallow, limitedCard, limitedFields } from './card-limits.js';
 import { ImportedContact, type ImportProblemResponse } from './phone.dto.js';
-
-type Fields = Omit<CardFields, 'uid'>;
-
-/** Characters of texts, and entries of lists, by their member. */
-const TEXTS: Record<string, number> = {
-  extension: CARD_LIMITS.extension,
-  formatted: CARD_LIMITS.formatted,
-  types: CARD_LIMITS.type,
-  language: CARD_LIMITS.language,
-  time_zone: CARD_LIMITS.zone,
-};
-const LISTS: Record<string, number> = {
-  types: CARD_LIMITS.types,
-  units: CARD_LIMITS.units,
-  nicknames: CARD_LIMITS.texts,
-  categories: CARD_LIMITS.texts,
-  members: CARD_LIMITS.members,
-};
-/** Characters of an address. A cut address would be another one, so that a longer one is left out. */
-const ADDRESSES: Record<string, number> = {
-  emails: CARD_LIMITS.address,
-  phones: CARD_LIMITS.phone,
-  urls: CARD_LIMITS.address,
-  members: CARD_LIMITS.uid,
-};
-/** Characters of a LOGO, SOUND or KEY that a contact keeps; longer ones would fill it. */
-const MAX_MEDIA = 16_384;
-
-/**
- * The card within the limits of `CardFieldsInput`: a text that is too long is cut, an address, property or entry beyond a limit is
- * left out.
- * @returns the card, and the names of the fields and properties that lost a part
- */
-export function limitedCard(card: Fields): { card: Fields; omitted: string[] } {
-  const omitted = new Set<string>();
-  const limited: Record<string, unknown> = {};
-  for (const [field, value] of Object.entries(card)) limited[field] = limitedField(field, value, omitted);
-  return { card: limited as unknown as Fields, omitted: [...omitted] };
-}
-
-function limitedField(field: string, value: unknown, omitted: Set<string>): unknown {
-  if (field === 'notes') return typeof value === 'string' ? cutBytes(value, field, omitted) : value;
-  if (field === 'custom')
-    return first((value as CardProperty[]).filter(fits(omitted)), CARD_LIMITS.entries, field, omitted);
-  if (!Array.isArray(value)) return cut(value, field, field, omitted);
-  const maxAddress = ADDRESSES[field] ?? Number.POSITIVE_INFINITY;
-  const isFitting = (entry: unknown): boolean => {
-    if (typeof entry === 'string') return field !== 'members' || entry.length <= maxAddress;
-    const { value: text = '', uri = '', type = '' } = (entry ?? {}) as Record<string, string | null>;
-    const maxUri = field === 'related' ? CARD_LIMITS.relatedUri : CARD_LIMITS.profileUri;
-    return (
-      (text?.length ?? 0) <= maxAddress &&
-      (uri?.length ?? 0) <= maxUri &&
-      (type?.length ?? 0) <= CARD_LIMITS.type
-    );
-  };
-  const fitting = value.filter(isFitting);
-  if (fitting.length < value.length) omitted.add(field);
-  return first(fitting, LISTS[field] ?? CARD_LIMITS.entries, field, omitted).map((entry) =>
-    cut(entry, field, field, omitted),
-  );
-}
-
-function first<T>(list: readonly T[], max: number, field: string, omitted: Set<string>): T[] {
-  if (list.length > max) omitted.add(field);
-  return list.slice(0, max);
-}
-
-/** Cuts texts at any depth. `value` and `uri` are addresses, which `limitedField` has checked. */
-function cut(value: unknown, key: string, field: string, omitted: Set<string>): unknown {
-  if (typeof value === 'string') {
-    const max =
-      key === 'value' || key === 'uri' ? Number.POSITIVE_INFINITY : (TEXTS[key] ?? CARD_LIMITS.text);
-    if (charactersOf(value) <= max) return value;
-    omitted.add(field);
-    return cutText(value, max).trim();
-  }
-  if (Array.isArray(value))
-    return first(value, LISTS[key] ?? CARD_LIMITS.entries, field, omitted).map((each) =>
-      cut(each, key, field, omitted),
-    );
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name, cut(each, name, field, omitted)]),
-  );
-}
-
-/** Cuts at the end of a character. */
-function cutBytes(text: string, field: string, omitted: Set<string>): string {
-  if (Buffer.byteLength(text) <= CARD_LIMITS.notes) return text;
-  omitted.add(field);
-  const bytes = new Uint8Array(CARD_LIMITS.notes);
-  return text.slice(0, new TextEncoder().encodeInto(text, bytes).read).trim();
-}
-
-const isName = (text: string): boolean => text.length <= CARD_LIMITS.name && isPropertyName(text);
-
-const fits =
-  (omitted: Set<string>) =>
-  ({ group, name, params, value }: CardProperty): boolean => {
-    const lists = Object.entries(params);
-    const isFitting =
-      isName(name) &&
-      (group ?? '').length <= CARD_LIMITS.name &&
-      Buffer.byteLength(value) <= (value.startsWith('data:') ? MAX_MEDIA : CARD_LIMITS.notes) &&
-      lists.length <= CARD_LIMITS.params &&
-      lists.every(
-        ([key, texts]) =>
-          isName(key) &&
-          texts.length <= CARD_LIMITS.params &&
-          texts.every((text) => text.length <= CARD_LIMITS.text),
-      );
-    if (!isFitting) omitted.add(cutText(name, CARD_LIMITS.name));
-    return isFitting;
-  };
-
-/** Characters of short texts, below the limits of all fields. */
-const SHORT = 50;
-/** Characters of other texts, below the limits of their fields. */
-const LONG = 200;
-const NOTES = 16_384;
-/** Entries of a list, below the limits of all lists. */
-const ENTRIES = 20;
-
-const SHORT_KEYS = new Set(['extension', 'group', 'language', 'name', 'time_zone', 'type', 'types']);
-const LARGEST: Record<string, number> = { year: 9999, month: 12, day: 31 };
-
-/**
- * True for a card that is within all limits of `CardFieldsInput`; the validation of each field costs three times as much as
- * reading the card. A card for which it is false may be valid.
- * @param card as `lib/vcard` reads it, which has fields of the right types only
- */
-export const isOrdinary = (card: Omit<CardFields, 'uid'>): boolean =>
-  (card.notes === null || card.notes.length <= NOTES) &&
-  (card.full_name === null || card.full_name.length <= LONG) &&
-  (card.organization?.name ?? '').length <= LONG &&
-  card.custom.every(({ name, params }) => [name, ...Object.keys(params)].every(isShortName)) &&
-  isSmall({ ...card, notes: null, full_name: null, organization: card.organization?.units }, '');
-
-const isShortName = (text: string): boolean => text.length <= SHORT && isPropertyName(text);
-
-function isSmall(value: unknown, key: string): boolean {
-  if (typeof value === 'string')
-    return key === 'country_code'
-      ? /^[A-Za-z]{2}$/.test(value)
-      : value.length <= (SHORT_KEYS.has(key) ? SHORT : LONG);
-  if (typeof value === 'number')
-    return Number.isInteger(value) && value >= 1 && value <= (LARGEST[key] ?? Number.POSITIVE_INFINITY);
-  if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) return value.length <= ENTRIES && value.every((entry) => isSmall(entry, key));
-  const entries = Object.entries(value);
-  return entries.length <= SHORT && entries.every(([name, each]) => isSmall(each, name));
-}
 
 /** A card of an import in the stored form of contacts. */
 export interface ImportedCard {
@@ -184,9 +38,13 @@ export interface ImportedCard {
   shared?: SharedUid;
   externalId: string | undefined;
   card: ContactCard;
+  /** Whether the card has a name of its own: without one, the full name is made of other values. */
+  isNamed: boolean;
   /** SHA-256 of the card with its photo, hexadecimal. */
   hash: string;
   photo: ImportedPhoto | null;
+  /** The names of the fields and properties that lost a part, which was beyond a limit. */
+  omitted: readonly string[];
   /** What the contact lacks or may lack: values beyond a limit, the end of its card. */
   problems: ImportProblemResponse[];
 }
@@ -220,10 +78,11 @@ export function fromVcard(result: CardResult, country: string | null): ImportEnt
     const whole = { ...fields, custom: withLinkedPhoto(fields.custom, photo) };
     const { card: read, omitted } = isOrdinary(whole) ? { card: whole, omitted: [] } : limitedCard(whole);
     if (omitted.length > 0) read.custom = withoutStale(whole, read);
+    const isNamed = hasName(read);
     if (isAnonymous({ ...read, uid: null })) read.full_name = substituteName(read);
     const input: CardPatch = isOrdinary(read) ? read : { ...validated(CardFieldsInput, read) };
     const image = photo && 'data' in photo ? photo.data : null;
-    return { uid, externalId: undefined, card: newContactCard(input, country), image, omitted };
+    return { uid, externalId: undefined, card: newContactCard(input, country), isNamed, image, omitted };
   });
   if (result.isUnfinished && 'problems' in entry)
     entry.problems.push(unfinished(index, entry.card.full_name));
@@ -234,9 +93,28 @@ export function fromVcard(result: CardResult, country: string | null): ImportEnt
 export function fromJson(index: number, plain: unknown, country: string | null): ImportEntry {
   const name = (plain as { full_name?: unknown } | null)?.full_name;
   return entryOf(index, typeof name === 'string' ? cutText(name, 200) : null, () => {
-    const { uid = null, external_id: externalId, ...fields } = validated(ImportedContact, plain);
-    return { uid, externalId, card: newContactCard(fields, country), image: null, omitted: [] };
+    const { contact, omitted } = validContact(plain);
+    const { uid = null, external_id: externalId, ...fields } = contact;
+    const card = patchCard(fields, emptyCard(), country);
+    const isUnnamed = isAnonymous({ ...card, uid: null }) && differences(emptyCard(), card).length > 0;
+    const named = isUnnamed ? { ...card, full_name: substituteName(card) } : card;
+    return { uid, externalId, card: checkCard(named), isNamed: hasName(fields), image: null, omitted };
   });
+}
+
+const hasName = ({ full_name, name }: { full_name?: unknown; name?: unknown }): boolean =>
+  Boolean(full_name) || Boolean(name);
+
+/** An entry of the JSON body, without what is beyond a limit. @throws ApiError 422 for other faults */
+function validContact(plain: unknown): { contact: ImportedContact; omitted: string[] } {
+  try {
+    return { contact: validated(ImportedContact, plain), omitted: [] };
+  } catch (error) {
+    if (!(error instanceof ApiError) || !isShallow(plain)) throw error;
+    const { fields, omitted } = limitedFields(plain);
+    if (omitted.length === 0) throw error;
+    return { contact: validated(ImportedContact, { ...plain, ...fields }), omitted };
+  }
 }
 
 function entryOf(
@@ -246,17 +124,19 @@ function entryOf(
     uid: string | null;
     externalId: string | undefined;
     card: ContactCard;
+    isNamed: boolean;
     image: Uint8Array | null;
     omitted: string[];
   },
 ): ImportEntry {
   try {
-    const { uid, externalId, card, image, omitted } = make();
+    const { uid, externalId, card, isNamed, image, omitted } = make();
     const photo = image && { image, hash: photoHash(image) };
     const content = contentHash(storedJson(card));
     const whole = hashOf(card, photo);
     const problems = omitted.map((field) => omission(index, card.full_name, field));
-    return { index, uid: storedUid(uid, content), externalId, card, hash: whole, photo, problems };
+    const own = storedUid(uid, content);
+    return { index, uid: own, externalId, card, isNamed, hash: whole, photo, omitted, problems };
   } catch (error) {
     return problemOf(index, name, error);
   }

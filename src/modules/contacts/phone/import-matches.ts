@@ -3,6 +3,7 @@ import { Turns } from '../../../lib/turns/index.js';
 import { cardOf, type ContactRow } from '../responses/contact.presenter.js';
 import { type ImportedCard, isDerivedUid, isSamePerson } from './import-cards.js';
 import type { ImportRun } from './import-touched.js';
+import type { SentCards } from './sent-values.js';
 
 /** The contacts that the cards of a batch may have. */
 export interface Known {
@@ -11,8 +12,8 @@ export interface Known {
   namesakes: Namesakes;
   /** By the uid of a contact that was merged into it. */
   byFormerUid: Map<string, Former>;
-  /** The hashes of the cards of a contact in the last import of the device before this one. */
-  hashes: Map<string, readonly string[]>;
+  /** The cards of a contact in the last import of the device before this one. */
+  sent: Map<string, SentCards>;
 }
 
 /** The contact into which another one was merged, and the id of the other one. */
@@ -117,7 +118,7 @@ export function matchOf(imported: ImportedCard, known: Known, run: ImportRun): M
   const named = externalId === undefined ? undefined : known.byExternalId.get(externalId);
   if (named) return { same: named, isOwn: true, namesakes: [] };
   const namesakes = namesakesOf(card, known);
-  const sent = ({ id }: ContactRow): readonly string[] => known.hashes.get(id) ?? [];
+  const sent = ({ id }: ContactRow): readonly string[] => known.sent.get(id)?.hashes ?? [];
   const same = namesakes.find((row) => sent(row).includes(hash));
   return same ? { same, isOwn: isSameCard(imported, same, run, sent(same)), namesakes: [] } : { namesakes };
 }

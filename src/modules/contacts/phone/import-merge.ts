@@ -16,6 +16,7 @@ import { isAsSent, joinedCard, joinedPhoto, ruleOf } from './import-rules.js';
 import { type ImportRun, MAX_HASHES, type Touched } from './import-touched.js';
 import type { ImportItem } from './imports.repository.js';
 import type { ImportProblemResponse } from './phone.dto.js';
+import { SentValues, ValuesOfCards } from './sent-values.js';
 
 export type Outcome = Exclude<keyof ImportCounts, 'total' | 'failed'>;
 
@@ -66,9 +67,11 @@ export class ImportMerge {
   private count = 0;
   /** The contacts of cards by the id under which the card is recorded. */
   private readonly found = new Map<string, ContactRow>();
+  private readonly values = new ValuesOfCards();
 
   /**
    * @param own ids of contacts that cards of the batch have by their uid or external_id
+   * @param several those of them that several cards have
    * @param capacity number of contacts that fit into the address book
    */
   constructor(
@@ -76,6 +79,7 @@ export class ImportMerge {
     private readonly known: Known,
     private readonly touched: Touched,
     private readonly own: ReadonlySet<string>,
+    private readonly several: ReadonlySet<string>,
     private readonly capacity: number,
   ) {}
 
@@ -125,7 +129,8 @@ export class ImportMerge {
   items(revisions: ReadonlyMap<string, number>, updates: ReadonlyMap<string, unknown>): ImportItem[] {
     const created = [...revisions].map(([id, revision]): ImportItem => {
       const { hashes } = this.touched.of(id);
-      return { contact_id: id, action: 'created', revision, hashes, ...NO_ORIGINAL };
+      const values = this.values.of(id);
+      return { contact_id: id, action: 'created', revision, hashes, values, ...NO_ORIGINAL };
     });
     const found = [...this.found].flatMap(([id, row]) => this.itemOf(id, row, updates.has(id)) ?? []);
     return [...created, ...found];
@@ -134,12 +139,17 @@ export class ImportMerge {
   /** The item of a contact that was found. One whose cards are those of the last import keeps the item of that import. */
   private itemOf(id: string, row: ContactRow, isUpdated: boolean): ImportItem | undefined {
     const { revision } = row;
-    const sent = this.sentFor(id);
+    const earlier = this.known.sent.get(id);
+    const sent = earlier?.hashes ?? [];
     const { hashes, hasItem } = this.touched.of(id);
+    // The values of cards of an earlier batch are in the item of that batch.
+    const values = hasItem || !this.touched.wasTouched(id) ? this.values.of(id) : null;
     if (!isUpdated) {
       const isKnown = !hasItem && hashes.every((hash) => sent.includes(hash));
-      if (isKnown || hashes.length === 0) return undefined;
-      return { contact_id: id, action: 'unchanged', revision, hashes, ...NO_ORIGINAL };
+      // An item of an earlier version has no values: another one with its revision gets them.
+      if (hashes.length === 0 || (isKnown && (values === null || earlier?.values))) return undefined;
+      const known = isKnown ? (earlier?.revision ?? revision) : revision;
+      return { contact_id: id, action: 'unchanged', revision: known, hashes, values, ...NO_ORIGINAL };
     }
     // A contact that another one was merged into may be changed by a card of that one alone.
     const last = this.states.get(id)?.hash ?? '';
@@ -148,6 +158,7 @@ export class ImportMerge {
       action: 'updated',
       revision: revision + 1,
       hashes: [hashes, sent].find((list) => list.length > 0) ?? [last],
+      values: hashes.length > 0 ? values : (earlier?.values?.toString('hex') ?? null),
       original: row.card,
       original_photo_id: row.photo_id,
       original_revision: revision,
@@ -167,6 +178,7 @@ export class ImportMerge {
     this.count += 1;
     this.touched.set(id, { isNew: true, isTaken: true });
     this.touched.addHash(id, hash);
+    this.values.add(id, given);
     this.outcomes.push('created');
   }
 
@@ -186,27 +198,33 @@ export class ImportMerge {
     const isSent = sent.includes(hash) || sent.includes(given.hash);
     // A changed card of a contact that was merged into this one adds its fields, as that of a namesake.
     const hasEarlier = sent.length > 0 && isSame && (formerId === undefined || isSent);
+    const sentValues = hasEarlier ? this.known.sent.get(sentId)?.values : undefined;
+    const values = sentValues ? new SentValues(sentValues) : undefined;
+    const isFurther = touched.has(id);
+    const earlier = { values, isOnly: sent.length === 1 && !isFurther && !this.several.has(id) };
     const rule = ruleOf({
       isRepeated: touched.of(sentId).hashes.includes(hash),
       isKnown: isSent && hasEarlier,
       hasEarlier,
-      isFurther: touched.has(id),
+      isFurther,
       isNew: isSame && touched.of(id).isNew,
-      isAsSent: row !== null && isAsSent(row, imported, sent),
+      isAsSent: row !== null && isAsSent(row, imported, sent) && !this.several.has(id),
+      hasValues: values !== undefined,
       replaces: run.onDuplicate === 'replace' && formerId === undefined,
     });
     let after: ContactCard;
     try {
-      after = joinedCard(rule, state.card, card);
+      after = joinedCard(rule, state.card, imported, earlier);
     } catch (error) {
       this.failed.push(problemOf(given.index, card.full_name, error));
       return;
     }
-    const photoAfter = joinedPhoto(rule, state.photoId, photoId);
+    const photoAfter = joinedPhoto(rule, state.photoId, photoId, imported, earlier);
     const isChanged = differences(state.card, after).length > 0 || photoAfter !== state.photoId;
     touched.set(id, isOwn ? { isTaken: true } : {});
     touched.addHash(sentId, hash);
     touched.addHash(sentId, given.hash);
+    for (const each of new Set([imported, given])) this.values.add(sentId, each);
     if (isRow(state)) {
       this.states.set(id, state);
       this.found.set(id, state.row).set(sentId, state.row);
@@ -226,7 +244,7 @@ export class ImportMerge {
   }
 
   private sentFor(id: string): readonly string[] {
-    return this.known.hashes.get(id) ?? [];
+    return this.known.sent.get(id)?.hashes ?? [];
   }
 }
 

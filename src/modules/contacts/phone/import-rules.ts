@@ -1,7 +1,8 @@
-import { type ContactCard, joinCards } from '../../../lib/contact-card/index.js';
+import { type ContactCard, joinCards, joinChanges } from '../../../lib/contact-card/index.js';
 import { checkCard, contentHash } from '../model/contact-values.js';
 import type { ContactRow } from '../responses/contact.presenter.js';
 import { cardHash, type ImportedCard } from './import-cards.js';
+import type { SentValues } from './sent-values.js';
 
 /** What is known of a card and its contact. */
 interface Situation {
@@ -17,15 +18,17 @@ interface Situation {
   isNew: boolean;
   /** The contact is the last card of the device: nothing was changed here, so the device's changes are the only ones. */
   isAsSent: boolean;
+  /** The values of the earlier cards are known. */
+  hasValues: boolean;
   /** The card replaces the contact that the address book had before the import. */
   replaces: boolean;
 }
 
 /**
  * `keep`: the contact stays. `replace`: it gets the card and its photo. `follow`: it gets the card, and keeps its photo if the card has
- * none. `card`: the fields of both, where the card wins; `contact`: where the contact wins.
+ * none. `changes`: it gets what the device has changed. `card`: the fields of both, where the card wins; `contact`: where the contact wins.
  */
-type Rule = 'keep' | 'replace' | 'follow' | 'card' | 'contact';
+type Rule = 'keep' | 'replace' | 'follow' | 'changes' | 'card' | 'contact';
 
 /** How a card changes its contact. A further card of this import never removes what an earlier one has said. */
 export function ruleOf(given: Situation): Rule {
@@ -33,21 +36,46 @@ export function ruleOf(given: Situation): Rule {
   if (given.replaces && !given.isFurther) return 'replace';
   if (given.isKnown && !given.replaces) return 'keep';
   if (given.hasEarlier && given.isAsSent && !given.isFurther) return 'follow';
+  // A contact that was replaced has lost what it was before the import.
+  if (given.hasEarlier && given.hasValues && !given.replaces) return 'changes';
   // Without an earlier card of the device nothing shows which side is newer: the contact wins.
   return given.hasEarlier || given.isNew ? 'card' : 'contact';
 }
 
-/** The contact with an imported card. @throws ApiError 422 for one that would be too large */
-export function joinedCard(rule: Rule, before: ContactCard, card: ContactCard): ContactCard {
-  if (rule === 'keep') return before;
-  if (rule === 'replace' || rule === 'follow') return card;
-  return checkCard(rule === 'card' ? joinCards(card, before) : joinCards(before, card));
+/** The earlier cards of the device. */
+interface Earlier {
+  /** Undefined if they are not known. */
+  values: SentValues | undefined;
+  /** The card is the only one of its contact. */
+  isOnly: boolean;
 }
 
-/** The photo of the contact with that of an imported card. */
-export function joinedPhoto(rule: Rule, before: string | null, imported: string | null): string | null {
+/** The contact with an imported card. @throws ApiError 422 for one that would be too large */
+export function joinedCard(
+  rule: Rule,
+  before: ContactCard,
+  { card, isNamed }: ImportedCard,
+  { values, isOnly }: Earlier,
+): ContactCard {
+  if (rule === 'keep') return before;
+  if (rule === 'replace' || rule === 'follow') return card;
+  if (rule === 'contact') return checkCard(joinCards(before, card));
+  if (rule === 'card' || !values) return checkCard(joinCards(card, before));
+  return checkCard(joinChanges(card, before, { wasSent: (key) => values.has(key), isOnly, isNamed }));
+}
+
+/** The photo of the contact with that of an imported card. @param imported the id of the stored photo */
+export function joinedPhoto(
+  rule: Rule,
+  before: string | null,
+  imported: string | null,
+  { photo }: ImportedCard,
+  { values }: Earlier,
+): string | null {
   if (rule === 'keep') return before;
   if (rule === 'replace') return imported;
+  // The contact may have got another photo here, or none.
+  if (rule !== 'card' && rule !== 'contact' && photo && values?.hasPhoto(photo.hash)) return before;
   return rule === 'contact' ? (before ?? imported) : (imported ?? before);
 }
 

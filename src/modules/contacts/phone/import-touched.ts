@@ -42,6 +42,11 @@ export class Touched {
     return this.added.has(id) || this.before.has(id);
   }
 
+  /** Whether an earlier batch had the contact. */
+  wasTouched(id: string): boolean {
+    return this.before.has(id);
+  }
+
   of(id: string): TouchedContact {
     return this.added.get(id) ?? this.before.get(id) ?? UNTOUCHED;
   }

@@ -41,6 +41,8 @@ export class ContactImportItem {
   @Column('int') revision!: number;
   /** The SHA-256 of each card of the contact. */
   @Column('bytea') source_hash!: Buffer;
+  /** Short hashes of the values of these cards; null if they are not known. */
+  @Column('bytea', { nullable: true }) value_hashes!: Buffer | null;
   @Column('json', { nullable: true }) original!: object | null;
   /** The revision before an update. */
   @Column('int', { nullable: true }) original_revision!: number | null;

@@ -10,6 +10,7 @@ import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { jsonBytes } from '../../../platform/bounded-pages/page-bytes.js';
 import { ContactImport, ContactImportItem, type ImportAction, type ImportCounts } from './import.entity.js';
 import type { ImportProblemResponse } from './phone.dto.js';
+import { MAX_VALUE_BYTES, type SentCards } from './sent-values.js';
 
 /** An import as it is stored. */
 interface SavedImport {
@@ -27,6 +28,8 @@ export interface ImportItem extends Pick<
 > {
   /** The hashes of the cards of the contact, hexadecimal. */
   hashes: readonly string[];
+  /** The short hashes of their values in this batch, hexadecimal; null if not all values are known. */
+  values: string | null;
   /** The JSON text of the card before an update. */
   original: string | null;
 }
@@ -51,24 +54,29 @@ const deleteOldest = workspace.statement<never>(
 // An item keeps what it replaced first, and the revision after which somebody else has changed the contact: an undo keeps such a contact.
 const addItems = workspace.statement<never>(
   'contacts.add_import_items',
-  `INSERT INTO contact_import_items AS item (tenant_id, import_id, contact_id, action, revision, source_hash, original,
+  `INSERT INTO contact_import_items AS item (tenant_id, import_id, contact_id, action, revision, source_hash, value_hashes, original,
      original_photo_id, original_revision)
-   SELECT $1, $2, added.contact_id, added.action, added.revision, decode(added.source_hash, 'hex'), added.original::json,
-          added.original_photo_id, added.original_revision
+   SELECT $1, $2, added.contact_id, added.action, added.revision, decode(added.source_hash, 'hex'), decode(added.values, 'hex'),
+          added.original::json, added.original_photo_id, added.original_revision
      FROM jsonb_to_recordset($3) AS added (contact_id uuid, action contact_import_action, revision int, source_hash text,
-       original text, original_photo_id uuid, original_revision int)
+       values text, original text, original_photo_id uuid, original_revision int)
    ON CONFLICT (tenant_id, import_id, contact_id) DO UPDATE
      SET revision = CASE WHEN item.action = 'unchanged' OR item.revision = excluded.original_revision THEN excluded.revision
                          ELSE item.revision END,
          source_hash = excluded.source_hash,
+         value_hashes = CASE WHEN octet_length(item.value_hashes) + octet_length(excluded.value_hashes) <= ${MAX_VALUE_BYTES}
+                             THEN item.value_hashes || excluded.value_hashes END,
          action = CASE item.action WHEN 'unchanged' THEN excluded.action ELSE item.action END,
          original = CASE item.action WHEN 'unchanged' THEN excluded.original ELSE item.original END,
          original_photo_id = CASE item.action WHEN 'unchanged' THEN excluded.original_photo_id ELSE item.original_photo_id END,
          original_revision = CASE item.action WHEN 'unchanged' THEN excluded.original_revision ELSE item.original_revision END`,
 );
-const hashes = workspace.statement<Pick<ContactImportItem, 'contact_id'> & { source_hash: string }>(
+const sentCards = workspace.statement<
+  Pick<ContactImportItem, 'contact_id' | 'revision' | 'value_hashes'> & { source_hash: string }
+>(
   'contacts.imported_hashes',
-  `SELECT DISTINCT ON (item.contact_id) item.contact_id, encode(item.source_hash, 'hex') AS source_hash
+  `SELECT DISTINCT ON (item.contact_id) item.contact_id, encode(item.source_hash, 'hex') AS source_hash,
+          item.value_hashes, item.revision
      FROM contact_import_items item
      JOIN contact_imports import ON import.tenant_id = item.tenant_id AND import.id = item.import_id
     WHERE item.tenant_id = $1 AND item.contact_id = ANY ($2) AND import.user_id = $3 AND import.device_id = $4
@@ -139,20 +147,23 @@ export class ImportsRepository {
   }
 
   /**
-   * By contact: the hashes of its cards in the last import of the user from the device, hexadecimal.
+   * By contact: its cards in the last import of the user from the device.
    * @param importId the import that runs, which does not count
    */
-  async hashes(
+  async sentCards(
     reader: Reader,
     { tenantId, userId }: RequestContext,
     deviceId: string,
     contactIds: readonly string[],
     importId: string,
-  ): Promise<Map<string, readonly string[]>> {
+  ): Promise<Map<string, SentCards>> {
     if (contactIds.length === 0) return new Map();
-    const rows = await reader.query(hashes, [tenantId, contactIds, userId, deviceId, importId]);
+    const rows = await reader.query(sentCards, [tenantId, contactIds, userId, deviceId, importId]);
     return new Map(
-      rows.map(({ contact_id, source_hash }) => [contact_id, source_hash.match(HASH) ?? []] as const),
+      rows.map(({ contact_id, source_hash, value_hashes: values, revision }) => [
+        contact_id,
+        { hashes: source_hash.match(HASH) ?? [], values, revision },
+      ]),
     );
   }
 

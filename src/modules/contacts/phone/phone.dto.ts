@@ -26,8 +26,8 @@ class PhoneBook {
 export class ImportOptions extends PhoneBook {
   /**
    * For a card of a contact that the address book has: the same uid or external_id, or the same name with a common e-mail
-   * address or telephone number. `merge`: adds the fields that the contact does not have; a card that changed on the device
-   * since its last import wins over the contact, another card of the person does not. `replace`: writes the card over the
+   * address or telephone number. `merge`: adds the fields that the contact does not have; of a card that changed on the
+   * device since its last import, what has changed there wins over the contact, and nothing else of it. `replace`: writes the card over the
    * contact. `skip`: leaves the contact as it is. `create`: as `merge` for the same uid or external_id, otherwise a new contact.
    * Further cards of one contact in an import add their fields to it.
    */

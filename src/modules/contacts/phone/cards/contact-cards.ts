@@ -269,13 +269,20 @@ interface GivenCard {
   statedUid: string | null;
 }
 
-/** @throws ApiError 422 */
+/** Properties with files. A contact is worth more than a large logo, which it does not keep. */
+const MEDIA: ReadonlySet<string> = new Set(['LOGO', 'SOUND', 'KEY']);
+
+/** @throws ApiError 422, also for a value beyond a limit */
 function read(text: string, country: string | null): GivenCard {
   try {
     const card = readCard(text);
     const entry = fromVcard({ index: 0, card }, country);
-    if (!('error' in entry)) return { entry, statedUid: card.uid === null ? null : entry.uid };
-    throw fieldError('', entry.error, entry.message);
+    if ('error' in entry) throw fieldError('', entry.error, entry.message);
+    // The program would read the card without these values, and lose its own.
+    const lost = entry.omitted.filter((name) => !MEDIA.has(name));
+    if (lost.length > 0)
+      throw fieldError('', 'value_too_large', `A part of these is beyond a limit: ${lost.join(', ')}.`);
+    return { entry, statedUid: card.uid === null ? null : entry.uid };
   } catch (error) {
     if (!(error instanceof VcardError)) throw error;
     throw fieldError('', error.code, error.message);

@@ -1,0 +1,62 @@
+import { hash } from 'node:crypto';
+import { valueKeys } from '../../../lib/contact-card/index.js';
+import type { ImportedCard } from './import-cards.js';
+
+/** Bytes of the hash of a value: enough for the values of one contact. */
+const BYTES = 6;
+const TEXT = new RegExp(`.{${BYTES * 2}}`, 'g');
+/** Values of an item. A contact with more, such as a large group, is joined as a whole. */
+const MAX_VALUES = 1_000;
+export const MAX_VALUE_BYTES = MAX_VALUES * BYTES;
+
+const shortHash = (key: string): string => hash('sha256', key).slice(0, BYTES * 2);
+const photoKey = (photo: string): string => `photo ${photo}`;
+
+/** What is known of the cards that a device sent for a contact in its last import. */
+export interface SentCards {
+  /** Their hashes, hexadecimal. */
+  hashes: readonly string[];
+  /** Short hashes of their values; null if they are not known. */
+  values: Buffer | null;
+  /** The revision of the contact after that import. */
+  revision: number;
+}
+
+/** The values of the cards of contacts in one batch of an import. */
+export class ValuesOfCards {
+  /** By contact. */
+  private readonly values = new Map<string, Set<string>>();
+
+  add(id: string, { card, photo }: ImportedCard): void {
+    const known = this.values.get(id) ?? new Set();
+    this.values.set(id, known);
+    for (const key of [...valueKeys(card), ...(photo ? [photoKey(photo.hash)] : [])]) {
+      if (known.size > MAX_VALUES) return;
+      known.add(shortHash(key));
+    }
+  }
+
+  /** The hashes, hexadecimal; null for too many. */
+  of(id: string): string | null {
+    const known = this.values.get(id) ?? new Set();
+    return known.size > MAX_VALUES ? null : [...known].join('');
+  }
+}
+
+/** The values that a device sent for a contact in its last import. */
+export class SentValues {
+  private hashes: ReadonlySet<string> | undefined;
+
+  constructor(private readonly bytes: Buffer) {}
+
+  has(key: string): boolean {
+    // Most cards did not change, and need no set.
+    this.hashes ??= new Set(this.bytes.toString('hex').match(TEXT) ?? []);
+    return this.hashes.has(shortHash(key));
+  }
+
+  /** @param photo its hash */
+  hasPhoto(photo: string): boolean {
+    return this.has(photoKey(photo));
+  }
+}
