@@ -61,7 +61,15 @@ export const invitesTests = (world: GuestWorkspace): void =>
       const call = await newCall({}, world.bob);
       const request = (domain: string, user = world.bob) =>
         user.api.post('/call/external_invites/domain_request', { domain, reason: 'auditors' });
-      for (const domain of ['localhost', '127.0.0.1', 'co.uk', 'a_b.example', '-a.example', 'a-.example', 'a.xn--'])
+      for (const domain of [
+        'localhost',
+        '127.0.0.1',
+        'co.uk',
+        'a_b.example',
+        '-a.example',
+        'a-.example',
+        'a.xn--',
+      ])
         rejected(await request(domain), 422, 'invalid_domain');
       const { domain_request: made } = ok(await request('Rival.Example'), 201);
       expect(made).toMatchObject({ domain: 'rival.example', state: 'requested' });
