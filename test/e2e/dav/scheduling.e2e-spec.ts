@@ -142,10 +142,10 @@ describe('scheduling by CalDAV', () => {
         await write(change);
         expect(await responses(uid)).toEqual(['accepted', 'needs_action']);
         await app.get(OutboxWorker).drain();
-        const [{ ics }] = (await app.sql(
+        const [{ ics }] = await app.sql(
           `SELECT ics FROM scheduling_messages WHERE uid = $1 AND direction = 'out' ORDER BY id DESC LIMIT 1`,
           [uid],
-        )) as any[];
+        );
         const instance = unfolded(ics)
           .split('BEGIN:VEVENT')
           .find((each) => each.includes('RECURRENCE-ID'));
