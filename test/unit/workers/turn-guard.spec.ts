@@ -84,6 +84,15 @@ describe('turns of the requests of a user with much processor time', () => {
     expect(requests.at(-2)!.error).toBeInstanceOf(QueueFullError);
   });
 
+  test('a request whose client disconnected during the sign-in is not counted', async () => {
+    const closed = new FakeResponse();
+    closed.close();
+    const bob = shares.arrive(BOB);
+    const begun = (async () => inWorkOf(BOB, () => guard.begin(closed as unknown as Response)))();
+    await expect(begun).rejects.toBeInstanceOf(ClientDisconnectedError);
+    expect(bob.isOpen).toBe(false);
+  });
+
   test('requests without a caller take no turns', () => {
     const visitor = { workspace: PUBLIC, user: '192.0.2.1' };
     shares.arrive(visitor).charge(10_000, performance.now());
