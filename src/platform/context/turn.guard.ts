@@ -35,9 +35,13 @@ export class TurnGuard implements CanActivate {
    */
   begin(response: Response): Promise<void> | undefined {
     const work = currentWork();
-    if (!work || work.owner.workspace === PUBLIC) return undefined;
+    if (!work) return undefined;
     // The sign-in and the rate limits wait: a response that has closed meanwhile would stay counted, because it closes only once.
     if (response.closed) throw new ClientDisconnectedError();
+    if (work.owner.workspace === PUBLIC) {
+      this.count(this.shares.visitors);
+      return undefined;
+    }
     const share = this.shares.arrive(work.owner);
     if (this.shares.mustWait(share)) return this.wait(share, response);
     this.count(share);
