@@ -2956,6 +2956,21 @@ var KEYED_OPERATIONS = /* @__PURE__ */ new Set([
   "POST /calendar/{calendar_id}/events/{event_id}/proposals"
 ]);
 
+// sdk/dist/kept-requests.js
+var sending = /* @__PURE__ */ new Set();
+var receiving = new FinalizationRegistry(() => void 0);
+async function keepRequest(request, sent) {
+  sending.add(request);
+  try {
+    const response = await sent;
+    if (response.body)
+      receiving.register(response.body, request);
+    return response;
+  } finally {
+    sending.delete(request);
+  }
+}
+
 // sdk/dist/sender.js
 var DEFAULTS = { attempts: 4, maxWaitMs: 3e4 };
 var READS = /* @__PURE__ */ new Set(["GET", "HEAD"]);
@@ -2967,8 +2982,6 @@ var Sender = class {
   fetch;
   token;
   retry;
-  /** Node aborts a request only as long as the request itself is reachable: `fetch` does not keep it. */
-  running = /* @__PURE__ */ new Set();
   constructor(fetch2, token, retry = {}) {
     this.fetch = fetch2;
     this.token = token;
@@ -2984,7 +2997,8 @@ var Sender = class {
     let isRenewed = false;
     let waitLeft = this.retry.maxWaitMs;
     for (let attempts = 1; ; ) {
-      const outcome = await this.attempt(withToken(request, token), transport);
+      const attempt = withToken(request, token);
+      const outcome = await settle2(keepRequest(request, keepRequest(attempt, transport(attempt))));
       if (isUnauthorized(outcome) && token !== void 0 && !isRenewed) {
         const renewed = await source?.(token);
         if (renewed === void 0 || renewed === token)
@@ -3000,16 +3014,6 @@ var Sender = class {
       waitLeft -= wait;
       await discard(outcome);
       await delay(wait, request.signal);
-    }
-  }
-  async attempt(request, transport) {
-    this.running.add(request);
-    try {
-      return { response: await transport(request) };
-    } catch (error) {
-      return { error };
-    } finally {
-      this.running.delete(request);
     }
   }
   /** @returns milliseconds to wait for the next attempt; undefined: there is none */
@@ -3035,6 +3039,9 @@ function withToken(request, token) {
   return attempt;
 }
 var isUnauthorized = (outcome) => "response" in outcome && outcome.response.status === 401;
+function settle2(sending2) {
+  return sending2.then((response) => ({ response }), (error) => ({ error }));
+}
 function unpack(outcome) {
   if ("error" in outcome)
     throw outcome.error;
@@ -3047,7 +3054,7 @@ async function discard(outcome) {
 
 // sdk/dist/transport.js
 function transportOf(fetch2) {
-  return (request) => fetch2 ? fetch2(request) : globalThis.fetch(request);
+  return async (request) => keepRequest(request, fetch2 ? fetch2(request) : globalThis.fetch(request));
 }
 
 // sdk/dist/client.js

@@ -1,4 +1,5 @@
 import { delay } from './delay.js';
+import { keepRequest } from './kept-requests.js';
 import { secondsOf } from './retry-after.js';
 import type { Transport } from './transport.js';
 
@@ -32,8 +33,6 @@ type Outcome = { response: Response } | { error: unknown };
  */
 export class Sender {
   private readonly retry: RetryOptions;
-  /** Node aborts a request only as long as the request itself is reachable: `fetch` does not keep it. */
-  private readonly running = new Set<Request>();
 
   constructor(
     private readonly fetch: Transport,
@@ -54,7 +53,8 @@ export class Sender {
     let isRenewed = false;
     let waitLeft = this.retry.maxWaitMs;
     for (let attempts = 1; ;) {
-      const outcome = await this.attempt(withToken(request, token), transport);
+      const attempt = withToken(request, token);
+      const outcome = await settle(keepRequest(request, keepRequest(attempt, transport(attempt))));
       if (isUnauthorized(outcome) && token !== undefined && !isRenewed) {
         const renewed = await source?.(token);
         if (renewed === undefined || renewed === token) return unpack(outcome);
@@ -68,17 +68,6 @@ export class Sender {
       waitLeft -= wait;
       await discard(outcome);
       await delay(wait, request.signal);
-    }
-  }
-
-  private async attempt(request: Request, transport: Transport): Promise<Outcome> {
-    this.running.add(request);
-    try {
-      return { response: await transport(request) };
-    } catch (error) {
-      return { error };
-    } finally {
-      this.running.delete(request);
     }
   }
 
@@ -106,6 +95,13 @@ function withToken(request: Request, token: string | undefined): Request {
 
 const isUnauthorized = (outcome: Outcome): boolean =>
   'response' in outcome && outcome.response.status === 401;
+
+function settle(sending: Promise<Response>): Promise<Outcome> {
+  return sending.then(
+    (response) => ({ response }),
+    (error: unknown) => ({ error }),
+  );
+}
 
 function unpack(outcome: Outcome): Response {
   if ('error' in outcome) throw outcome.error;

@@ -1,3 +1,5 @@
+import { keepRequest } from './kept-requests.js';
+
 /** Sends one request. */
 export type Transport = (request: Request) => Promise<Response>;
 
@@ -6,5 +8,5 @@ export type Transport = (request: Request) => Promise<Response>;
  * @returns without it the `fetch` of the platform, read at each call: test tools and service workers replace it
  */
 export function transportOf(fetch: Transport | undefined): Transport {
-  return (request) => (fetch ? fetch(request) : globalThis.fetch(request));
+  return async (request) => keepRequest(request, fetch ? fetch(request) : globalThis.fetch(request));
 }

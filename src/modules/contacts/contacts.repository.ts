@@ -110,21 +110,25 @@ const idsAfter = workspace.statement<Pick<Contact, 'id'>>(
     ORDER BY id LIMIT $4`,
 );
 
-/** Bytes of contacts that are compared with the cards of a batch: thousands of ordinary ones, 64 of the largest. */
-const SIMILAR_BYTES = 4 * PAGE_BYTES;
+/** Bytes of contacts that are compared with the cards of a batch: thousands of ordinary ones, one of the largest for each card. */
+const SIMILAR_BYTES = 8 * PAGE_BYTES;
 
-// Reads at most $4 contacts of each key: a whole company may share a phone number. $5: their bytes.
+// Reads at most $4 contacts of each key: a whole company may share a phone number. $5: their bytes. $6: keys of the contacts that come first.
 const byKeys = workspace.statement<ContactRow & { shared: string[] }>(
   'contacts.by_keys',
   `SELECT ${CONTACT_COLUMNS}, contact.shared
      FROM (SELECT contact.*, found.shared, ${fitsPage('contact.size', '$4', '$5')} AS fits
-             FROM (SELECT listed.contact_id, array_agg(wanted.word) AS shared
-                     FROM unnest($3::text[]) AS wanted (word), LATERAL (
+             FROM (SELECT listed.contact_id, bool_or(wanted.is_first) AS is_first,
+                          array_agg(wanted.word) FILTER (WHERE NOT wanted.is_first) AS shared
+                     FROM (SELECT unnest($3::text[]), false UNION ALL SELECT unnest($6::text[]), true) AS wanted (word, is_first),
+                          LATERAL (
                        SELECT contact_id FROM contact_words WHERE tenant_id = $1 AND addressbook_id = $2 AND word = wanted.word
                         ORDER BY contact_id LIMIT $4) listed
-                    GROUP BY listed.contact_id ORDER BY count(*) DESC, listed.contact_id LIMIT $4) found
+                    GROUP BY listed.contact_id HAVING NOT bool_and(wanted.is_first)
+                    ORDER BY is_first DESC, count(*) DESC, listed.contact_id LIMIT $4) found
              JOIN contacts contact ON contact.tenant_id = $1 AND contact.id = found.contact_id
-           WINDOW page_order AS (ORDER BY cardinality(found.shared) DESC, contact.id ROWS UNBOUNDED PRECEDING)) contact
+           WINDOW page_order AS (
+             ORDER BY found.is_first DESC, cardinality(found.shared) DESC, contact.id ROWS UNBOUNDED PRECEDING)) contact
     WHERE contact.fits
     ORDER BY cardinality(contact.shared) DESC, contact.id`,
   { pipelined: true },
@@ -239,6 +243,7 @@ export class ContactsRepository {
   /**
    * Contacts of a book with one of these keys, those with most keys first, and the keys that matched.
    * @param bytes at which the list ends
+   * @param names keys of names; contacts that have one, too, are the last that a limit leaves out
    */
   async withKeys(
     reader: Reader,
@@ -246,9 +251,9 @@ export class ContactsRepository {
     bookId: string,
     keys: readonly string[],
     limit: number,
-    bytes = SIMILAR_BYTES,
+    { bytes = SIMILAR_BYTES, names = [] }: { bytes?: number; names?: readonly string[] } = {},
   ): Promise<(ContactRow & { shared: string[] })[]> {
-    return keys.length === 0 ? [] : reader.query(byKeys, [tenantId, bookId, keys, limit, bytes]);
+    return keys.length === 0 ? [] : reader.query(byKeys, [tenantId, bookId, keys, limit, bytes, names]);
   }
 
   /** Skips contacts whose id, external_id or uid is taken, and all when the book no longer exists. @returns the new rows */

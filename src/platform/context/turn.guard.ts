@@ -2,6 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { Response } from 'express';
 import { currentWork, PUBLIC } from '../current-work/current-work.js';
+import { ClientDisconnectedError } from '../http/abort-signal.js';
 import { REQUEST_WORK } from '../http/api-docs.js';
 import { type ProcessorShare, ProcessorShares } from '../workers/processor-shares.js';
 import { leaseUntilClosed } from './lease-of-response.js';
@@ -34,7 +35,13 @@ export class TurnGuard implements CanActivate {
    */
   begin(response: Response): Promise<void> | undefined {
     const work = currentWork();
-    if (!work || work.owner.workspace === PUBLIC) return undefined;
+    if (!work) return undefined;
+    // The sign-in and the rate limits wait: a response that has closed meanwhile would stay counted, because it closes only once.
+    if (response.closed) throw new ClientDisconnectedError();
+    if (work.owner.workspace === PUBLIC) {
+      this.count(this.shares.visitors);
+      return undefined;
+    }
     const share = this.shares.arrive(work.owner);
     if (this.shares.mustWait(share)) return this.wait(share, response);
     this.count(share);

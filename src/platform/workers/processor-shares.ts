@@ -75,6 +75,8 @@ export class ProcessorShare {
  */
 @Injectable()
 export class ProcessorShares implements OnModuleDestroy {
+  /** All requests without a caller. Their time is counted, so that it is not charged to the users of the other open requests. */
+  readonly visitors = new ProcessorShare();
   private readonly byUser = new LRUCache<string, ProcessorShare>(growingTo(MAX_USERS));
   /** The shares with requests since the last sample. */
   private active = new Set<ProcessorShare>();

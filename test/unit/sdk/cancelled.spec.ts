@@ -11,8 +11,11 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 describe('a call of the client library', () => {
-  /** Responds to nothing. */
-  const silent = createServer();
+  /** Responds to nothing, or with the beginning of a body. */
+  const silent = createServer((request, response) => {
+    if (request.url!.startsWith('/apis/v1/notes'))
+      response.writeHead(200, { 'Content-Type': 'application/json' }).write('{"items":[');
+  });
   let client: WorkspaceClient;
   beforeAll(async () => {
     await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve));
@@ -31,7 +34,7 @@ describe('a call of the client library', () => {
     const abort = new AbortController();
     let cancelled = 0;
     for (let n = 0; n < AT_ONCE; n += 1) call(abort.signal).catch(() => (cancelled += 1));
-    for (let n = 0; n < 5; n += 1) {
+    for (let n = 0; n < 3; n += 1) {
       await delay(20);
       collectGarbage();
     }
@@ -47,5 +50,39 @@ describe('a call of the client library', () => {
     );
     const body = { mode: 'independent' as const, requests: [] };
     expect(await countCancelled((signal) => client.POST('/batch', { body, signal }))).toBe(AT_ONCE);
+  });
+
+  test('ends by its signal while the body of the response arrives', async () => {
+    expect(await countCancelled((signal) => client.GET('/notes', { signal }))).toBe(AT_ONCE);
+  });
+
+  test('ends by its signal while a file is sent', async () => {
+    const file = new Blob(['a'.repeat(1_000)]);
+    const params = { path: { task_id: 'id' } };
+    const onProgress = () => undefined;
+    const upload = (options: object) => (signal: AbortSignal) =>
+      client.upload('/tasks/{task_id}/attachments', { params, file, name: 'a.txt', signal, ...options });
+    expect(await countCancelled(upload({}))).toBe(AT_ONCE);
+    expect(await countCancelled(upload({ onProgress }))).toBe(AT_ONCE);
+  });
+
+  test('leaves nothing in memory after its response', async () => {
+    const left = new Set<number>();
+    const registry = new FinalizationRegistry<number>((n) => left.delete(n));
+    const answering = createClient({
+      url: 'http://service.example',
+      fetch: async (request) => {
+        registry.register(request, left.size);
+        left.add(left.size);
+        return Response.json({ items: [] });
+      },
+    });
+    const { signal } = new AbortController();
+    for (let n = 0; n < AT_ONCE; n += 1) await answering.GET('/notes', { signal });
+    for (let n = 0; n < 3; n += 1) {
+      await delay(20);
+      collectGarbage();
+    }
+    expect(left.size).toBeLessThan(3);
   });
 });

@@ -84,9 +84,33 @@ describe('turns of the requests of a user with much processor time', () => {
     expect(requests.at(-2)!.error).toBeInstanceOf(QueueFullError);
   });
 
+  test('a request whose client disconnected during the sign-in is not counted', async () => {
+    const closed = new FakeResponse();
+    closed.close();
+    const bob = shares.arrive(BOB);
+    const begun = (async () => inWorkOf(BOB, () => guard.begin(closed as unknown as Response)))();
+    await expect(begun).rejects.toBeInstanceOf(ClientDisconnectedError);
+    expect(bob.isOpen).toBe(false);
+  });
+
   test('requests without a caller take no turns', () => {
     const visitor = { workspace: PUBLIC, user: '192.0.2.1' };
     shares.arrive(visitor).charge(10_000, performance.now());
     expect(begun([begin(visitor), begin(visitor)])).toBe(2);
+  });
+
+  test('the time of requests without a caller is not charged to users with open requests', () => {
+    let sample = { at: performance.now(), computed: 0 };
+    shares.sample(sample);
+    begin(BOB);
+    for (let n = 0; n < 9; n += 1) begin({ workspace: PUBLIC, user: `192.0.2.${n}` });
+    // Without samples of the real time.
+    shares.onModuleDestroy();
+    for (let n = 0; n < 20; n += 1) {
+      jest.advanceTimersByTime(50);
+      sample = { at: performance.now(), computed: sample.computed + 50 };
+      shares.sample(sample);
+    }
+    expect(shares.arrive(BOB).partAt(performance.now())).toBeLessThan(0.2);
   });
 });

@@ -8,7 +8,15 @@ import { ContactsRepository } from '../contacts.repository.js';
 import { FormerContacts } from '../former-contacts.repository.js';
 import type { ImportProblemResponse } from './phone.dto.js';
 import type { ImportedCard } from './import-cards.js';
-import { groupNamesakes, type Known, type Match, matchOf, reachKeys, strangersOf } from './import-matches.js';
+import {
+  groupNamesakes,
+  type Known,
+  type Match,
+  matchOf,
+  nameKeyOf,
+  reachKeys,
+  strangersOf,
+} from './import-matches.js';
 import { ImportMerge, type Outcome } from './import-merge.js';
 import { type ImportRun, Touched, type TouchedContact } from './import-touched.js';
 import { ImportsRepository } from './imports.repository.js';
@@ -100,8 +108,11 @@ export class ImportBatch {
     const uids = [...stated, ...strangers];
     const byExternalId = await this.contacts.find(tx, ctx, bookId, 'external_id', externalIds);
     const keys = [...new Set(cards.flatMap(({ card }) => reachKeys(card)))];
+    const names = [...new Set(cards.flatMap(({ card }) => nameKeyOf(card) ?? []))];
     const similar =
-      onDuplicate === 'create' ? [] : await this.contacts.withKeys(tx, ctx, bookId, keys, MAX_SIMILAR);
+      onDuplicate === 'create'
+        ? []
+        : await this.contacts.withKeys(tx, ctx, bookId, keys, MAX_SIMILAR, { names });
     const found = new Set(byUid.map(({ uid }) => uid));
     const remaining = await this.former.findRemaining(
       tx,

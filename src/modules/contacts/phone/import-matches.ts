@@ -24,7 +24,7 @@ interface Former {
 
 const isName = (key: string): boolean => key.startsWith('=');
 export const reachKeys = (card: ContactCard): string[] => identityKeys(card).filter((key) => !isName(key));
-const nameKeyOf = (card: ContactCard): string | undefined => identityKeys(card).find(isName);
+export const nameKeyOf = (card: ContactCard): string | undefined => identityKeys(card).find(isName);
 
 /** Contacts by their name with an address or number: families share numbers, so that the name must be the same. */
 type Namesakes = Map<string, { row: ContactRow; kind: ContactCard['kind'] }[]>;
