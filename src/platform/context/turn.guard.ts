@@ -13,7 +13,8 @@ const TURN_MS = 250;
 /**
  * Lets the requests of a user run one after the other while the user has much of the processor time of a process that others use, too
  * (`ProcessorShares`). A request beyond the queue of its user, or that waited too long, gets 503 `overloaded`. Requests without a caller
- * take no turns, because many people may share the address of their network; nor do batches, whose requests do. Global, before the body is read.
+ * take no turns, because many people may share the address of their network; nor do batches, whose requests do: a user has
+ * three batches at a time. Global, before the body is read.
  */
 @Injectable()
 export class TurnGuard implements CanActivate {
@@ -23,8 +24,9 @@ export class TurnGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    if (this.reflector.get(REQUEST_WORK, context.getHandler()) === 'parts') return true;
-    const turn = this.begin(context.switchToHttp().getResponse<Response>());
+    const response = context.switchToHttp().getResponse<Response>();
+    if (this.reflector.get(REQUEST_WORK, context.getHandler()) === 'parts') return this.beginBatch(response);
+    const turn = this.begin(response);
     return turn ? turn.then(() => true) : true;
   }
 
@@ -46,6 +48,12 @@ export class TurnGuard implements CanActivate {
     if (this.shares.mustWait(share)) return this.wait(share, response);
     this.count(share);
     return undefined;
+  }
+
+  private async beginBatch(response: Response): Promise<boolean> {
+    const work = currentWork();
+    if (work) await leaseUntilClosed(this.shares.arrive(work.owner).batches, response);
+    return true;
   }
 
   private async wait(share: ProcessorShare, response: Response): Promise<void> {

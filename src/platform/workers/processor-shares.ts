@@ -16,12 +16,15 @@ const SHARED_MS = 2_000;
 /** Places for requests that wait for their turn, of which a user has 0.4, and the time that they wait. */
 const QUEUE = 250;
 const MAX_WAIT_MS = 10_000;
+/** Batches of a user that run at the same time, because each may have 16 MiB of responses in memory. */
+const BATCHES = 3;
 /** Maximum number of users whose averages are kept. */
 const MAX_USERS = 10_000;
 
 /** The requests of a user in this process, and the processor time of this thread that they used. */
 export class ProcessorShare {
   private limiter: ConcurrencyLimiter | undefined;
+  private ofBatches: ConcurrencyLimiter | undefined;
   /** Open requests, without those that wait for a change. */
   private open = 0;
   /** Sum of the times of the open requests since the last sample, milliseconds. */
@@ -38,6 +41,11 @@ export class ProcessorShare {
   /** One request at a time. */
   get turns(): ConcurrencyLimiter {
     return (this.limiter ??= new ConcurrencyLimiter(1, QUEUE, MAX_WAIT_MS));
+  }
+
+  /** A limiter gives half of its places to one user. */
+  get batches(): ConcurrencyLimiter {
+    return (this.ofBatches ??= new ConcurrencyLimiter(2 * BATCHES, QUEUE, MAX_WAIT_MS));
   }
 
   get hasWaiting(): boolean {

@@ -1,14 +1,17 @@
 import { ProcessorShares } from '../../../src/platform/workers/processor-shares.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { inTransaction } from '../../support/database/locks.ts';
+import { until } from '../../support/until.ts';
 
 describe('a user with much of the processor time, beside another one', () => {
   let app: TestApp;
   let alice: TestUser;
+  let bob: TestUser;
 
   beforeAll(async () => {
     app = await TestApp.start();
     [alice] = await app.tenant('acme', 'alice');
-    const [bob] = await app.tenant('other', 'bob');
+    [bob] = await app.tenant('other', 'bob');
     const shares = app.get<ProcessorShares>(ProcessorShares);
     expect((await bob.api.get('/notes')).status).toBe(200);
     // So much that it is still much at the end of the test.
@@ -27,6 +30,23 @@ describe('a user with much of the processor time, beside another one', () => {
     const requests = Array.from({ length: 10 }, () => ({ method: 'GET', path: '/apis/v1/tasks' }));
     const { body } = await alice.api.post('/batch', { mode: 'independent', requests });
     expect(body.responses.map(({ status }: { status: number }) => status)).toEqual(requests.map(() => 200));
+  });
+
+  test('a user has three batches at a time, so that their responses do not fill the memory; further ones wait', async () => {
+    const requests = [{ method: 'POST', path: '/apis/v1/notes', body: { title: 'A note' } }];
+    const { batches } = app
+      .get<ProcessorShares>(ProcessorShares)
+      .arrive({ workspace: bob.tenantId as string, user: bob.id });
+    const send = () => bob.api.post('/batch', { mode: 'ordered', requests });
+    await send();
+    let sent: ReturnType<typeof send>[] = [];
+    await inTransaction(await app.databaseOf(bob.tenantId as string), async (holder) => {
+      // A lock on the counter of the user holds the requests.
+      await holder.query('SELECT 1 FROM sync_heads WHERE user_id = $1 FOR UPDATE', [bob.id]);
+      sent = Array.from({ length: 5 }, send);
+      await until('two batches to wait', () => batches.pending === 2);
+    });
+    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   });
 
   test('gets responses while a request waits for a change', async () => {
