@@ -10,6 +10,8 @@ export async function leaseUntilClosed(limiter: ConcurrencyLimiter, response: Re
   if (response.closed) throw new ClientDisconnectedError();
   const disconnected = new AbortController();
   let lease: Lease | undefined;
+  // Node warns of more than ten listeners, which a response of a file has with those of several places.
+  response.setMaxListeners(response.getMaxListeners() + 1);
   response.once('close', () => {
     if (lease) lease.release();
     else disconnected.abort(new ClientDisconnectedError());

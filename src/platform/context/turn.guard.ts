@@ -58,8 +58,7 @@ export class TurnGuard implements CanActivate {
 
   private async wait(share: ProcessorShare, response: Response): Promise<void> {
     const turn = await leaseUntilClosed(share.turns, response);
-    const timer = setTimeout(() => turn.release(), TURN_MS);
-    response.once('close', () => clearTimeout(timer));
+    setTimeout(() => turn.release(), TURN_MS).unref();
     this.count(share);
   }
 

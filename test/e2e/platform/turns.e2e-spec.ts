@@ -1,6 +1,7 @@
 import { ProcessorShares } from '../../../src/platform/workers/processor-shares.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { inTransaction } from '../../support/database/locks.ts';
+import { ok } from '../../support/domains/forms.ts';
 import { until } from '../../support/until.ts';
 
 describe('a user with much of the processor time, beside another one', () => {
@@ -47,6 +48,17 @@ describe('a user with much of the processor time, beside another one', () => {
       await until('two batches to wait', () => batches.pending === 2);
     });
     expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  });
+
+  test('gets files of several exports without a warning of too many listeners', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => void warnings.push(warning);
+    process.on('warning', note);
+    const { id } = ok(await alice.api.post('/forms', { title: 'A form' }), 201).form;
+    const sent = Array.from({ length: 4 }, () => alice.api.get(`/forms/${id}/export.xlsx`));
+    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
   });
 
   test('gets responses while a request waits for a change', async () => {
