@@ -80,6 +80,13 @@ describe('an instance in the gap of a clock change', () => {
       expect(await starts(calendar)).toEqual(['03-18T09:00', '03-25T09:00', '04-01T09:00']);
     });
 
+    test('into the gap', async () => {
+      const { calendar, path } = await create({ start: at('2029-03-18T03:30:00') });
+      const request = { scope: 'all', recurrence_id: INSTANT, start: at(`${GAP}T02:30:00`) };
+      expect((await ann.api.put(path, request)).status).toBe(200);
+      expect(await starts(calendar)).toEqual(['03-18T02:30', '03-25T03:30', '04-01T02:30']);
+    });
+
     test('at a midnight that does not exist', async () => {
       const zone = 'Africa/Cairo';
       const { calendar, path } = await create({

@@ -206,8 +206,9 @@ function removesOutside(before: readonly ParticipantRow[], after: readonly Parti
 /** Resets the responses of all attendees but the organizer to instances. */
 export function resetResponsesAt(record: EventRecord, keys: ReadonlySet<string>): ParticipantRow[] {
   const { participants, organizer_email } = record;
-  const own = Map.groupBy(participants, ({ recurrence_key: key }) => (keys.has(key) ? key : ''));
-  const general = own.get('') ?? [];
+  const own = Map.groupBy(participants, ({ recurrence_key: key }) => key);
+  // Those of other instances apply to none of them.
+  const general = participants.filter(({ recurrence_key: key }) => key === '' || key.startsWith(FOLLOWING));
   const kept = participants.filter((row) => !keys.has(row.recurrence_key) || row.uninvited);
   const again = [...keys].flatMap((key) =>
     attendeesAt({ ...record, participants: [...general, ...(own.get(key) ?? [])] }, key)

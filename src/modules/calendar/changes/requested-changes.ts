@@ -16,7 +16,7 @@ import type {
   ParticipantRow,
 } from '../model/event-record.js';
 import { clockTimes, contentOf as contentAt, isSeries, occurrenceOf } from '../model/event-series.js';
-import { instantOf, isDay, lengthAt, timesAt, wallOf } from '../model/event-times.js';
+import { instantOf, isDay, lengthAt, timesAt, wallIn, wallOf } from '../model/event-times.js';
 import { presentEvent, viewerOf } from '../responses/event.presenter.js';
 import { withCallOf } from './event-calls.js';
 import { changeAll, changeOne, type Changes, findUnmovableRule, movedRecurrence } from './event-change.js';
@@ -137,7 +137,7 @@ function instanceTimes(record: EventRecord, key: string): EventTimes {
 function shiftOf({ time_zone: zone }: EventTimes, times: EventTimes, key: string): number {
   const [nominal, requested] = [wallOf(key), wallOf(times.starts)];
   const isRepeated =
-    zone !== null && times.time_zone === zone && instantOf(nominal, zone) === instantOf(requested, zone);
+    zone !== null && times.time_zone === zone && requested === wallIn(zone, instantOf(nominal, zone));
   return isRepeated ? 0 : requested - nominal;
 }
 
