@@ -95,6 +95,17 @@ const DEVIATIONS: Record<string, { why: string; lines: string[] }> = {
       '.details: additional',
     ],
   },
+  'attachment empty content': {
+    why: 'WildDuck refuses empty files; here they are attached',
+    lines: [
+      'status 400 expected, received 200',
+      '.error: missing',
+      '.code: missing',
+      '.details: missing',
+      '.success: additional',
+      '.message: additional',
+    ],
+  },
   'attachment non-base64 content': {
     why: 'WildDuck stores what is left of the content; here it is a 400',
     lines: [
