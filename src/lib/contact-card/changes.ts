@@ -64,7 +64,8 @@ export function joinChanges(card: ContactCard, contact: ContactCard, changed: Ch
     Object.assign(given, { [field]: lists.given });
     Object.assign(kept, { [field]: lists.kept });
   }
-  kept.custom = withoutStale(contact, kept);
+  // What did not change is in one of both. `joinCards` decides about values of the contact that lose.
+  kept.custom = withoutStale(contact, { ...joinCards(kept, given), custom: kept.custom });
   return joinCards(given, kept);
 }
 

@@ -5,6 +5,14 @@ const IMPORT = '/contact/phone-sync/import';
 const card = (...lines: string[]): string =>
   `BEGIN:VCARD\nVERSION:3.0\nUID:ina\n${lines.join('\n')}\nEND:VCARD\n`;
 const INA = ['FN:Ina', 'EMAIL:ina@x.example'];
+/** Properties with what the fields of their values cannot hold. */
+const OF_VALUES = [
+  { group: 'item1', name: 'EMAIL', params: {}, value: 'ina@x.example' },
+  { group: 'item1', name: 'X-OWN', params: {}, value: '1' },
+  { group: null, name: 'TEL', params: { PID: ['1.1'] }, value: '0301111111' },
+  { group: null, name: 'NICKNAME', params: { LANGUAGE: ['de'] }, value: 'Ini' },
+  { group: null, name: 'CATEGORIES', params: { 'X-OWN': ['1'] }, value: 'a' },
+];
 const photo = async (red: number): Promise<string> => {
   const create = { width: 20, height: 20, channels: 3, background: { r: red, g: 0, b: 0 } } as const;
   const image = await sharp({ create }).png().toBuffer();
@@ -88,6 +96,14 @@ describe('changes of a device and of the server', () => {
       ['X-OWN:1', 'NICKNAME;LANGUAGE=de:Ini', 'CATEGORIES:a,b', 'TITLE:T'],
       (c) => [c.custom, c.nicknames, c.categories],
       [[], ['Nia'], ['b', 'c']],
+    ],
+    [
+      'a group and parameters of values that do not change',
+      ['TEL:0301111111', 'NICKNAME:Ini', 'CATEGORIES:a'],
+      { custom: OF_VALUES },
+      ['TEL:0301111111', 'NICKNAME:Ini,Nia', 'CATEGORIES:a,b', 'TEL:0302222222', 'EMAIL:b@x.example'],
+      (c) => [c.custom, values(c.emails), c.nicknames],
+      [OF_VALUES, ['ina@x.example', 'b@x.example'], ['Ini', 'Nia']],
     ],
   ])(
     '%s of the server stay when the device changes something else',
