@@ -224,6 +224,29 @@ describe('changes of a device and of the server', () => {
     expect(await ina()).toMatchObject({ notes: 'n2', job_title: 'Here' });
   });
 
+  test.each([true, false])(
+    'a card that breaks off removes nothing (contact changed here: %s)',
+    async (isChanged) => {
+      const [whole, broken] = [
+        card(...INA, 'TEL:0301', 'X-OWN:1', 'NOTE:n1'),
+        'BEGIN:VCARD\nVERSION:3.0\nUID:ina\nFN:Ina B\nEMAIL:ina@x.example\n',
+      ];
+      await send(whole);
+      if (isChanged) await put({ language: 'de' });
+      expect(await send(broken)).toMatchObject({ updated: 1, errors: [{ error: 'unfinished_card' }] });
+      const { full_name, phones, notes, language, custom } = await ina();
+      expect([full_name, values(phones), notes, language]).toEqual([
+        'Ina B',
+        ['0301'],
+        'n1',
+        isChanged ? 'de' : null,
+      ]);
+      expect(custom).toContainEqual(expect.objectContaining({ name: 'X-OWN' }));
+      // The values of the whole card are known again when it comes the next time.
+      expect(await send(card(...INA, 'TEL:0302', 'X-OWN:1', 'NOTE:n1'))).toMatchObject({ errors: [] });
+    },
+  );
+
   test('without the values of the earlier card, and with too many, both cards are joined', async () => {
     const numbers = (from: number): string[] =>
       Array.from({ length: 95 }, (_, n) => `TEL:+4930100${from + n}\nURL:https://x.example/${from + n}`);

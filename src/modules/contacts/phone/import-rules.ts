@@ -46,7 +46,7 @@ export function ruleOf(given: Situation): Rule {
 interface Earlier {
   /** Undefined if they are not known. */
   values: SentValues | undefined;
-  /** The card is the only one of its contact. */
+  /** The card is the only one of its contact, and complete. */
   isOnly: boolean;
 }
 
@@ -79,9 +79,16 @@ export function joinedPhoto(
   return rule === 'contact' ? (before ?? imported) : (imported ?? before);
 }
 
-/** True for a contact that is the card that the device sent. The contact of several cards is not one of them. */
-export function isAsSent({ card }: ContactRow, { photo }: ImportedCard, sent: readonly string[]): boolean {
-  if (sent.length !== 1) return false;
+/**
+ * True for a contact that is the card that the device sent. The contact of several cards is not one of them. It does not follow a card
+ * that broke off.
+ */
+export function isAsSent(
+  { card }: ContactRow,
+  { photo, isUnfinished }: ImportedCard,
+  sent: readonly string[],
+): boolean {
+  if (sent.length !== 1 || isUnfinished) return false;
   const content = contentHash(card);
   return sent[0] === content || (photo !== null && sent[0] === cardHash(content, photo.hash));
 }
