@@ -18,7 +18,7 @@ interface Situation {
   isNew: boolean;
   /** The contact is the last card of the device: nothing was changed here, so the device's changes are the only ones. */
   isAsSent: boolean;
-  /** The values of the earlier cards are known. */
+  /** The values of the earlier cards are known, and this import has removed none of them. */
   hasValues: boolean;
   /** The card replaces the contact that the address book had before the import. */
   replaces: boolean;
