@@ -155,6 +155,40 @@ describe('changes of a device and of the server', () => {
       [['work']],
     ],
     [
+      'type of one of two equal numbers',
+      ['TEL;TYPE=HOME:0301', 'TEL;TYPE=WORK:0301'],
+      ['TEL;TYPE=HOME:0301', 'TEL;TYPE=CELL:0301'],
+      (c) => c.phones.map(({ value, types }: any) => [value, types]),
+      [
+        ['0301', ['home']],
+        ['0301', ['cell']],
+      ],
+    ],
+    [
+      'type of the first of two equal numbers',
+      ['TEL;TYPE=HOME:0301', 'TEL;TYPE=WORK:0301'],
+      ['TEL;TYPE=CELL:0301', 'TEL;TYPE=WORK:0301'],
+      (c) => c.phones.map(({ types }: any) => types),
+      [['cell'], ['work']],
+    ],
+    [
+      'removed one of two equal numbers',
+      ['TEL;TYPE=HOME:0301', 'TEL;TYPE=WORK:0301'],
+      ['TEL;TYPE=HOME:0301'],
+      (c) => c.phones.map(({ types }: any) => types),
+      [['home']],
+    ],
+    [
+      'type of the preferred one of two equal numbers',
+      ['TEL;TYPE=WORK:0301', 'TEL;TYPE=HOME,PREF:0301'],
+      ['TEL;TYPE=CELL,PREF:0301', 'TEL;TYPE=WORK:0301'],
+      (c) => c.phones.map(({ types, primary }: any) => [types, primary]),
+      [
+        [['cell'], true],
+        [['work'], false],
+      ],
+    ],
+    [
       'preference',
       ['TEL;TYPE=PREF:1', 'TEL:2'],
       ['TEL:1', 'TEL;TYPE=PREF:2'],
