@@ -34,8 +34,10 @@ describe('changes of a device and of the server', () => {
     bookId = body.addressbook.id;
   });
 
+  /** @param device_id empty: unknown */
   const send = async (raw: string, device_id = 'pixel'): Promise<any> => {
-    const query = new URLSearchParams({ addressbook_id: bookId, device_id }).toString();
+    const device = device_id === '' ? {} : { device_id };
+    const query = new URLSearchParams({ addressbook_id: bookId, ...device }).toString();
     const headers = { 'content-type': 'text/vcard' };
     const { status, body } = await alice.api.request('POST', `${IMPORT}?${query}`, { raw, headers });
     expect([status, body.error]).toEqual([200, undefined]);
@@ -222,6 +224,14 @@ describe('changes of a device and of the server', () => {
     await send(card(...INA, 'TITLE:Old', 'TEL:0301111111', 'NOTE:n'), 'p2');
     const { job_title, phones, notes, custom } = await ina();
     expect([job_title, values(phones), notes, custom]).toEqual(['New', ['0302222222'], 'n', []]);
+  });
+
+  test('files of unknown devices do not remove the values of each other', async () => {
+    await send(card(...INA, 'TEL:0301111111', 'NOTE:n1'), '');
+    await put({ language: 'de' });
+    await send(card(...INA, 'TEL:0302222222'), '');
+    const { phones, notes, language } = await ina();
+    expect([values(phones), notes, language]).toEqual([['0302222222', '0301111111'], 'n1', 'de']);
   });
 
   test('a full name that was made of other values does not replace a name that the server got', async () => {

@@ -201,7 +201,8 @@ export class ImportMerge {
     const sentValues = hasEarlier ? this.known.sent.get(sentId)?.values : undefined;
     const values = sentValues ? new SentValues(sentValues) : undefined;
     const isFurther = touched.has(id);
-    const isOnly = sent.length === 1 && !isFurther && !this.several.has(id) && !given.isUnfinished;
+    const isOnly =
+      run.deviceId !== '' && sent.length === 1 && !isFurther && !this.several.has(id) && !given.isUnfinished;
     const earlier = { values, isOnly };
     const rule = ruleOf({
       isRepeated: touched.of(sentId).hashes.includes(hash),

@@ -46,7 +46,7 @@ export function ruleOf(given: Situation): Rule {
 interface Earlier {
   /** Undefined if they are not known. */
   values: SentValues | undefined;
-  /** The card is the only one of its contact, and complete. */
+  /** The card is complete, and the only one that its device, which is known, has for the contact. */
   isOnly: boolean;
 }
 
