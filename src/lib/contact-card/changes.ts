@@ -64,7 +64,8 @@ export function joinChanges(card: ContactCard, contact: ContactCard, changed: Ch
     Object.assign(given, { [field]: lists.given });
     Object.assign(kept, { [field]: lists.kept });
   }
-  kept.custom = withoutStale(contact, kept);
+  // What did not change is in one of both. `joinCards` decides about values of the contact that lose.
+  kept.custom = withoutStale(contact, { ...joinCards(kept, given), custom: kept.custom });
   return joinCards(given, kept);
 }
 
@@ -104,10 +105,14 @@ function reducedLists(
     return isOnly && !stated.has(key) && wasSent(key);
   };
   const isSame = (entry: Entry): boolean => wasSent(wholeKey(field, entry));
+  const unchanged = new Set(list.filter(isSame).map((entry) => wholeKey(field, entry)));
+  // The card says the same value with other labels, which may be those of a second entry of the value.
+  const isReplaced = (entry: Entry): boolean => isSame(entry) && !unchanged.has(wholeKey(field, entry));
   const isPreferenceSame = hasSamePreference(field, list, others, { wasSent, isOnly });
   const left = others.filter((entry) => !isRemoved(entry));
+  const isShorter = left.length < others.length || (isOnly && others.some(isReplaced));
   // The order of the contact stays. Properties belong to values that may have changed.
-  if (isPreferenceSame && field !== 'custom' && left.length === others.length && list.every(isSame))
+  if (isPreferenceSame && field !== 'custom' && !isShorter && list.every(isSame))
     return { given: field === 'members' ? [...others] : [], kept: [...others] };
   const here = Map.groupBy(left, keyOf);
   const given: Entry[] = [];
@@ -117,10 +122,16 @@ function reducedLists(
     if (isSame(entry)) {
       // Several entries of the card may be the same one.
       here.delete(key);
-      given.push(...same.map((each) => (isPreferenceSame ? each : withPrimary(each, isPrimary(entry)))));
+      const stay = isOnly ? same.filter((each) => !isReplaced(each)) : same;
+      given.push(...stay.map((each) => (isPreferenceSame ? each : withPrimary(each, isPrimary(entry)))));
     } else {
-      given.push(isPreferenceSame ? withPrimary(entry, same.some(isPrimary)) : entry);
-      if (same.every(isSame)) here.delete(key);
+      const former = same.filter((each) => !unchanged.has(wholeKey(field, each)));
+      given.push(isPreferenceSame ? withPrimary(entry, former.some(isPrimary)) : entry);
+      if (same.every(isSame))
+        here.set(
+          key,
+          same.filter((each) => !isReplaced(each)),
+        );
     }
   }
   const kept = [...here.values()].flat();

@@ -25,7 +25,7 @@ export {
   uidToUri,
 } from './card.js';
 export { checkDate } from './dates.js';
-export { isPropertyName, NAME, SINGLE_PROPERTIES, withStoredSpelling } from './values.js';
+export { isPropertyName, MEDIA_FAMILY, NAME, SINGLE_PROPERTIES, withStoredSpelling } from './values.js';
 export { toJsContact } from './write/js-contact.js';
 export { type CardResult, countCards, readCard, readCards } from './read/cards.js';
 export { withoutStale } from './companions.js';

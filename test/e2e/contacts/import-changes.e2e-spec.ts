@@ -5,6 +5,14 @@ const IMPORT = '/contact/phone-sync/import';
 const card = (...lines: string[]): string =>
   `BEGIN:VCARD\nVERSION:3.0\nUID:ina\n${lines.join('\n')}\nEND:VCARD\n`;
 const INA = ['FN:Ina', 'EMAIL:ina@x.example'];
+/** Properties with what the fields of their values cannot hold. */
+const OF_VALUES = [
+  { group: 'item1', name: 'EMAIL', params: {}, value: 'ina@x.example' },
+  { group: 'item1', name: 'X-OWN', params: {}, value: '1' },
+  { group: null, name: 'TEL', params: { PID: ['1.1'] }, value: '0301111111' },
+  { group: null, name: 'NICKNAME', params: { LANGUAGE: ['de'] }, value: 'Ini' },
+  { group: null, name: 'CATEGORIES', params: { 'X-OWN': ['1'] }, value: 'a' },
+];
 const photo = async (red: number): Promise<string> => {
   const create = { width: 20, height: 20, channels: 3, background: { r: red, g: 0, b: 0 } } as const;
   const image = await sharp({ create }).png().toBuffer();
@@ -26,8 +34,10 @@ describe('changes of a device and of the server', () => {
     bookId = body.addressbook.id;
   });
 
+  /** @param device_id empty: unknown */
   const send = async (raw: string, device_id = 'pixel'): Promise<any> => {
-    const query = new URLSearchParams({ addressbook_id: bookId, device_id }).toString();
+    const device = device_id === '' ? {} : { device_id };
+    const query = new URLSearchParams({ addressbook_id: bookId, ...device }).toString();
     const headers = { 'content-type': 'text/vcard' };
     const { status, body } = await alice.api.request('POST', `${IMPORT}?${query}`, { raw, headers });
     expect([status, body.error]).toEqual([200, undefined]);
@@ -89,6 +99,14 @@ describe('changes of a device and of the server', () => {
       (c) => [c.custom, c.nicknames, c.categories],
       [[], ['Nia'], ['b', 'c']],
     ],
+    [
+      'a group and parameters of values that do not change',
+      ['TEL:0301111111', 'NICKNAME:Ini', 'CATEGORIES:a'],
+      { custom: OF_VALUES },
+      ['TEL:0301111111', 'NICKNAME:Ini,Nia', 'CATEGORIES:a,b', 'TEL:0302222222', 'EMAIL:b@x.example'],
+      (c) => [c.custom, values(c.emails), c.nicknames],
+      [OF_VALUES, ['ina@x.example', 'b@x.example'], ['Ini', 'Nia']],
+    ],
   ])(
     '%s of the server stay when the device changes something else',
     async (_, old, fields, now, read, expected) => {
@@ -139,6 +157,40 @@ describe('changes of a device and of the server', () => {
       [['work']],
     ],
     [
+      'type of one of two equal numbers',
+      ['TEL;TYPE=HOME:0301', 'TEL;TYPE=WORK:0301'],
+      ['TEL;TYPE=HOME:0301', 'TEL;TYPE=CELL:0301'],
+      (c) => c.phones.map(({ value, types }: any) => [value, types]),
+      [
+        ['0301', ['home']],
+        ['0301', ['cell']],
+      ],
+    ],
+    [
+      'type of the first of two equal numbers',
+      ['TEL;TYPE=HOME:0301', 'TEL;TYPE=WORK:0301'],
+      ['TEL;TYPE=CELL:0301', 'TEL;TYPE=WORK:0301'],
+      (c) => c.phones.map(({ types }: any) => types),
+      [['cell'], ['work']],
+    ],
+    [
+      'removed one of two equal numbers',
+      ['TEL;TYPE=HOME:0301', 'TEL;TYPE=WORK:0301'],
+      ['TEL;TYPE=HOME:0301'],
+      (c) => c.phones.map(({ types }: any) => types),
+      [['home']],
+    ],
+    [
+      'type of the preferred one of two equal numbers',
+      ['TEL;TYPE=WORK:0301', 'TEL;TYPE=HOME,PREF:0301'],
+      ['TEL;TYPE=CELL,PREF:0301', 'TEL;TYPE=WORK:0301'],
+      (c) => c.phones.map(({ types, primary }: any) => [types, primary]),
+      [
+        [['cell'], true],
+        [['work'], false],
+      ],
+    ],
+    [
       'preference',
       ['TEL;TYPE=PREF:1', 'TEL:2'],
       ['TEL:1', 'TEL;TYPE=PREF:2'],
@@ -174,6 +226,14 @@ describe('changes of a device and of the server', () => {
     expect([job_title, values(phones), notes, custom]).toEqual(['New', ['0302222222'], 'n', []]);
   });
 
+  test('files of unknown devices do not remove the values of each other', async () => {
+    await send(card(...INA, 'TEL:0301111111', 'NOTE:n1'), '');
+    await put({ language: 'de' });
+    await send(card(...INA, 'TEL:0302222222'), '');
+    const { phones, notes, language } = await ina();
+    expect([values(phones), notes, language]).toEqual([['0302222222', '0301111111'], 'n1', 'de']);
+  });
+
   test('a full name that was made of other values does not replace a name that the server got', async () => {
     await send(card('EMAIL:a@x.example'));
     await put({ full_name: 'Ina' });
@@ -207,6 +267,29 @@ describe('changes of a device and of the server', () => {
     await send(card(...INA, 'NOTE:n2'));
     expect(await ina()).toMatchObject({ notes: 'n2', job_title: 'Here' });
   });
+
+  test.each([true, false])(
+    'a card that breaks off removes nothing (contact changed here: %s)',
+    async (isChanged) => {
+      const [whole, broken] = [
+        card(...INA, 'TEL:0301', 'X-OWN:1', 'NOTE:n1'),
+        'BEGIN:VCARD\nVERSION:3.0\nUID:ina\nFN:Ina B\nEMAIL:ina@x.example\n',
+      ];
+      await send(whole);
+      if (isChanged) await put({ language: 'de' });
+      expect(await send(broken)).toMatchObject({ updated: 1, errors: [{ error: 'unfinished_card' }] });
+      const { full_name, phones, notes, language, custom } = await ina();
+      expect([full_name, values(phones), notes, language]).toEqual([
+        'Ina B',
+        ['0301'],
+        'n1',
+        isChanged ? 'de' : null,
+      ]);
+      expect(custom).toContainEqual(expect.objectContaining({ name: 'X-OWN' }));
+      // The values of the whole card are known again when it comes the next time.
+      expect(await send(card(...INA, 'TEL:0302', 'X-OWN:1', 'NOTE:n1'))).toMatchObject({ errors: [] });
+    },
+  );
 
   test('without the values of the earlier card, and with too many, both cards are joined', async () => {
     const numbers = (from: number): string[] =>

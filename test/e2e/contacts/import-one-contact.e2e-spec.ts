@@ -125,6 +125,23 @@ describe('several cards of one contact in one import', () => {
     expect(await numbers()).toEqual(['+4741000001', '+4741000002']);
   });
 
+  test.each([
+    [0, false],
+    [150, false],
+    [150, true],
+  ])(
+    'a card that became two with %d cards between them loses nothing (contact changed here: %s)',
+    async (count, isChanged) => {
+      await send(card('UID:m1', ...MARIT, 'TEL:+4741000001', 'TEL:+4741000002', 'NOTE:from work'));
+      if (isChanged) await put((await marits())[0], { job_title: 'Pilot' });
+      const file = second('UID:m1') + others(count) + first('UID:m1');
+      expect(await send(file)).toMatchObject({ created: count, errors: [] });
+      expect(await numbers()).toEqual(['+4741000001', '+4741000002']);
+      expect(await marits()).toMatchObject([{ notes: 'from work', job_title: isChanged ? 'Pilot' : null }]);
+      expect(await send(file)).toMatchObject({ unchanged: count + 2 });
+    },
+  );
+
   test('cards of a contact that the import found first and changed later are undone', async () => {
     await send(first('UID:m1'));
     // The contact has what this card says: it is found in the first batch, and changed in the second one.

@@ -7,6 +7,9 @@ const card = (uid: string, name: string, more = ''): string =>
   `BEGIN:VCARD\r\nVERSION:3.0\r\nUID:${uid}\r\nFN:${name}\r\nN:;${name};;;\r\n${more}END:VCARD\r\n`;
 const VCARD = { 'content-type': 'text/vcard' };
 
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
 describe('CardDAV', () => {
   let app: TestApp;
   let alice: TestUser;
@@ -124,6 +127,24 @@ describe('CardDAV', () => {
     expect((await client.send('DELETE', path)).status).toBe(204);
   });
 
+  const bytesOf = (count: number): string => Buffer.alloc(count, 0xff).toString('base64');
+  test.each([
+    [
+      'second photo',
+      `PHOTO;ENCODING=b;TYPE=PNG:${PIXEL}\r\nPHOTO;ENCODING=b;TYPE=PNG:${bytesOf(20_000)}\r\n`,
+    ],
+    ['photo without an encoding', `PHOTO;TYPE=PNG:${bytesOf(60_000)}\r\n`],
+    ['picture of a card', `X-MS-CARDPICTURE;ENCODING=b:${bytesOf(20_000)}\r\n`],
+    ['file of a program', `X-OWN-FILE;ENCODING=b:${bytesOf(20_000)}\r\n`],
+  ])('a large %s is left out, and the contact is stored', async (_, lines) => {
+    const path = `${book}media.vcf`;
+    expect((await put(path, card('uid-media', 'Mia', `${lines}TITLE:T\r\n`))).status).toBe(201);
+    const { text } = await client.send('GET', path);
+    expect(text).toContain('TITLE:T');
+    expect(text.length).toBeLessThan(2_000);
+    expect((await client.send('DELETE', path)).status).toBe(204);
+  });
+
   test('names that programs choose are kept, also without an extension', async () => {
     for (const name of ['plain', 'a b.vcf', 'x.y.vcf', 'ünïcode.vcf', 'dot..vcf', 'id@host/part.vcf']) {
       const path = `${book}${encodeURIComponent(name)}`;
@@ -164,10 +185,8 @@ describe('CardDAV', () => {
   });
 
   test('a photo is stored once, and its return changes nothing', async () => {
-    const pixel =
-      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
     const path = `${book}photo.vcf`;
-    await put(path, card('uid-photo', 'Photo', `PHOTO;ENCODING=b;TYPE=PNG:${pixel}\r\n`));
+    await put(path, card('uid-photo', 'Photo', `PHOTO;ENCODING=b;TYPE=PNG:${PIXEL}\r\n`));
     const read = await client.send('GET', path);
     expect(read.text).toContain('PHOTO;ENCODING=b;TYPE=JPEG:');
     expect((await put(path, read.text)).status).toBe(204);

@@ -40,6 +40,8 @@ export interface ImportedCard {
   card: ContactCard;
   /** Whether the card has a name of its own: without one, the full name is made of other values. */
   isNamed: boolean;
+  /** The card broke off: what it does not say may be missing from the file only. */
+  isUnfinished?: true;
   /** SHA-256 of the card with its photo, hexadecimal. */
   hash: string;
   photo: ImportedPhoto | null;
@@ -84,9 +86,9 @@ export function fromVcard(result: CardResult, country: string | null): ImportEnt
     const image = photo && 'data' in photo ? photo.data : null;
     return { uid, externalId: undefined, card: newContactCard(input, country), isNamed, image, omitted };
   });
-  if (result.isUnfinished && 'problems' in entry)
-    entry.problems.push(unfinished(index, entry.card.full_name));
-  return entry;
+  if (!result.isUnfinished || !('problems' in entry)) return entry;
+  const problems = [...entry.problems, unfinished(index, entry.card.full_name)];
+  return { ...entry, isUnfinished: true, problems };
 }
 
 /** @param plain an entry of the JSON body */

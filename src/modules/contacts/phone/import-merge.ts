@@ -201,7 +201,9 @@ export class ImportMerge {
     const sentValues = hasEarlier ? this.known.sent.get(sentId)?.values : undefined;
     const values = sentValues ? new SentValues(sentValues) : undefined;
     const isFurther = touched.has(id);
-    const earlier = { values, isOnly: sent.length === 1 && !isFurther && !this.several.has(id) };
+    const isOnly =
+      run.deviceId !== '' && sent.length === 1 && !isFurther && !this.several.has(id) && !given.isUnfinished;
+    const earlier = { values, isOnly };
     const rule = ruleOf({
       isRepeated: touched.of(sentId).hashes.includes(hash),
       isKnown: isSent && hasEarlier,
@@ -209,7 +211,7 @@ export class ImportMerge {
       isFurther,
       isNew: isSame && touched.of(id).isNew,
       isAsSent: row !== null && isAsSent(row, imported, sent) && !this.several.has(id),
-      hasValues: values !== undefined,
+      hasValues: values !== undefined && !this.mayLack(sentId, sent),
       replaces: run.onDuplicate === 'replace' && formerId === undefined,
     });
     let after: ContactCard;
@@ -234,6 +236,22 @@ export class ImportMerge {
       Object.assign(state, { card: after, photoId: photoAfter, hash });
     }
     this.outcomes.push(!isChanged ? 'unchanged' : isMatch ? 'updated' : 'merged');
+  }
+
+  /**
+   * True after a changed card in an earlier batch, which was taken for the only one of the contact: what it no longer said is missing, and
+   * may be in a further card.
+   */
+  private mayLack(id: string, sent: readonly string[]): boolean {
+    const [only, ...others] = sent;
+    const { hashes, isTaken } = this.touched.of(id);
+    return (
+      only !== undefined &&
+      others.length === 0 &&
+      this.touched.wasTouched(id) &&
+      isTaken &&
+      !hashes.includes(only)
+    );
   }
 
   private reject(

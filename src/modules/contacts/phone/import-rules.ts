@@ -18,7 +18,7 @@ interface Situation {
   isNew: boolean;
   /** The contact is the last card of the device: nothing was changed here, so the device's changes are the only ones. */
   isAsSent: boolean;
-  /** The values of the earlier cards are known. */
+  /** The values of the earlier cards are known, and this import has removed none of them. */
   hasValues: boolean;
   /** The card replaces the contact that the address book had before the import. */
   replaces: boolean;
@@ -46,7 +46,7 @@ export function ruleOf(given: Situation): Rule {
 interface Earlier {
   /** Undefined if they are not known. */
   values: SentValues | undefined;
-  /** The card is the only one of its contact. */
+  /** The card is complete, and the only one that its device, which is known, has for the contact. */
   isOnly: boolean;
 }
 
@@ -79,9 +79,16 @@ export function joinedPhoto(
   return rule === 'contact' ? (before ?? imported) : (imported ?? before);
 }
 
-/** True for a contact that is the card that the device sent. The contact of several cards is not one of them. */
-export function isAsSent({ card }: ContactRow, { photo }: ImportedCard, sent: readonly string[]): boolean {
-  if (sent.length !== 1) return false;
+/**
+ * True for a contact that is the card that the device sent. The contact of several cards is not one of them. It does not follow a card
+ * that broke off.
+ */
+export function isAsSent(
+  { card }: ContactRow,
+  { photo, isUnfinished }: ImportedCard,
+  sent: readonly string[],
+): boolean {
+  if (sent.length !== 1 || isUnfinished) return false;
   const content = contentHash(card);
   return sent[0] === content || (photo !== null && sent[0] === cardHash(content, photo.hash));
 }

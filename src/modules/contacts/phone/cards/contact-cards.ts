@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { differences } from '../../../../lib/contact-card/index.js';
 import {
+  type Card,
   type CardVersion,
   countCards,
+  MEDIA_FAMILY,
   readCard,
   uidOf,
   VcardError,
@@ -269,8 +271,11 @@ interface GivenCard {
   statedUid: string | null;
 }
 
-/** Properties with files. A contact is worth more than a large logo, which it does not keep. */
-const MEDIA: ReadonlySet<string> = new Set(['LOGO', 'SOUND', 'KEY']);
+/** The names of properties with files. A contact is worth more than a large logo, which it does not keep. */
+function mediaOf({ custom }: Card): ReadonlySet<string> {
+  const files = custom.filter(({ value }) => value.startsWith('data:'));
+  return new Set([...MEDIA_FAMILY.keys(), ...files.map(({ name }) => name)]);
+}
 
 /** @throws ApiError 422, also for a value beyond a limit */
 function read(text: string, country: string | null): GivenCard {
@@ -279,7 +284,8 @@ function read(text: string, country: string | null): GivenCard {
     const entry = fromVcard({ index: 0, card }, country);
     if ('error' in entry) throw fieldError('', entry.error, entry.message);
     // The program would read the card without these values, and lose its own.
-    const lost = entry.omitted.filter((name) => !MEDIA.has(name));
+    const media = mediaOf(card);
+    const lost = entry.omitted.filter((name) => !media.has(name));
     if (lost.length > 0)
       throw fieldError('', 'value_too_large', `A part of these is beyond a limit: ${lost.join(', ')}.`);
     return { entry, statedUid: card.uid === null ? null : entry.uid };
