@@ -41,6 +41,8 @@ describe('a comment after a parameter (RFC 2045 5.1)', () => {
     ['filename=plan (2).pdf', 'plan (2).pdf'],
     ['filename="plan (2).pdf"', 'plan (2).pdf'],
     ['filename=plan (2); size=3', 'plan (2)'],
+    ['filename=a.pdf (c)          ; size=3', 'a.pdf'],
+    ['filename=a.b (c)          plan', 'a.b (c)          plan'],
   ])('and a name of a file: %s', async (parameter, name) => {
     expect(await nameOf(`attachment; ${parameter}`)).toBe(name);
   });
@@ -118,6 +120,13 @@ describe('the name of a file', () => {
       for (const before of ['attachment', 'attachment; filename=', 'attachment; filename="'])
         await parse(`Content-Disposition: ${before}${each.repeat(long / each.length)}x`, '', 'x');
     expect((process.cpuUsage().user - started) / 1_000_000).toBeLessThan(10);
+  });
+
+  test('takes linear time with blanks after comments', async () => {
+    const started = process.cpuUsage().user;
+    for (const each of ['(c)        ', '(c)', '(c) '])
+      await parse(`Content-Disposition: attachment; name=a.b ${each.repeat(80_000)}`, '', 'x');
+    expect((process.cpuUsage().user - started) / 1_000_000).toBeLessThan(4);
   });
 });
 

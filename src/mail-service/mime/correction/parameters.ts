@@ -15,6 +15,7 @@ interface Parameter {
 const SEPARATORS = /[\s,]*/y;
 const PARAMETER = /[\w*-]+\s*=/y;
 const LINE_END = /\r?\n$/;
+const PARAMETER_END = /\s*(?:;|$)/y;
 const TOKEN = /^[\w!#$%&'*+.^`|~{}-]+$/;
 /** A name of a file, not in the encoded form of RFC 2231. */
 const FILE = /^(?:file)?name(?:\*\d+)?$/;
@@ -157,7 +158,8 @@ function isComment(
   if (hasQuotes) return true;
   if (name === 'boundary') return /\s/.test(text.charAt(at - 1));
   if (!FILE.test(name)) return true;
-  return /^\s*(?:;|$)/.test(text.slice(end, end + 8)) && /^\S+\.\w{1,8}\s+$/.test(value);
+  // The value is read once only, after the last comment.
+  return matchesAt(PARAMETER_END, text, end) && /^\S+\.\w{1,8}\s+$/.test(value);
 }
 
 /**
