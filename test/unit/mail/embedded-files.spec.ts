@@ -286,7 +286,10 @@ describe('the status of a bounce', () => {
 
   test('of an international address was always a file, which says nothing about the other kind', async () => {
     const global = ['--b', 'Content-Type: message/global-delivery-status', '', 'Action: failed'];
-    const both = BOUNCE.replace('--b\r\nContent-Type: message/rfc822', (part) => `${lines(...global)}${part}`);
+    const both = BOUNCE.replace(
+      '--b\r\nContent-Type: message/rfc822',
+      (part) => `${lines(...global)}${part}`,
+    );
     const stored = [{ contentType: 'message/global-delivery-status' }, { contentType: 'message/rfc822' }];
     expect(hasStatus(stored)).toBe(false);
     const old = await openAttachment(stream(both), 'ATT00002', hasStatus(stored));

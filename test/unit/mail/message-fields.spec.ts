@@ -128,14 +128,32 @@ describe('the ids of messages', () => {
   });
 
   test('may be quoted, or in a comment', async () => {
-    for (const id of ['"<1@x.example>"', '" <1@x.example> "', '(<1@x.example>)', '<1@x.example> "<2@x.example>"'])
+    for (const id of [
+      '"<1@x.example>"',
+      '" <1@x.example> "',
+      '(<1@x.example>)',
+      '<1@x.example> "<2@x.example>"',
+    ])
       expect(await idOf(id)).toBe('<1@x.example>');
     const { references } = await parse('References: "<1@x.example>" "<2@x.example>"\r\n (<3@x.example>)');
     expect(references).toEqual(['<1@x.example>', '<2@x.example>', '<3@x.example>']);
   });
 
   test('are read in one pass', () => {
-    for (const text of ['" <a@b> ', '"<', '(<@', '"<a@b>', '"\\" ', '( (a) ', '<a ', 'from <a@b> ', '"a ', 'a', '(a)', '"'])
+    for (const text of [
+      '" <a@b> ',
+      '"<',
+      '(<@',
+      '"<a@b>',
+      '"\\" ',
+      '( (a) ',
+      '<a ',
+      'from <a@b> ',
+      '"a ',
+      'a',
+      '(a)',
+      '"',
+    ])
       for (const before of ['', '"', '('])
         expect(referencesOf(new Map([['in-reply-to', before + text.repeat(50_000)]])).length).toBeLessThan(2);
   });
