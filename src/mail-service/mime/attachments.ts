@@ -10,10 +10,10 @@ const SHORT = 65_536;
 
 /**
  * Whether the status of a bounce is among the attachments of a stored message. It was a part of the text of those that version 0.1 stored;
- * the ids of their attachments do not count it.
+ * the ids of their attachments do not count it. That of an international address (RFC 6533) was an attachment always.
  */
 export const hasStatus = (stored: readonly Pick<AttachmentInfo, 'contentType'>[]): boolean =>
-  stored.some(({ contentType }) => /^message\/(?:global-)?delivery-status$/.test(contentType));
+  stored.some(({ contentType }) => contentType === 'message/delivery-status');
 
 /**
  * Streams one attachment of a message and ignores the rest.

@@ -6,17 +6,32 @@ const MAX_MESSAGE_ID = 250;
 /** An id in brackets, a quoted string, a comment or a word. */
 const WORD = /<[^<>]*>|"(?:[^"\\]|\\.)*"|\((?:[^()]|\([^()]*\))*\)|[^<>\s,]+/gs;
 const FROM = /^from:?$/i;
-/** What follows a sender in a phrase: `from Pat of "Sat, 28 Nov"`. */
-const AFTER_SENDER = /^(?:at|dated|of|on|sent)$|@/i;
+/** What follows a sender in a phrase: `from Pat of "Sat, 28 Nov"`, `from Mon, 2 Mar 2026`. A day of the week may be a name. */
+const AFTER_SENDER = /^(?:at|dated|of|on|sent|\d{1,4}(?:[-/:.].*)?)$|@/i;
 /** `Pat <pat@x.example>'s message of Sat`. */
 const POSSESSIVE = /^['\u2019]s$/i;
 
 const isBracketed = (word: string): boolean => word.startsWith('<');
 const isId = (word: string): boolean => isBracketed(word) || /.@./.test(word);
 
-/** The words of a header without quoted strings and comments. */
-const wordsOf = (header: string): string[] =>
-  (header.match(WORD) ?? []).filter((word) => !/^".*"$|^\(.*\)$/s.test(word));
+const WRAPPED = /^".*"$|^\(.*\)$/s;
+const BRACKETED_ID = /^<[^<>@]*@[^<>]*>$/;
+
+/**
+ * The words of a header without quoted strings and comments. Some programs write ids themselves in these, which count if no id is outside
+ * of them: a comment after an id may be the address of the sender.
+ */
+function wordsOf(header: string): string[] {
+  const all = header.match(WORD) ?? [];
+  const words = all.filter((word) => !WRAPPED.test(word));
+  if (words.some(isBracketed)) return words;
+  return all
+    .map((word) => {
+      const inner = WRAPPED.test(word) ? word.slice(1, -1).trim() : '';
+      return BRACKETED_ID.test(inner) ? inner : word;
+    })
+    .filter((word) => !WRAPPED.test(word));
+}
 
 /** Blanks within an id are those of folding, or beside its parts (RFC 5322, 4.5.4). */
 const toIds = (words: readonly string[]): string[] =>

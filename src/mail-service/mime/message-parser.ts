@@ -339,17 +339,21 @@ function isTextFile(part: Part): boolean {
 
 /**
  * True for the root of a multipart/related (RFC 2387 3.1, 3.2): the part that `start` names, or without it the first one of the declared
- * type. HTML after files only is shown as the root, also if the parameters are missing or wrong.
+ * type; programs declare the type of a text also if it is in a multipart. HTML after files only is shown as the root, also if the
+ * parameters are missing or wrong.
  */
 function isRoot(part: Part, { contentType, headers, children }: Part): boolean {
   if (contentType !== 'multipart/related') return false;
   const { start, type } = parametersOf(headers, 'content-type');
-  if (start && idOf(start) === idOf([part.headers.get('content-id')].flat()[0])) return true;
+  const root = idOf(start);
+  if (root !== '' && root === idOf([part.headers.get('content-id')].flat()[0])) return true;
   const others = children.filter((other) => other !== part && !other.isAttachment);
-  if (!start && part.contentType === type?.toLowerCase())
-    return !others.some((other) => other.contentType === part.contentType);
+  if (root === '' && part.contentType === type?.toLowerCase())
+    return !others.some((other) => other.contentType === part.contentType || isMultipart(other));
   return part.contentType === 'text/html' && others.length === 0;
 }
+
+const isMultipart = ({ contentType }: Part): boolean => (contentType || '').startsWith('multipart/');
 
 /** A content id without brackets. */
 const idOf = (id: unknown): string => (typeof id === 'string' ? id.replace(/[\s<>]+/g, '') : '');

@@ -283,4 +283,29 @@ describe('the status of a bounce', () => {
     const file = await openAttachment(stream(BOUNCE), 'ATT00001', withStatus);
     expect(String(await buffer(file))).toContain('Subject: x');
   });
+
+  test('of an international address was always a file, which says nothing about the other kind', async () => {
+    const global = ['--b', 'Content-Type: message/global-delivery-status', '', 'Action: failed'];
+    const both = BOUNCE.replace(
+      '--b\r\nContent-Type: message/rfc822',
+      (part) => `${lines(...global)}${part}`,
+    );
+    const stored = [{ contentType: 'message/global-delivery-status' }, { contentType: 'message/rfc822' }];
+    expect(hasStatus(stored)).toBe(false);
+    const old = await openAttachment(stream(both), 'ATT00002', hasStatus(stored));
+    expect(String(await buffer(old))).toContain('Subject: x');
+    const { attachments } = await parseMessage(stream(both));
+    expect(hasStatus(attachments)).toBe(true);
+    const alone = BOUNCE.replace('message/delivery-status', 'message/global-delivery-status');
+    const parsed = await parseMessage(stream(alone));
+    expect([parsed.text, parsed.attachments.map(({ id, contentType }) => [id, contentType])]).toEqual([
+      'It could not be delivered.',
+      [
+        ['ATT00001', 'message/global-delivery-status'],
+        ['ATT00002', 'message/rfc822'],
+      ],
+    ]);
+    const file = await openAttachment(stream(alone), 'ATT00002', hasStatus(parsed.attachments));
+    expect(String(await buffer(file))).toContain('Subject: x');
+  });
 });

@@ -35,12 +35,32 @@ describe('a comment after a parameter (RFC 2045 5.1)', () => {
   });
 
   test.each([
+    "us-ascii''----%3D_x",
+    "''----%3D_x",
+    "iso-8859-1''%2D---=_x",
+    '----%3D_x',
+    "us-ascii'en'----%3D_x; boundary*=us-ascii''----%3D_x",
+  ])('and the encoded boundary %s', async (written) => {
+    const files = ['------=_x', '', 'x', '------=_x', 'X-Part: 2', ...FILE, '', base64('plan')];
+    const message = await parse(
+      `Content-Type: multipart/mixed; boundary*=${written}`,
+      '',
+      ...files,
+      '------=_x--',
+    );
+    expect(message.text?.trim()).toBe('x');
+    expect(message.attachments).toMatchObject([{ contentType: 'application/pdf', decodedSize: 4 }]);
+  });
+
+  test.each([
     ['filename="a.pdf" (c)', 'a.pdf'],
     ["filename*=utf-8''a.pdf (c)", 'a.pdf'],
     ['filename=a.pdf (c)', 'a.pdf'],
     ['filename=plan (2).pdf', 'plan (2).pdf'],
     ['filename="plan (2).pdf"', 'plan (2).pdf'],
     ['filename=plan (2); size=3', 'plan (2)'],
+    ['filename=a.pdf (c)          ; size=3', 'a.pdf'],
+    ['filename=a.b (c)          plan', 'a.b (c)          plan'],
   ])('and a name of a file: %s', async (parameter, name) => {
     expect(await nameOf(`attachment; ${parameter}`)).toBe(name);
   });
@@ -54,6 +74,10 @@ describe('the name of a file', () => {
     [String.raw`"C:\(old)\.a.pdf"`, '.a.pdf'],
     [String.raw`C:\docs\a.pdf`, 'a.pdf'],
     [String.raw`"docs\a.pdf"; size=3`, 'a.pdf'],
+    [String.raw`"docs\2026.pdf"`, '2026.pdf'],
+    [String.raw`"C:\docs\_a.pdf"`, '_a.pdf'],
+    [String.raw`"\\server\_a.pdf"`, '_a.pdf'],
+    [String.raw`"name\_x.pdf"`, 'name_x.pdf'],
     [String.raw`"say \"a\".pdf"`, 'say "a".pdf'],
     [String.raw`"plan \(2\).pdf"`, 'plan (2).pdf'],
     [String.raw`"\(2\) plan.pdf"`, '(2) plan.pdf'],
@@ -79,6 +103,15 @@ describe('the name of a file', () => {
     ['filename*=100%.pdf', '100%.pdf'],
     ["filename*=utf-8''100%.pdf", '100%.pdf'],
     ['filename*0="long "; filename*1="name 5%25.pdf"', 'long name 5%25.pdf'],
+    ["filename*=UTF-8''a%20b.pdf; filename*=UTF-8''a%20b.pdf", 'a b.pdf'],
+    ["filename*=UTF-8''a%20b.pdf; size=3; filename*=UTF-8''M%C3%A4rz.pdf", 'März.pdf'],
+    [
+      "filename*0*=utf-8''M%C3; filename*1*=%A4rz.pdf; filename*0*=utf-8''M%C3; filename*1*=%A4rz.pdf",
+      'März.pdf',
+    ],
+    ["filename*0*=utf-8''M%C3; filename*1*=%A4rz.pdf; filename*0=M; filename*1=rz.pdf", 'März.pdf'],
+    ['filename*=utf-8\'\'M%C3%A4rz.pdf; filename*0="Ma"; filename*1="rz.pdf"', 'März.pdf'],
+    ["filename*0*=utf-8''M%C3; filename*1*=%A4rz.pdf; filename*=utf-8''M%C3%A4rz.pdf", 'März.pdf'],
   ])('in the form of RFC 2231: %s', async (parameters, name) => {
     expect(await nameOf(`attachment; ${parameters}`)).toBe(name);
   });
@@ -118,6 +151,20 @@ describe('the name of a file', () => {
       for (const before of ['attachment', 'attachment; filename=', 'attachment; filename="'])
         await parse(`Content-Disposition: ${before}${each.repeat(long / each.length)}x`, '', 'x');
     expect((process.cpuUsage().user - started) / 1_000_000).toBeLessThan(10);
+  });
+
+  test('is read once of many sections', async () => {
+    const parameters = Array.from({ length: 50_000 }, (_, n) => `; filename*${n % 7}*=a`).join('');
+    const started = process.cpuUsage().user;
+    expect(await nameOf(`attachment${parameters}`)).toBe('aaaaaaa');
+    expect((process.cpuUsage().user - started) / 1_000_000).toBeLessThan(4);
+  });
+
+  test('takes linear time with blanks after comments', async () => {
+    const started = process.cpuUsage().user;
+    for (const each of ['(c)        ', '(c)', '(c) '])
+      await parse(`Content-Disposition: attachment; name=a.b ${each.repeat(80_000)}`, '', 'x');
+    expect((process.cpuUsage().user - started) / 1_000_000).toBeLessThan(4);
   });
 });
 

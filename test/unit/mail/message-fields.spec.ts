@@ -108,6 +108,17 @@ describe('the ids of messages', () => {
     ["Kim <kim@y.example>'s message of Sat <1@x.example>", ['<1@x.example>']],
     ['"kim@y.example"', []],
     ['Your message of Sat <1@x.example>', ['<1@x.example>']],
+    ['Your message from Mon, 2 Mar 2026 <1@x.example>', ['<1@x.example>']],
+    ['Your message from 02-Mar-2026 <1@x.example>', ['<1@x.example>']],
+    ['Message from Li Sun <sun@y.example>', []],
+    ['"<1@x.example>"', ['<1@x.example>']],
+    ['(<1@x.example>)', ['<1@x.example>']],
+    ['Your message of Sat "< 1@x.example >"', ['<1@x.example>']],
+    ['<1@x.example> (<pat@y.example>)', ['<1@x.example>']],
+    ['"<pat@y.example>" <1@x.example>', ['<1@x.example>']],
+    ['Message from "<pat@y.example>"', []],
+    ['Message from "Doe, Pat" <pat@y.example> "Sat, 28 Nov" <1@x.example>', ['<1@x.example>']],
+    ['"Pat <pat@y.example>"', []],
     ['<1@x.example> <2@x.example>, 3@x.example', ['<1@x.example>', '<2@x.example>', '<3@x.example>']],
   ])('of In-Reply-To contain no address of a phrase: %s', async (phrase, expected) => {
     expect((await parse(`In-Reply-To: ${phrase}`)).references).toEqual(expected);
@@ -116,8 +127,33 @@ describe('the ids of messages', () => {
     expect((await parse(`References: ${references}`, `In-Reply-To: ${phrase}`)).references).toEqual(ids);
   });
 
+  test('may be quoted, or in a comment', async () => {
+    for (const id of [
+      '"<1@x.example>"',
+      '" <1@x.example> "',
+      '(<1@x.example>)',
+      '<1@x.example> "<2@x.example>"',
+    ])
+      expect(await idOf(id)).toBe('<1@x.example>');
+    const { references } = await parse('References: "<1@x.example>" "<2@x.example>"\r\n (<3@x.example>)');
+    expect(references).toEqual(['<1@x.example>', '<2@x.example>', '<3@x.example>']);
+  });
+
   test('are read in one pass', () => {
-    for (const text of ['"\\" ', '( (a) ', '<a ', 'from <a@b> ', '"a ', 'a', '(a)', '"'])
+    for (const text of [
+      '" <a@b> ',
+      '"<',
+      '(<@',
+      '"<a@b>',
+      '"\\" ',
+      '( (a) ',
+      '<a ',
+      'from <a@b> ',
+      '"a ',
+      'a',
+      '(a)',
+      '"',
+    ])
       for (const before of ['', '"', '('])
         expect(referencesOf(new Map([['in-reply-to', before + text.repeat(50_000)]])).length).toBeLessThan(2);
   });

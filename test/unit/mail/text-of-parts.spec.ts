@@ -193,4 +193,31 @@ describe('the root of a multipart/related (RFC 2387)', () => {
     expect(await read('; start="<root@x>"', NAMED, frame)).toEqual(expected);
     expect(await read('', part('html', '<b>letter</b>'), frame)).toEqual(expected);
   });
+
+  test('is a multipart of alternatives, and HTML with a name after it is a file', async () => {
+    const letter = multipart('alternative', 'i', part('plain', 'letter'), part('html', '<b>letter</b>'));
+    const notes = [
+      'Content-Type: text/html; name="notes.html"',
+      'Content-Disposition: inline',
+      '',
+      '<i>notes</i>',
+    ];
+    const expected = ['letter', '<b>letter</b>', ['text/html']];
+    expect(await read('; type="text/html"', letter, notes)).toEqual(expected);
+    expect(await read('; type="text/html"; start="<>"', letter, notes)).toEqual(expected);
+  });
+
+  test('is not each part without a Content-ID for an empty start', async () => {
+    const notes = ['Content-Type: text/plain; name="notes.txt"', '', 'notes'];
+    expect(await read('; start="<>"', part('html', '<b>letter</b>'), notes)).toEqual([
+      'letter',
+      '<b>letter</b>',
+      ['text/plain'],
+    ]);
+    expect(await read('; start="<>"; type="text/html"', image, NAMED)).toEqual([
+      'letter',
+      '<b>letter</b>',
+      ['image/png'],
+    ]);
+  });
 });

@@ -15,6 +15,7 @@ interface Parameter {
 const SEPARATORS = /[\s,]*/y;
 const PARAMETER = /[\w*-]+\s*=/y;
 const LINE_END = /\r?\n$/;
+const PARAMETER_END = /\s*(?:;|$)/y;
 const TOKEN = /^[\w!#$%&'*+.^`|~{}-]+$/;
 /** A name of a file, not in the encoded form of RFC 2231. */
 const FILE = /^(?:file)?name(?:\*\d+)?$/;
@@ -22,6 +23,8 @@ const SECTION = /\*(?:(\d+)(\*)?)?$/;
 const PREFIX = /^([^']*)'[^']*'(.*)$/s;
 /** A token in these is the same text without a character set. */
 const ASCII = /^(?:us-ascii|utf-8)$/i;
+/** A boundary of these is not encoded: it is compared with the bytes of the body. */
+const PRINTABLE = /^[ -~]*$/;
 const CHARSET = /^[\w:.+-]{1,40}$/;
 const ESCAPE = /%([\da-f]{2})/gi;
 const LONE_PERCENT = /%(?![\da-f]{2})/i;
@@ -157,17 +160,18 @@ function isComment(
   if (hasQuotes) return true;
   if (name === 'boundary') return /\s/.test(text.charAt(at - 1));
   if (!FILE.test(name)) return true;
-  return /^\s*(?:;|$)/.test(text.slice(end, end + 8)) && /^\S+\.\w{1,8}\s+$/.test(value);
+  // The value is read once only, after the last comment.
+  return matchesAt(PARAMETER_END, text, end) && /^\S+\.\w{1,8}\s+$/.test(value);
 }
 
 /**
  * Whether a backslash is that of a directory (RFC 2183 2.3: some programs send the whole path) and not one that quotes a character. It is
- * before letters, or in the path of a drive or a server.
+ * before letters and digits, or in the path of a drive or a server. Some programs quote an underscore.
  * @param next the character after it
  * @param start the first two characters of the name
  */
 const isDirectoryBefore = (next: string, start: string): boolean =>
-  next !== '"' && next !== '\\' && (/[\w\x80-\xff]/.test(next) || /^(?:[a-z]:|\\\\)$/i.test(start));
+  next !== '"' && next !== '\\' && (/[A-Za-z\d\x80-\xff]/.test(next) || /^(?:[a-z]:|\\\\)$/i.test(start));
 
 /** @returns `; name=value` */
 function writeParameter(name: string, value: string | undefined): string {
@@ -175,14 +179,30 @@ function writeParameter(name: string, value: string | undefined): string {
   return `; ${name}=${TOKEN.test(value) ? value : `"${value.replace(/["\\]/g, String.raw`\$&`)}"`}`;
 }
 
+interface Section {
+  /** -1 for a value that is not divided. */
+  number: number;
+  isEncoded: boolean;
+  value: string;
+}
+
+/** The sections of a value in their order. Of several with one number, the last one counts, and an encoded one before others. */
+function sortSections(parameters: readonly Parameter[]): Section[] {
+  const sections = new Map<number, Section>();
+  for (const { name, value = '' } of parameters) {
+    const [, number = '-1', star] = SECTION.exec(name) ?? [];
+    const section = { number: Number(number), isEncoded: star !== undefined || name.endsWith('*'), value };
+    if (section.isEncoded || !sections.get(section.number)?.isEncoded) sections.set(section.number, section);
+  }
+  const whole = sections.get(-1);
+  // Beside all sections, it is the same value again.
+  if (whole && sections.has(0)) return [whole];
+  return [...sections.values()].toSorted((one, other) => one.number - other.number);
+}
+
 /** The parameters of one name in the form of RFC 2231, joined. Only sections whose names end with `*` are percent-encoded. */
 function joinSections(name: string, sections: readonly Parameter[]): string {
-  const sorted = sections
-    .map(({ name: written, value = '' }) => {
-      const [, number = '0', star] = SECTION.exec(written) ?? [];
-      return { number: Number(number), isEncoded: star !== undefined || written.endsWith('*'), value };
-    })
-    .toSorted((one, other) => one.number - other.number);
+  const sorted = sortSections(sections);
   const [first] = sorted;
   const [, declared, rest] = (first?.isEncoded && PREFIX.exec(first.value)) || [];
   if (first && rest !== undefined) first.value = rest;
@@ -196,7 +216,8 @@ function joinSections(name: string, sections: readonly Parameter[]): string {
       : value,
   );
   const joined = bytes.join('');
-  if (charset === undefined || (ASCII.test(charset) && TOKEN.test(joined)))
+  const isBoundary = name === 'boundary' && PRINTABLE.test(joined);
+  if (charset === undefined || isBoundary || (ASCII.test(charset) && TOKEN.test(joined)))
     return writeParameter(name, joined);
   const written = joined.replace(
     /[^A-Za-z\d.-]/g,
