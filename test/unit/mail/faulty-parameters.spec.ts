@@ -226,6 +226,22 @@ describe('fields in a character set of seven bits', () => {
       await parse(`From: \x1b$B${part.repeat(100_000)}`, '', 'x');
   });
 
+  test('do not join the next field', async () => {
+    for (const end of ['~', '\xe9 ~']) {
+      const { subject, to } = await parse(
+        `Subject: ~{VPND~} ${end}`,
+        'To: pat@x.example',
+        'Content-Type: text/plain; charset=hz-gb-2312',
+        '',
+        'x',
+      );
+      expect([subject, to]).toEqual([
+        expect.stringMatching(/^中文 [^:]+$/),
+        [{ name: '', address: 'pat@x.example' }],
+      ]);
+    }
+  });
+
   test('are read by the set of the text', async () => {
     const read = async (charset: string, text: string) => {
       const message = await parse(

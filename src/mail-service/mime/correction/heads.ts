@@ -126,28 +126,28 @@ function hidesAddress(field: string, charset: string): boolean {
   if (!ADDRESS_FIELD.test(field)) return false;
   const runs = /^hz/i.test(charset) ? HZ_RUNS : ISO_2022_RUNS;
   return runs.some((pattern) =>
-    field
-      .trimEnd()
-      .matchAll(pattern)
-      .some(([run, end]) => end === '' || ADDRESS.test(run.replace(/\s+/g, ''))),
+    field.matchAll(pattern).some(([run, end]) => end === '' || ADDRESS.test(run.replace(/\s+/g, ''))),
   );
 }
 
 /**
  * A field in UTF-8, one character a byte. Bytes of an encoded word are in its own character set, others in `charset`, or in Windows-1252.
  */
-export function toUtf8(field: string, declared?: string): string {
+export function toUtf8(written: string, declared?: string): string {
+  // In HZ, the line end after `~` is none.
+  const field = written.replace(/\r?\n$/, '');
+  const end = written.slice(field.length);
   const isOfSevenBits = declared !== undefined && /^(?:iso-?2022|hz)/i.test(declared);
   const isShifted = isOfSevenBits && SHIFTS.some((shift) => field.includes(shift));
   const isKept = isShifted && (OPEN_WORD.test(field) || hidesAddress(field, declared));
   const charset = isKept ? undefined : declared;
   if (!HIGH.test(field) && isShifted)
-    return isKept ? field : Buffer.from(decodeText(field, charset)).toString('latin1');
-  if (!HIGH.test(field) || isMostlyUtf8(Buffer.from(field, 'latin1'))) return field;
+    return isKept ? written : Buffer.from(decodeText(field, charset) + end).toString('latin1');
+  if (!HIGH.test(field) || isMostlyUtf8(Buffer.from(field, 'latin1'))) return written;
   const words = field.replace(QUOTED_WORD, (word) =>
     word.replace(HIGHS, (byte) => `=${byte.charCodeAt(0).toString(16).toUpperCase()}`),
   );
-  return Buffer.from(decodeText(words, charset)).toString('latin1');
+  return Buffer.from(decodeText(words, charset) + end).toString('latin1');
 }
 
 /** True for UTF-8 of which a character may have been cut off, as in a field that was too long. */
