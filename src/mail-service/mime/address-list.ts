@@ -45,7 +45,7 @@ function listOf(tokens: readonly Token[], isStrict: boolean): ListedAddress[] {
   // Commas are those of `<@one.example,@two.example:pat@x.example>`.
   let isRoute = false;
   const end = (): void => {
-    for (const address of addressesOf(element, isStrict)) add(group?.group ?? list, address);
+    for (const address of withoutRepeated(addressesOf(element, isStrict))) add(group?.group ?? list, address);
     element = [];
     hasAt = isBracketed = isFirst = isRoute = false;
   };
@@ -90,6 +90,18 @@ function add(list: ListedAddress[], address: ListedAddress): void {
     return;
   }
   list.push(address);
+}
+
+/** Without the addresses that an element has twice, as in `"Pat" <pat@x.example> pat@x.example`; one with a name is kept. */
+function withoutRepeated(found: ListedAddress[]): ListedAddress[] {
+  if (found.length < 2) return found;
+  const kept = new Map<string, ListedAddress>();
+  for (const [n, entry] of found.entries()) {
+    const key = entry.address ? entry.address.toLowerCase() : ` ${n}`;
+    const earlier = kept.get(key);
+    if (earlier === undefined || (earlier.name === '' && entry.name !== '')) kept.set(key, entry);
+  }
+  return [...kept.values()];
 }
 
 /** A quoted string that is an address with its name, or an address. */
@@ -201,16 +213,17 @@ function isGroup(tokens: readonly Token[]): boolean {
   return last !== undefined && isSpecial(last, ':');
 }
 
-/** True for neighbouring tokens of one address: without white space between them, or beside `@` or a dot. */
+/** True for neighbouring tokens of one address: without white space or a bracket between them, or beside `@` or a dot. */
 const continues = (left: Token, right: Token): boolean =>
+  !isSpecial(left, '>') &&
   left.kind !== 'stray' &&
   right.kind !== 'stray' &&
   (!right.isApart || isAt(left) || isAt(right) || left.text.endsWith('.') || right.text.startsWith('.'));
 
-/** The address of its tokens, without comments and white space. Needless quotes of the local part are removed. */
+/** The address of its tokens, without brackets, comments and white space. Needless quotes of the local part are removed. */
 function writeTokens(tokens: readonly Token[]): string {
   return tokens
-    .filter(({ kind }) => kind !== 'stray')
+    .filter((token) => token.kind !== 'stray' && !isOpen(token) && !isSpecial(token, '>'))
     .map(({ kind, text }) => {
       if (kind === 'literal') return `[${text}]`;
       return kind === 'quoted' && !DOT_ATOM.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : text;
@@ -218,9 +231,11 @@ function writeTokens(tokens: readonly Token[]): string {
     .join('');
 }
 
+/** The name of its tokens. Quotes without counterparts alone are none. */
 function phraseOf(tokens: readonly Token[]): string {
-  return withoutComments(tokens)
-    .filter((token) => !isOpen(token) && !isSpecial(token, '>'))
+  const words = withoutComments(tokens).filter((token) => !isOpen(token) && !isSpecial(token, '>'));
+  if (words.every(({ kind, text }) => kind === 'stray' && text === '"')) return '';
+  return words
     .map(({ text, isApart, kind }, n) => (n > 0 && (isApart || kind === 'quoted') ? ` ${text}` : text))
     .join('')
     .trim();
