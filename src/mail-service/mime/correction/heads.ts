@@ -111,11 +111,13 @@ const SHIFTS = ['\x0e', '\x1b', '~{'];
 
 /** Runs in a character set of seven bits; the group is the shift back to ASCII, empty if it is missing. */
 const HZ_RUNS = [/~\{[^]*?(~\}|$)/g];
+// oxlint-disable-next-line no-control-regex -- exactly the shifts in question
 const ISO_2022_RUNS = [/\x1b(?:\$(?![)*+])|\(I)[^]*?(\x1b\((?!I)|$)/g, /\x0e[^]*?(\x0f|$)/g];
 const ADDRESS_FIELD = /^(?:from|sender|reply-to|to|cc|bcc)[ \t]*:/i;
 /** A part of an address, without white space. */
 const ADDRESS = /[\w+"-]@(?:\[|[\w-]+\.[\w-])/;
 /** An encoded word whose characters have no shift back to ASCII: its end is theirs. Others are decoded as a whole, also where `_` is half of one. */
+// oxlint-disable-next-line no-control-regex -- exactly the shifts in question
 const OPEN_WORD = /=\?[\w:.*-]{1,60}\?[bq]\?[^?]{0,1000}\x1b\$[^\x1b\s]*\?=(?!\S)/i;
 
 /**
@@ -126,7 +128,7 @@ function hidesAddress(field: string, charset: string): boolean {
   if (!ADDRESS_FIELD.test(field)) return false;
   const runs = /^hz/i.test(charset) ? HZ_RUNS : ISO_2022_RUNS;
   return runs.some((pattern) =>
-    field.matchAll(pattern).some(([run, end]) => end === '' || ADDRESS.test(run.replace(/\s+/g, ''))),
+    [...field.matchAll(pattern)].some(([run, end]) => end === '' || ADDRESS.test(run.replace(/\s+/g, ''))),
   );
 }
 
