@@ -27,12 +27,14 @@ const MAX_TOKENS = 100_000;
  * Parses the addresses of a header (RFC 5322 3.4). A comment is no part of an address or of a name; after an address without a
  * name, it is the name. Tolerates names with commas, missing commas and delimiters, and spaces within addresses. The parser of
  * nodemailer takes comments within angle brackets as parts of the address and does not know nested ones.
+ * @param isStrict for a header that names a sender: what RFC 5322 takes for a quoted string or a comment is always one and contains no
+ * address, so that the address is that of the programs that verify the sender
  */
-export function addressList(header: string): ListedAddress[] {
-  return listOf(new Tokenizer(header).tokens);
+export function addressList(header: string, isStrict = false): ListedAddress[] {
+  return listOf(new Tokenizer(header, isStrict).tokens, isStrict);
 }
 
-function listOf(tokens: readonly Token[]): ListedAddress[] {
+function listOf(tokens: readonly Token[], isStrict: boolean): ListedAddress[] {
   const list: ListedAddress[] = [];
   let group: ListedAddress | undefined;
   let element: Token[] = [];
@@ -43,7 +45,7 @@ function listOf(tokens: readonly Token[]): ListedAddress[] {
   // Commas are those of `<@one.example,@two.example:pat@x.example>`.
   let isRoute = false;
   const end = (): void => {
-    for (const address of addressesOf(element)) add(group?.group ?? list, address);
+    for (const address of withoutRepeated(addressesOf(element, isStrict))) add(group?.group ?? list, address);
     element = [];
     hasAt = isBracketed = isFirst = isRoute = false;
   };
@@ -90,6 +92,18 @@ function add(list: ListedAddress[], address: ListedAddress): void {
   list.push(address);
 }
 
+/** Without the addresses that an element has twice, as in `"Pat" <pat@x.example> pat@x.example`; one with a name is kept. */
+function withoutRepeated(found: ListedAddress[]): ListedAddress[] {
+  if (found.length < 2) return found;
+  const kept = new Map<string, ListedAddress>();
+  for (const [n, entry] of found.entries()) {
+    const key = entry.address ? entry.address.toLowerCase() : ` ${n}`;
+    const earlier = kept.get(key);
+    if (earlier === undefined || (earlier.name === '' && entry.name !== '')) kept.set(key, entry);
+  }
+  return [...kept.values()];
+}
+
 /** A quoted string that is an address with its name, or an address. */
 const QUOTED_ADDRESS = /^[^<>]*<[^<>\s@]+@[^<>\s@]+>\s*$|^[^<>\s@]+@[^<>\s@]+$/;
 
@@ -97,10 +111,10 @@ const QUOTED_ADDRESS = /^[^<>]*<[^<>\s@]+@[^<>\s@]+>\s*$|^[^<>\s@]+@[^<>\s@]+$/;
 const INTERNET = /.@[^@]+\.[^@]/;
 
 /** The addresses of an element: several where commas are missing between them. Empty without a name and an address. */
-function addressesOf(element: readonly Token[]): ListedAddress[] {
+function addressesOf(element: readonly Token[], isStrict: boolean): ListedAddress[] {
   const [only] = element;
-  if (element.length === 1 && only?.kind === 'quoted' && QUOTED_ADDRESS.test(only.text))
-    return listOf(new Tokenizer(only.text).tokens);
+  if (!isStrict && element.length === 1 && only?.kind === 'quoted' && QUOTED_ADDRESS.test(only.text))
+    return addressList(only.text);
   const found: ListedAddress[] = [];
   let from = 0;
   let hasAt = false;
@@ -199,16 +213,17 @@ function isGroup(tokens: readonly Token[]): boolean {
   return last !== undefined && isSpecial(last, ':');
 }
 
-/** True for neighbouring tokens of one address: without white space between them, or beside `@` or a dot. */
+/** True for neighbouring tokens of one address: without white space or a bracket between them, or beside `@` or a dot. */
 const continues = (left: Token, right: Token): boolean =>
+  !isSpecial(left, '>') &&
   left.kind !== 'stray' &&
   right.kind !== 'stray' &&
   (!right.isApart || isAt(left) || isAt(right) || left.text.endsWith('.') || right.text.startsWith('.'));
 
-/** The address of its tokens, without comments and white space. Needless quotes of the local part are removed. */
+/** The address of its tokens, without brackets, comments and white space. Needless quotes of the local part are removed. */
 function writeTokens(tokens: readonly Token[]): string {
   return tokens
-    .filter(({ kind }) => kind !== 'stray')
+    .filter((token) => token.kind !== 'stray' && !isOpen(token) && !isSpecial(token, '>'))
     .map(({ kind, text }) => {
       if (kind === 'literal') return `[${text}]`;
       return kind === 'quoted' && !DOT_ATOM.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : text;
@@ -216,9 +231,11 @@ function writeTokens(tokens: readonly Token[]): string {
     .join('');
 }
 
+/** The name of its tokens. Quotes without counterparts alone are none. */
 function phraseOf(tokens: readonly Token[]): string {
-  return withoutComments(tokens)
-    .filter((token) => !isOpen(token) && !isSpecial(token, '>'))
+  const words = withoutComments(tokens).filter((token) => !isOpen(token) && !isSpecial(token, '>'));
+  if (words.every(({ kind, text }) => kind === 'stray' && text === '"')) return '';
+  return words
     .map(({ text, isApart, kind }, n) => (n > 0 && (isApart || kind === 'quoted') ? ` ${text}` : text))
     .join('')
     .trim();
@@ -242,7 +259,10 @@ class Tokenizer {
   private strayQuotes = 0;
   private hasStrayComment = false;
 
-  constructor(private readonly header: string) {
+  constructor(
+    private readonly header: string,
+    private readonly isStrict: boolean,
+  ) {
     let isApart = false;
     while (this.at < header.length && this.tokens.length < MAX_TOKENS) {
       if (/\s/.test(header.charAt(this.at))) {
@@ -266,8 +286,8 @@ class Tokenizer {
     if (character === '(') return this.comment();
     if (character === '[') return this.square();
     // Senders leave commas in encoded words.
-    ENCODED_WORD.lastIndex = at;
-    let next = at + (ENCODED_WORD.exec(header)?.[0].length ?? 1);
+    const word = matchAt(ENCODED_WORD, header, at) ?? '';
+    let next = at + (word !== '' && (!this.isStrict || isBalanced(word)) ? word.length : 1);
     while (next < header.length && !/[\s,;:<>@"(]/.test(header.charAt(next))) next += 1;
     const text = header.slice(at, next);
     // `"Pat\"`, of a program that takes the backslash for a character of the name.
@@ -282,7 +302,8 @@ class Tokenizer {
       const { text, next, isClosed } = delimited(header, at, '"');
       // `"Pat <pat@x.example>, "Jo" <jo@x.example>`, and the inches of `24" Screens`.
       const isOfWord = isInWord || !/^[\s,;:<>@.("]?$/.test(header.charAt(next));
-      if (isClosed && !(isOfWord && BRACKETED_ADDRESS.test(text))) return { kind: 'quoted', text, next };
+      const isStray = !this.isStrict && isOfWord && BRACKETED_ADDRESS.test(text);
+      if (isClosed && !isStray) return { kind: 'quoted', text, next };
       this.strayQuotes = isClosed ? next - 1 : header.length;
     }
     return { kind: 'stray', text: isInWord ? '"' : '', next: at + 1 };
@@ -318,6 +339,17 @@ class Tokenizer {
 function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0];
+}
+
+/** True for a text in which each quoted string and each comment ends. */
+function isBalanced(text: string): boolean {
+  for (let at = 0; at < text.length;) {
+    const close = text.charAt(at) === '"' ? '"' : text.charAt(at) === '(' ? ')' : '';
+    const { next, isClosed } = close === '' ? { next: at + 1, isClosed: true } : delimited(text, at, close);
+    if (!isClosed) return false;
+    at = next;
+  }
+  return true;
 }
 
 /** A structured header with a space in place of each comment (RFC 5322 3.2.2). It does not read quoted strings. */

@@ -87,7 +87,7 @@ type Constructor = new (
 ) => Omit<MailParser, keyof Internals> & Internals;
 
 const ADDRESS_HEADERS = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc']);
-/** Headers of which the last one counts, as in mailparser. */
+/** Headers that name a sender. The last one counts, as in mailparser. */
 const SINGLE_HEADERS = new Set(['from', 'sender', 'reply-to']);
 /** mailparser splits their ids at blanks. */
 const ID_HEADERS = ['message-id', 'in-reply-to', 'references'];
@@ -148,9 +148,12 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
   override processHeaders(lines: readonly HeaderLine[]): Headers {
     const headers = super.processHeaders(lines);
     for (const name of ADDRESS_HEADERS) {
-      const values = (lines || []).filter(({ key }) => key === name).map(({ line }) => this.addresses(line));
+      const isSingle = SINGLE_HEADERS.has(name);
+      const values = (lines || [])
+        .filter(({ key }) => key === name)
+        .map(({ line }) => this.addresses(line, isSingle));
       const last = values.at(-1);
-      if (last) headers.set(name, (SINGLE_HEADERS.has(name) || values.length === 1 ? last : values) as never);
+      if (last) headers.set(name, (isSingle || values.length === 1 ? last : values) as never);
     }
     for (const name of ID_HEADERS) {
       const values = (lines || []).filter(({ key }) => key === name).map(({ line }) => this.textOf(line));
@@ -282,8 +285,8 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
     }
   }
 
-  private addresses(line: string): { value: ListedAddress[]; html: string; text: string } {
-    const list = addressList(this.unfoldedValue(line));
+  private addresses(line: string, isStrict: boolean): { value: ListedAddress[]; html: string; text: string } {
+    const list = addressList(this.unfoldedValue(line), isStrict);
     this.decodeAddresses(list);
     return { value: list, html: this.getAddressesHTML(list), text: this.getAddressesText(list) };
   }

@@ -3,8 +3,8 @@ import { addressList } from '../../../src/mail-service/mime/address-list.js';
 import { parseMessage } from '../../../src/mail-service/mime/parse-message.js';
 
 /** Each address as `name|address`; groups in brackets. */
-const read = (header: string): string =>
-  addressList(header)
+const read = (header: string, isStrict?: boolean): string =>
+  addressList(header, isStrict)
     .map(({ name, address, group }) =>
       group ? `${name}[${group.map((one) => `${one.name}|${one.address}`).join(' ')}]` : `${name}|${address}`,
     )
@@ -97,6 +97,15 @@ describe('addresses of a header', () => {
     ],
     ['an address as the name', 'a@x.example <a@x.example>', 'a@x.example|a@x.example'],
     ['an address as a quoted name', '"a@x" <b@y>', 'a@x|b@y'],
+    ['an address twice', '"Pat" <p@x.example> p@x.example', 'Pat|p@x.example'],
+    ['an address twice in brackets', '<p@x.example> <P@x.example>', '|p@x.example'],
+    ['an address twice, with a name at last', '<p@x.example> Pat <p@X.example>', 'Pat|p@X.example'],
+    ['an address twice in a list', 'p@x.example, p@x.example', '|p@x.example |p@x.example'],
+    ['a missing beginning of brackets', 'Pat p@x.example>', 'Pat|p@x.example'],
+    ['a missing beginning of brackets after a name', 'Pat>p@x.example', 'Pat|p@x.example'],
+    ['a bracket before an address', '>p@x.example', '|p@x.example'],
+    ['a quote after an address', 'p@x.example"', '|p@x.example'],
+    ['a quote before an address', 'p" <p@x.example>"', 'p"|p@x.example'],
     ['a place in a name', 'Pat @ Acme <a@x.example>', 'Pat @ Acme|a@x.example'],
     ['a place after an address', 'Pat <a@x.example> @ Acme', 'Pat @ Acme|a@x.example'],
     [
@@ -106,6 +115,50 @@ describe('addresses of a header', () => {
     ],
   ])('%s', (_, header, expected) => {
     expect(read(header)).toBe(expected);
+  });
+
+  test.each([
+    ['quotes after a word', 'x"Pat <pat@x.example>" <ben@y.example>', 'x Pat <pat@x.example>|ben@y.example'],
+    ['quotes before a word', '"Pat <pat@x.example>"x <ben@y.example>', 'Pat <pat@x.example>x|ben@y.example'],
+    [
+      'several quoted strings',
+      'x"<pat@x.example>" "y " <ben@y.example> (" )',
+      'x <pat@x.example> y|ben@y.example',
+    ],
+    [
+      'an address as the first words',
+      '"pat@x.example", Ben <ben@y.example>',
+      'pat@x.example, Ben|ben@y.example',
+    ],
+    ['a quoted string only', '"Pat <pat@x.example>"', 'Pat <pat@x.example>|'],
+    [
+      'quotes that begin in an encoded word',
+      '=?utf-8?q?"?= <pat@x.example> "?= <ben@y.example>',
+      '=?utf-8?q? ?= <pat@x.example> ?=|ben@y.example',
+    ],
+    [
+      'a comment that begins in an encoded word',
+      '=?utf-8?q?(?= <pat@x.example> )?= <ben@y.example>',
+      '=?utf-8?q? ?=|ben@y.example',
+    ],
+    [
+      'quotes of an encoded word',
+      '=?utf-8?Q?"Doe,_Pat"?= <pat@x.example>',
+      '=?utf-8?Q?"Doe,_Pat"?=|pat@x.example',
+    ],
+    ['a missing end of quotes', '"Pat <pat@x.example>', 'Pat|pat@x.example'],
+  ])('that name a sender: %s', (_, header, expected) => {
+    expect(read(header, true)).toBe(expected);
+  });
+
+  test('of From, Sender and Reply-To are those of a strict reader', async () => {
+    const value = 'x"Pat <pat@x.example>" <ben@y.example>';
+    const names = ['From', 'Sender', 'Reply-To', 'To'];
+    const raw = Buffer.from(`${names.map((name) => `${name}: ${value}\r\n`).join('')}\r\ntext`);
+    const message = await parseMessage(Readable.from([raw]));
+    expect(message.from?.address).toBe('ben@y.example');
+    expect(message.replyTo.map(({ address }) => address)).toEqual(['ben@y.example']);
+    expect(message.to.map(({ address }) => address)).toEqual(['pat@x.example', 'ben@y.example']);
   });
 
   test('are those of the message', async () => {
@@ -131,7 +184,8 @@ describe('addresses of a header', () => {
   test('of a long header are read in one pass', () => {
     const parts = '( < a@ " [ , : <@, <a@b> "\\"<a@b> a@b\t (a)'.split(' ');
     for (const text of parts)
-      for (const before of ['', '"', '(', '@(', '<@', 'a@b']) addressList(before + text.repeat(20_000));
+      for (const before of ['', '"', '(', '@(', '<@', 'a@b'])
+        for (const isStrict of [false, true]) addressList(before + text.repeat(20_000), isStrict);
     for (const text of ['('.repeat(200_000), '<'.repeat(200_000), '"'.repeat(100_001)])
       expect(addressList(text).length).toBeLessThan(2);
   });

@@ -231,6 +231,64 @@ describe('fields in a character set of seven bits', () => {
     expect((await parse('Subject: \x1b$)A\x0eVPND\x0f 1', '', 'x')).subject).toBe('中文 1');
   });
 
+  test.each([
+    [
+      'an address within characters',
+      '\x1b$B <ben@y.example> \x1b(B <pat@x.example>',
+      undefined,
+      'ben@y.example',
+    ],
+    ['an address after characters without an end', '\x1b$BF|K\\ <pat@x.example>', undefined, 'pat@x.example'],
+    ['blanks in an address', '\x1b$B <ben @ y . example> \x1b(B', undefined, 'ben@y.example'],
+    ['an address in kana', '\x1b$B!!\x1b(I <ben@y.example> \x1b(B', undefined, 'ben@y.example'],
+    ['an address in Korean', '\x1b$)C\x0e <ben@y.example> \x0f', undefined, 'ben@y.example'],
+    ['an address in HZ', '~{ <ben@y.example> ~}', 'hz-gb-2312', 'ben@y.example'],
+  ])('do not lose %s', async (_, value, charset, address) => {
+    const names = ['From', 'Reply-To', 'To', 'Cc'];
+    const type = `Content-Type: text/plain; charset=${charset ?? 'utf-8'}`;
+    const { from, replyTo, to, cc } = await parse(...names.map((name) => `${name}: ${value}`), type, '', 'x');
+    for (const [first] of [[from], replyTo, to, cc]) expect(first?.address).toBe(address);
+  });
+
+  test.each([
+    ['characters with an end', '\x1b$B$_F|\x1b(B', 'み日'],
+    ['characters without an end', '\x1b$BF|K\\', '日本'],
+  ])('within an encoded word: %s', async (_, bytes, text) => {
+    const { subject, from } = await parse(
+      `Subject: =?iso-2022-jp?Q?${bytes}?= 2`,
+      `From: =?iso-2022-jp?Q?${bytes}?= <pat@x.example>`,
+      '',
+      'x',
+    );
+    expect([subject, from]).toEqual([`${text} 2`, { name: text, address: 'pat@x.example' }]);
+  });
+
+  test('of addresses may shift from set to set', async () => {
+    const { from } = await parse('From: \x1b$BF|\x1b$@K\\\x1b(J <pat@x.example>', '', 'x');
+    expect(from).toEqual({ name: '日本', address: 'pat@x.example' });
+  });
+
+  test('are searched for addresses in one pass', async () => {
+    for (const part of ['\x1b$B', 'a', '=?a?q?\x1b$', '\x1b$B@a', '\x0e', '\x1b(I'])
+      await parse(`From: \x1b$B${part.repeat(100_000)}`, '', 'x');
+  });
+
+  test('do not join the next field', async () => {
+    for (const end of ['~', '\xe9 ~']) {
+      const { subject, to } = await parse(
+        `Subject: ~{VPND~} ${end}`,
+        'To: pat@x.example',
+        'Content-Type: text/plain; charset=hz-gb-2312',
+        '',
+        'x',
+      );
+      expect([subject, to]).toEqual([
+        expect.stringMatching(/^中文 [^:]+$/),
+        [{ name: '', address: 'pat@x.example' }],
+      ]);
+    }
+  });
+
   test('are read by the set of the text', async () => {
     const read = async (charset: string, text: string) => {
       const message = await parse(

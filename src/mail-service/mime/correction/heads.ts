@@ -109,18 +109,47 @@ export function charsetOfHead(fields: readonly string[], declared?: string): str
 /** The bytes that shift from ASCII to a character set of seven bits. */
 const SHIFTS = ['\x0e', '\x1b', '~{'];
 
+/** Runs in a character set of seven bits; the group is the shift back to ASCII, empty if it is missing. */
+const HZ_RUNS = [/~\{[^]*?(~\}|$)/g];
+// oxlint-disable-next-line no-control-regex -- exactly the shifts in question
+const ISO_2022_RUNS = [/\x1b(?:\$(?![)*+])|\(I)[^]*?(\x1b\((?!I)|$)/g, /\x0e[^]*?(\x0f|$)/g];
+const ADDRESS_FIELD = /^(?:from|sender|reply-to|to|cc|bcc)[ \t]*:/i;
+/** A part of an address, without white space. */
+const ADDRESS = /[\w+"-]@(?:\[|[\w-]+\.[\w-])/;
+/** An encoded word whose characters have no shift back to ASCII: its end is theirs. Others are decoded as a whole, also where `_` is half of one. */
+// oxlint-disable-next-line no-control-regex -- exactly the shifts in question
+const OPEN_WORD = /=\?[\w:.*-]{1,60}\?[bq]\?[^?]{0,1000}\x1b\$[^\x1b\s]*\?=(?!\S)/i;
+
+/**
+ * True for a field of addresses that would lose one to a character set of seven bits: programs that verify the sender read ASCII. A run is
+ * characters, not an address, and ends before one.
+ */
+function hidesAddress(field: string, charset: string): boolean {
+  if (!ADDRESS_FIELD.test(field)) return false;
+  const runs = /^hz/i.test(charset) ? HZ_RUNS : ISO_2022_RUNS;
+  return runs.some((pattern) =>
+    [...field.matchAll(pattern)].some(([run, end]) => end === '' || ADDRESS.test(run.replace(/\s+/g, ''))),
+  );
+}
+
 /**
  * A field in UTF-8, one character a byte. Bytes of an encoded word are in its own character set, others in `charset`, or in Windows-1252.
  */
-export function toUtf8(field: string, charset?: string): string {
-  const isOfSevenBits = charset !== undefined && /^(?:iso-?2022|hz)/i.test(charset);
+export function toUtf8(written: string, declared?: string): string {
+  // In HZ, the line end after `~` is none.
+  const field = written.replace(/\r?\n$/, '');
+  const end = written.slice(field.length);
+  const isOfSevenBits = declared !== undefined && /^(?:iso-?2022|hz)/i.test(declared);
   const isShifted = isOfSevenBits && SHIFTS.some((shift) => field.includes(shift));
-  if (!HIGH.test(field) && isShifted) return Buffer.from(decodeText(field, charset)).toString('latin1');
-  if (!HIGH.test(field) || isMostlyUtf8(Buffer.from(field, 'latin1'))) return field;
+  const isKept = isShifted && (OPEN_WORD.test(field) || hidesAddress(field, declared));
+  const charset = isKept ? undefined : declared;
+  if (!HIGH.test(field) && isShifted)
+    return isKept ? written : Buffer.from(decodeText(field, charset) + end).toString('latin1');
+  if (!HIGH.test(field) || isMostlyUtf8(Buffer.from(field, 'latin1'))) return written;
   const words = field.replace(QUOTED_WORD, (word) =>
     word.replace(HIGHS, (byte) => `=${byte.charCodeAt(0).toString(16).toUpperCase()}`),
   );
-  return Buffer.from(decodeText(words, charset)).toString('latin1');
+  return Buffer.from(decodeText(words, charset) + end).toString('latin1');
 }
 
 /** True for UTF-8 of which a character may have been cut off, as in a field that was too long. */

@@ -44,21 +44,26 @@ export function hasOneSender(headers: unknown): boolean {
   return values.length === 1 && countAddresses(values[0] as string) === 1;
 }
 
-/** The number of `@` outside of quoted strings and comments (RFC 5322, section 3.2). */
+/**
+ * The number of `@` outside of quoted strings and comments (RFC 5322, section 3.2). One that does not end is none, as for the mail service.
+ */
 function countAddresses(header: string): number {
   let count = 0;
+  let open = 0;
   let comments = 0;
   let isQuoted = false;
   for (let at = 0; at < header.length; at += 1) {
     const character = header[at];
     if (character === '\\' && (isQuoted || comments > 0)) at += 1;
     else if (isQuoted) isQuoted = character !== '"';
-    else if (character === '(') comments += 1;
-    else if (comments > 0) comments -= character === ')' ? 1 : 0;
-    else if (character === '"') isQuoted = true;
-    else if (character === '@') count += 1;
+    else if (comments > 0) comments += character === '(' ? 1 : character === ')' ? -1 : 0;
+    else if (character === '(' || character === '"') {
+      open = at;
+      if (character === '(') comments = 1;
+      else isQuoted = true;
+    } else if (character === '@') count += 1;
   }
-  return count;
+  return isQuoted || comments > 0 ? count + header.slice(open).split('@').length - 1 : count;
 }
 
 /** Maximum size of a calendar in bytes. Larger ones are ignored. */
