@@ -9,6 +9,7 @@ import { Db } from '../../src/platform/database/db.js';
 import { either, workspace } from '../../src/platform/database/statement.js';
 import { OutboxWorker } from '../../src/platform/events/outbox.worker.js';
 import { PeriodicJobs } from '../../src/platform/jobs/periodic-jobs.js';
+import { ProcessorShares } from '../../src/platform/workers/processor-shares.js';
 import { recordUses } from './cells/record-uses.ts';
 import { Client } from './network/client.ts';
 import { watchResponses } from './contract/watch-responses.ts';
@@ -108,6 +109,8 @@ export class TestApp {
     await served.listen();
     // Tests run jobs themselves: a job that runs by its timer would process the rows that a test is about to count.
     await served.nest.get(PeriodicJobs).stop();
+    // Requests of one user race in tests, however much processor time the user has had.
+    served.nest.get(ProcessorShares).limits.heavy = Number.POSITIVE_INFINITY;
     const dropCells = await spread(served.nest, databaseUrl ? '' : TEST_CELLS);
     const leave = drainTogether(served.nest, database.url);
     const drop = async (): Promise<void> => {

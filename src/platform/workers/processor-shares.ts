@@ -9,8 +9,6 @@ import { sampleThread, type ThreadSample } from './thread-sample.js';
 const EVERY_MS = 50;
 /** Time constant of the averages, milliseconds. */
 const AVERAGE_MS = 1_000;
-/** Part of the time of this thread from which on the requests of a user take turns. */
-const HEAVY = 0.25;
 /** A request of another user within this time means that the thread is shared, milliseconds. */
 const SHARED_MS = 2_000;
 /** Places for requests that wait for their turn, of which a user has 0.4, and the time that they wait. */
@@ -85,6 +83,8 @@ export class ProcessorShare {
 export class ProcessorShares implements OnModuleDestroy {
   /** All requests without a caller. Their time is counted, so that it is not charged to the users of the other open requests. */
   readonly visitors = new ProcessorShare();
+  /** `heavy`: part of the time of this thread from which on the requests of a user take turns. */
+  readonly limits = { heavy: 0.25 };
   private readonly byUser = new LRUCache<string, ProcessorShare>(growingTo(MAX_USERS));
   /** The shares with requests since the last sample. */
   private active = new Set<ProcessorShare>();
@@ -116,7 +116,7 @@ export class ProcessorShares implements OnModuleDestroy {
   mustWait(share: ProcessorShare, now = performance.now()): boolean {
     if (share.hasWaiting) return true;
     const othersAt = share === this.latest ? this.otherAt : this.latestAt;
-    return now - othersAt < SHARED_MS && share.partAt(now) > HEAVY;
+    return now - othersAt < SHARED_MS && share.partAt(now) > this.limits.heavy;
   }
 
   /** Counts a request of the user as open, until `share.count(-1)`. */

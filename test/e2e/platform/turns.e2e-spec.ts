@@ -14,6 +14,7 @@ describe('a user with much of the processor time, beside another one', () => {
     [alice] = await app.tenant('acme', 'alice');
     [bob] = await app.tenant('other', 'bob');
     const shares = app.get<ProcessorShares>(ProcessorShares);
+    shares.limits.heavy = 0.25;
     expect((await bob.api.get('/notes')).status).toBe(200);
     // So much that it is still much at the end of the test.
     const share = shares.arrive({ workspace: alice.tenantId as string, user: alice.id });
