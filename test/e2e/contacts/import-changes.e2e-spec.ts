@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { importCards } from '../../support/domains/contacts.ts';
 
-const IMPORT = '/contact/phone-sync/import';
 const card = (...lines: string[]): string =>
   `BEGIN:VCARD\nVERSION:3.0\nUID:ina\n${lines.join('\n')}\nEND:VCARD\n`;
 const INA = ['FN:Ina', 'EMAIL:ina@x.example'];
@@ -35,17 +35,8 @@ describe('changes of a device and of the server', () => {
   });
 
   /** @param device_id empty: unknown */
-  const send = async (raw: string, device_id = 'pixel'): Promise<any> => {
-    const query = new URLSearchParams({ addressbook_id: bookId });
-    if (device_id) query.set('device_id', device_id);
-    const headers = { 'content-type': 'text/vcard' };
-    const { status, body } = await alice.api.request('POST', `${IMPORT}?${query.toString()}`, {
-      raw,
-      headers,
-    });
-    expect([status, body.error]).toEqual([200, undefined]);
-    return body.import;
-  };
+  const send = (raw: string, device_id = 'pixel'): Promise<any> =>
+    importCards(alice, raw, { addressbook_id: bookId, ...(device_id && { device_id }) });
   const ina = async (): Promise<any> => {
     const { contacts } = (await alice.api.get(`/contact/addressbooks/${bookId}/contacts`)).body;
     expect(contacts).toHaveLength(1);

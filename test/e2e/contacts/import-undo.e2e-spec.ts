@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { ImportsRepository } from '../../../src/modules/contacts/phone/imports.repository.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { importCards } from '../../support/domains/contacts.ts';
 
 const BOOKS = '/contact/addressbooks';
 const card = (uid: string, ...lines: string[]): string =>
@@ -24,13 +25,8 @@ describe('undo of imports', () => {
     bookId = body.addressbook.id;
   });
 
-  const send = async (raw: string): Promise<any> => {
-    const path = `/contact/phone-sync/import?addressbook_id=${bookId}&device_id=pixel`;
-    const headers = { 'content-type': 'text/vcard; charset=utf-8' };
-    const { status, body } = await alice.api.request('POST', path, { raw, headers });
-    expect(status).toBe(200);
-    return body.import;
-  };
+  const send = (raw: string): Promise<any> =>
+    importCards(alice, raw, { addressbook_id: bookId, device_id: 'pixel' });
   const undo = async ({ id }: any) => {
     expect((await alice.api.post(`/contact/phone-sync/imports/${id}/undo`)).status).toBe(200);
   };

@@ -1,4 +1,5 @@
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { importCards } from '../../support/domains/contacts.ts';
 
 const vcard = (version: string, ...rows: string[]): string =>
   ['BEGIN:VCARD', `VERSION:${version}`, 'UID:card-1', ...rows, 'END:VCARD', ''].join('\r\n');
@@ -18,15 +19,8 @@ describe('values of contacts on devices and here', () => {
     bookId = body.addressbook.id;
   });
 
-  const send = async (text: string): Promise<any> => {
-    const path = `/contact/phone-sync/import?addressbook_id=${bookId}&device_id=pixel`;
-    const { status, body } = await alice.api.request('POST', path, {
-      raw: text,
-      headers: { 'content-type': 'text/vcard' },
-    });
-    expect([status, body.error]).toEqual([200, undefined]);
-    return body.import;
-  };
+  const send = (text: string): Promise<any> =>
+    importCards(alice, text, { addressbook_id: bookId, device_id: 'pixel' });
   const list = async (query = ''): Promise<any[]> =>
     (await alice.api.get(`/contact/addressbooks/${bookId}/contacts?limit=100${query}`)).body.contacts;
   const put = async (contact: any, fields: object): Promise<any> =>
