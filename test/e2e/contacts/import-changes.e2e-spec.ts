@@ -303,6 +303,14 @@ describe('changes of a device and of the server', () => {
     ]);
   });
 
+  test('notes that broke off are not joined with themselves again and again', async () => {
+    const whole = card(...INA, 'NOTE:one two');
+    await send(whole);
+    await send('BEGIN:VCARD\nVERSION:3.0\nUID:ina\nFN:Ina\nNOTE:one t');
+    await send(whole);
+    expect(await ina()).toMatchObject({ notes: 'one t\n\none two' });
+  });
+
   test('a card that breaks off removes nothing, also where cards replace their contacts', async () => {
     await send(card(...INA, 'TEL:0301', 'NOTE:n1'));
     const query = { addressbook_id: bookId, device_id: 'pixel', on_duplicate: 'replace' };

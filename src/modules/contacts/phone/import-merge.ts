@@ -277,9 +277,9 @@ const stateOf = (row: ContactRow): RowState => ({
   hash: null,
 });
 
-/** The keys of the values that a contact no longer has. */
+/** The keys of the values that a contact no longer has. Notes were joined. */
 function replacedKeys(before: ContactCard, after: ContactCard): string[] {
-  const kept = new Set(valueKeys(after));
+  const kept = new Set(valueKeys({ ...after, notes: before.notes }));
   return valueKeys(before).filter((key) => !kept.has(key));
 }
 
