@@ -44,7 +44,7 @@ export class ValuesOfCards {
     const known = this.values.get(id) ?? new Set();
     this.values.set(id, known);
     const gone = new Set(replaced.map(shortHash));
-    for (const each of earlier.all()) if (!gone.has(each)) known.add(each);
+    for (const each of earlier.readAll()) if (!gone.has(each)) known.add(each);
   }
 
   /** The hashes, hexadecimal; null for too many. */
@@ -61,13 +61,13 @@ export class SentValues {
   constructor(private readonly bytes: Buffer) {}
 
   /** The short hashes. */
-  all(): ReadonlySet<string> {
+  readAll(): ReadonlySet<string> {
     // Most cards did not change, and need no set.
     return (this.hashes ??= new Set(this.bytes.toString('hex').match(TEXT) ?? []));
   }
 
   has(key: string): boolean {
-    return this.all().has(shortHash(key));
+    return this.readAll().has(shortHash(key));
   }
 
   /** @param photo its hash */
