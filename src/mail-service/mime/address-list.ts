@@ -20,6 +20,8 @@ const SPECIALS = new Set([',', ';', ':', '<', '>', '@']);
 /** Content of a quoted string that is the same address without quotes (RFC 5322, dot-atom). */
 export const DOT_ATOM = /^[^\s()<>[\]:;@\\,."]+(?:\.[^\s()<>[\]:;@\\,."]+)*$/;
 const ENCODED_WORD = /=\?[^?\s]{1,40}\?[bq]\?[^?\s]{0,1000}\?=/iy;
+/** Within an encoded word or square brackets, a strict reader finds an address that ends before they do. */
+const INNER_ADDRESS = /[<>]|@[^@]*[,;]/;
 /** The tokens of a header that are read. */
 const MAX_TOKENS = 100_000;
 
@@ -28,7 +30,7 @@ const MAX_TOKENS = 100_000;
  * name, it is the name. Tolerates names with commas, missing commas and delimiters, and spaces within addresses. The parser of
  * nodemailer takes comments within angle brackets as parts of the address and does not know nested ones.
  * @param isStrict for a header that names a sender: what RFC 5322 takes for a quoted string or a comment is always one and contains no
- * address, so that the address is that of the programs that verify the sender
+ * address, and nothing else hides one, so that the address is that of the programs that verify the sender
  */
 export function addressList(header: string, isStrict = false): ListedAddress[] {
   return listOf(new Tokenizer(header, isStrict).tokens, isStrict);
@@ -287,7 +289,7 @@ class Tokenizer {
     if (character === '[') return this.square();
     // Senders leave commas in encoded words.
     const word = matchAt(ENCODED_WORD, header, at) ?? '';
-    let next = at + (word !== '' && (!this.isStrict || isBalanced(word)) ? word.length : 1);
+    let next = at + (word !== '' && this.isWhole(word) ? word.length : 1);
     while (next < header.length && !/[\s,;:<>@"(]/.test(header.charAt(next))) next += 1;
     const text = header.slice(at, next);
     // `"Pat\"`, of a program that takes the backslash for a character of the name.
@@ -330,8 +332,13 @@ class Tokenizer {
       return { kind: 'literal', text: literal.replace(/^\[|\]$/g, ''), next: at + literal.length };
     }
     const words = matchAt(SQUARE, header, at);
-    if (words === undefined) return { kind: 'stray', text: '[', next: at + 1 };
+    if (words === undefined || !this.isWhole(words)) return { kind: 'stray', text: '[', next: at + 1 };
     return { kind: 'atom', text: words, next: at + words.length };
+  }
+
+  /** Whether a strict reader, too, finds neither an address nor the beginning of a quoted string or comment in the words. */
+  private isWhole(words: string): boolean {
+    return !this.isStrict || (!INNER_ADDRESS.test(words) && isBalanced(words));
   }
 }
 

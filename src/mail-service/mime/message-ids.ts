@@ -19,12 +19,12 @@ const BRACKETED_ID = /^<[^<>@]*@[^<>]*>$/;
 
 /**
  * The words of a header without quoted strings and comments. Some programs write ids themselves in these, which count if no id is outside
- * of them: a comment after an id may be the address of the sender.
+ * of them: a comment after an id may be the address of the sender. An id without brackets is none of a phrase.
  */
 function wordsOf(header: string): string[] {
   const all = header.match(WORD) ?? [];
   const words = all.filter((word) => !WRAPPED.test(word));
-  if (words.some(isBracketed)) return words;
+  if (words.some(isBracketed) || (words.length > 0 && words.every(isId))) return words;
   return all
     .map((word) => {
       const inner = WRAPPED.test(word) ? word.slice(1, -1).trim() : '';

@@ -103,6 +103,7 @@ const UTF8 = /^utf-?8$/i;
 const ISO_2022_JP = /^(?:cs)?iso-?2022-?jp/i;
 /** The beginning of an encoded word whose character set has a name with characters that libmime does not expect there. */
 const DOTTED_WORD = /=\?([\w-]{1,40}[.:][\w.:-]{1,40})(?=(?:\*[\w-]{1,20})?\?[bq]\?)/gi;
+const ENCODED_WORD = /=\?[^?]+\?[bq]\?[^?]*\?=/i;
 /** In place of a character set that is absent, or ASCII, which is UTF-8 too. */
 const UNDECLARED = 'undeclared';
 
@@ -277,7 +278,10 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
   }
 
   private textOf(line: string): string {
-    const value = this.unfoldedValue(line);
+    return this.decoded(this.unfoldedValue(line));
+  }
+
+  private decoded(value: string): string {
     try {
       return this.libmime.decodeWords(value);
     } catch {
@@ -287,8 +291,24 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
 
   private addresses(line: string, isStrict: boolean): { value: ListedAddress[]; html: string; text: string } {
     const list = addressList(this.unfoldedValue(line), isStrict);
-    this.decodeAddresses(list);
+    if (isStrict) this.decodeNames(list);
+    else this.decodeAddresses(list);
     return { value: list, html: this.getAddressesHTML(list), text: this.getAddressesText(list) };
+  }
+
+  /**
+   * An encoded word is a name, not an address (RFC 2047 5), which mailparser makes of it: programs that verify the sender find none there.
+   */
+  private decodeNames(list: readonly ListedAddress[]): void {
+    for (const entry of list) {
+      const { name, address = '', group } = entry;
+      if (address !== '' && !ENCODED_WORD.test(address)) this.decodeAddresses([entry]);
+      else {
+        entry.name = this.decoded(name || address).trim();
+        if (group) this.decodeNames(group);
+        else entry.address = '';
+      }
+    }
   }
 }
 

@@ -280,10 +280,51 @@ describe('changes of a device and of the server', () => {
         isChanged ? 'de' : null,
       ]);
       expect(custom).toContainEqual(expect.objectContaining({ name: 'X-OWN' }));
-      // The values of the whole card are known again when it comes the next time.
-      expect(await send(card(...INA, 'TEL:0302', 'X-OWN:1', 'NOTE:n1'))).toMatchObject({ errors: [] });
     },
   );
+
+  test('a card that broke off is compared with the whole one before it when the next one comes', async () => {
+    const broken = 'BEGIN:VCARD\nVERSION:3.0\nUID:ina\nFN:Ina B\nEMAIL:ina@x.example\n';
+    await send(card(...INA, 'TEL:0301', 'TITLE:T', 'NOTE:n1'));
+    await put({ job_title: null, language: 'de' });
+    expect(await send(broken)).toMatchObject({ updated: 1 });
+    expect(await send(broken)).toMatchObject({ unchanged: 1 });
+    expect(await send(card(...INA, 'TEL:0302', 'TITLE:T', 'NOTE:n1'))).toMatchObject({
+      updated: 1,
+      errors: [],
+    });
+    const { full_name, phones, job_title, notes, language } = await ina();
+    expect([full_name, values(phones), job_title, notes, language]).toEqual([
+      'Ina',
+      ['0302'],
+      null,
+      'n1',
+      'de',
+    ]);
+  });
+
+  test('notes that broke off are not joined with themselves again and again', async () => {
+    const whole = card(...INA, 'NOTE:one two');
+    await send(whole);
+    await send('BEGIN:VCARD\nVERSION:3.0\nUID:ina\nFN:Ina\nNOTE:one t');
+    await send(whole);
+    expect(await ina()).toMatchObject({ notes: 'one t\n\none two' });
+  });
+
+  test('a card that breaks off removes nothing, also where cards replace their contacts', async () => {
+    await send(card(...INA, 'TEL:0301', 'NOTE:n1'));
+    const query = { addressbook_id: bookId, device_id: 'pixel', on_duplicate: 'replace' };
+    await importCards(alice, 'BEGIN:VCARD\nVERSION:3.0\nUID:ina\nFN:Ina B\n', query);
+    const { full_name, emails, phones, notes } = await ina();
+    expect([full_name, values(emails), values(phones), notes]).toEqual([
+      'Ina B',
+      ['ina@x.example'],
+      ['0301'],
+      'n1',
+    ]);
+    await importCards(alice, card('FN:Ina C'), query);
+    expect(await ina()).toMatchObject({ full_name: 'Ina C', emails: [], phones: [], notes: null });
+  });
 
   test('without the values of the earlier card, and with too many, both cards are joined', async () => {
     const numbers = (from: number): string[] =>

@@ -145,6 +145,12 @@ describe('CardDAV', () => {
     expect((await client.send('DELETE', path)).status).toBe(204);
   });
 
+  test('a large text is rejected, also beside a file of the same name', async () => {
+    const lines = `X-OWN;ENCODING=b:${bytesOf(100)}\r\nX-OWN:${'a'.repeat(70_000)}\r\n`;
+    const { status, text } = await put(`${book}large.vcf`, card('uid-large', 'Lia', lines));
+    expect([status, text]).toEqual([403, expect.stringContaining('valid-address-data')]);
+  });
+
   test('names that programs choose are kept, also without an extension', async () => {
     for (const name of ['plain', 'a b.vcf', 'x.y.vcf', 'ünïcode.vcf', 'dot..vcf', 'id@host/part.vcf']) {
       const path = `${book}${encodeURIComponent(name)}`;

@@ -270,7 +270,7 @@ describe('fields in a character set of seven bits', () => {
 
   test('are searched for addresses in one pass', async () => {
     for (const part of ['\x1b$B', 'a', '=?a?q?\x1b$', '\x1b$B@a', '\x0e', '\x1b(I'])
-      await parse(`From: \x1b$B${part.repeat(100_000)}`, '', 'x');
+      await parse(`From: \x1b$B${part.repeat(40_000)}`, '', 'x');
   });
 
   test('do not join the next field', async () => {

@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import { isDeepStrictEqual } from 'node:util';
 import { byteOrderMarkOf, decodeText, isSevenBits, MARK_BYTES } from '../../../lib/content-lines/index.js';
+import { addressList } from '../address-list.js';
 import { escapedCharset, isAsciiName, UU_ENCODINGS } from './decoders.js';
 import { repairParameters, splitValue } from './parameters.js';
 
@@ -88,8 +90,8 @@ const HIGH = /[\x80-\xff]/;
 const HIGHS = /[\x80-\xff]/g;
 const QUOTED_WORD = /=\?([^?\s]{1,40})\?q\?[^?]{1,1000}\?=/gi;
 const WORD = /=\?([\w:.-]{1,40})(?:\*[\w-]{1,20})?\?[bq]\?/i;
-/** Character sets in which bytes above 0x7F cannot be, or that are tried first. */
-const USELESS = /^(?:utf-?8|iso-?2022.*|hz.*)$/i;
+/** Character sets in which bytes above 0x7F or fields cannot be, or that are tried first. */
+const USELESS = /^(?:utf-?8|utf-?16.*|iso-?2022.*|hz.*)$/i;
 const isUseless = (charset: string): boolean => USELESS.test(charset) || isAsciiName(charset);
 
 /**
@@ -109,47 +111,57 @@ export function charsetOfHead(fields: readonly string[], declared?: string): str
 /** The bytes that shift from ASCII to a character set of seven bits. */
 const SHIFTS = ['\x0e', '\x1b', '~{'];
 
-/** Runs in a character set of seven bits; the group is the shift back to ASCII, empty if it is missing. */
-const HZ_RUNS = [/~\{[^]*?(~\}|$)/g];
-// oxlint-disable-next-line no-control-regex -- exactly the shifts in question
-const ISO_2022_RUNS = [/\x1b(?:\$(?![)*+])|\(I)[^]*?(\x1b\((?!I)|$)/g, /\x0e[^]*?(\x0f|$)/g];
-const ADDRESS_FIELD = /^(?:from|sender|reply-to|to|cc|bcc)[ \t]*:/i;
-/** A part of an address, without white space. */
-const ADDRESS = /[\w+"-]@(?:\[|[\w-]+\.[\w-])/;
 /** An encoded word whose characters have no shift back to ASCII: its end is theirs. Others are decoded as a whole, also where `_` is half of one. */
 // oxlint-disable-next-line no-control-regex -- exactly the shifts in question
 const OPEN_WORD = /=\?[\w:.*-]{1,60}\?[bq]\?[^?]{0,1000}\x1b\$[^\x1b\s]*\?=(?!\S)/i;
 
+const ADDRESS_FIELD = /^(?:from|sender|reply-to|to|cc|bcc)[ \t]*:/i;
+const SENDER_FIELD = /^(?:from|sender|reply-to)[ \t]*:/i;
+/** An address that characters of other sets hardly form by chance. */
+const INTERNET = /.@(?:\[|[^@]+\.[^@])/;
+/** Characters of a field whose addresses are compared: about 2,000 addresses. */
+const MAX_COMPARED = 131_072;
+
+/** The addresses of a field; characters beyond ASCII, which depend on the character set, are alike. */
+function addressesOf(value: string, isStrict: boolean): string[] {
+  const list = addressList(value, isStrict).flatMap((entry) => entry.group ?? entry);
+  const addresses = list.map(({ address = '' }) => address.replace(/[\x80-\xff]+/g, '?'));
+  return addresses.filter((address) => INTERNET.test(address));
+}
+
 /**
- * True for a field of addresses that would lose one to a character set of seven bits: programs that verify the sender read ASCII. A run is
- * characters, not an address, and ends before one.
+ * Whether a field has the same addresses when it is decoded. Programs that verify the sender read ASCII, also the parentheses of shifts and
+ * the second bytes of characters: the decoded field of a sender has exactly the addresses that they find, and one of recipients loses none.
+ * False for a field that is too long to compare.
  */
-function hidesAddress(field: string, charset: string): boolean {
-  if (!ADDRESS_FIELD.test(field)) return false;
-  const runs = /^hz/i.test(charset) ? HZ_RUNS : ISO_2022_RUNS;
-  return runs.some((pattern) =>
-    [...field.matchAll(pattern)].some(([run, end]) => end === '' || ADDRESS.test(run.replace(/\s+/g, ''))),
-  );
+function keepsAddresses(written: string, decoded: string): boolean {
+  const [name = ''] = ADDRESS_FIELD.exec(written) ?? [];
+  if (name === '') return true;
+  if (written.length > MAX_COMPARED) return false;
+  const isSender = SENDER_FIELD.test(name);
+  const found = addressesOf(written.slice(name.length), isSender);
+  const kept = addressesOf(decoded.slice(name.length), isSender);
+  if (isSender) return isDeepStrictEqual(found, kept);
+  const known = new Set(kept);
+  return found.every((address) => known.has(address));
 }
 
 /**
  * A field in UTF-8, one character a byte. Bytes of an encoded word are in its own character set, others in `charset`, or in Windows-1252.
  */
-export function toUtf8(written: string, declared?: string): string {
+export function toUtf8(written: string, charset?: string): string {
   // In HZ, the line end after `~` is none.
   const field = written.replace(/\r?\n$/, '');
-  const end = written.slice(field.length);
-  const isOfSevenBits = declared !== undefined && /^(?:iso-?2022|hz)/i.test(declared);
+  const isOfSevenBits = charset !== undefined && /^(?:iso-?2022|hz)/i.test(charset);
   const isShifted = isOfSevenBits && SHIFTS.some((shift) => field.includes(shift));
-  const isKept = isShifted && (OPEN_WORD.test(field) || hidesAddress(field, declared));
-  const charset = isKept ? undefined : declared;
-  if (!HIGH.test(field) && isShifted)
-    return isKept ? written : Buffer.from(decodeText(field, charset) + end).toString('latin1');
-  if (!HIGH.test(field) || isMostlyUtf8(Buffer.from(field, 'latin1'))) return written;
+  const isHigh = HIGH.test(field);
+  if (isHigh ? isMostlyUtf8(Buffer.from(field, 'latin1')) : !isShifted) return written;
   const words = field.replace(QUOTED_WORD, (word) =>
     word.replace(HIGHS, (byte) => `=${byte.charCodeAt(0).toString(16).toUpperCase()}`),
   );
-  return Buffer.from(decodeText(words, charset) + end).toString('latin1');
+  const decode = (by?: string): string => Buffer.from(decodeText(words, by)).toString('latin1');
+  const decoded = decode(isShifted && OPEN_WORD.test(field) ? undefined : charset);
+  return (keepsAddresses(field, decoded) ? decoded : decode()) + written.slice(field.length);
 }
 
 /** True for UTF-8 of which a character may have been cut off, as in a field that was too long. */

@@ -27,7 +27,7 @@ const ADDRESSES: Record<string, number> = {
   urls: CARD_LIMITS.address,
   members: CARD_LIMITS.uid,
 };
-/** Characters of a LOGO, SOUND or KEY that a contact keeps; longer ones would fill it. */
+/** Characters of a file in a property that a contact keeps; longer ones would fill it. */
 const MAX_MEDIA = 16_384;
 
 /**

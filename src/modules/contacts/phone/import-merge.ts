@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { type ContactCard, differences } from '../../../lib/contact-card/index.js';
+import { type ContactCard, differences, valueKeys } from '../../../lib/contact-card/index.js';
 import { ContactErrors } from '../contacts.resource.js';
 import {
   type ContactInsert,
@@ -213,6 +213,7 @@ export class ImportMerge {
       isAsSent: row !== null && isAsSent(row, imported, sent) && !this.several.has(id),
       hasValues: values !== undefined && !this.mayLack(sentId, sent),
       replaces: run.onDuplicate === 'replace' && formerId === undefined,
+      isUnfinished: given.isUnfinished === true,
     });
     let after: ContactCard;
     try {
@@ -227,6 +228,7 @@ export class ImportMerge {
     touched.addHash(sentId, hash);
     touched.addHash(sentId, given.hash);
     for (const each of new Set([imported, given])) this.values.add(sentId, each);
+    if (given.isUnfinished && values) this.values.addEarlier(sentId, values, replacedKeys(state.card, after));
     if (isRow(state)) {
       this.states.set(id, state);
       this.found.set(id, state.row).set(sentId, state.row);
@@ -274,6 +276,12 @@ const stateOf = (row: ContactRow): RowState => ({
   changes: [],
   hash: null,
 });
+
+/** The keys of the values that a contact no longer has. Notes were joined. */
+function replacedKeys(before: ContactCard, after: ContactCard): string[] {
+  const kept = new Set(valueKeys({ ...after, notes: before.notes }));
+  return valueKeys(before).filter((key) => !kept.has(key));
+}
 
 const isRow = (state: State): state is RowState => state.row !== null;
 

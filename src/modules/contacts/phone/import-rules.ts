@@ -22,6 +22,8 @@ interface Situation {
   hasValues: boolean;
   /** The card replaces the contact that the address book had before the import. */
   replaces: boolean;
+  /** The card broke off. */
+  isUnfinished: boolean;
 }
 
 /**
@@ -30,10 +32,10 @@ interface Situation {
  */
 type Rule = 'keep' | 'replace' | 'follow' | 'changes' | 'card' | 'contact';
 
-/** How a card changes its contact. A further card of this import never removes what an earlier one has said. */
+/** How a card changes its contact. A further card of this import never removes what an earlier one has said, nor does one that broke off. */
 export function ruleOf(given: Situation): Rule {
   if (given.isRepeated) return 'keep';
-  if (given.replaces && !given.isFurther) return 'replace';
+  if (given.replaces && !given.isFurther) return given.isUnfinished ? 'card' : 'replace';
   if (given.isKnown && !given.replaces) return 'keep';
   if (given.hasEarlier && given.isAsSent && !given.isFurther) return 'follow';
   // A contact that was replaced has lost what it was before the import.

@@ -36,6 +36,17 @@ export class ValuesOfCards {
     }
   }
 
+  /**
+   * Adds the values of the cards before one that broke off: the next whole card is compared with these, too.
+   * @param replaced keys of the values that the card has replaced
+   */
+  addEarlier(id: string, earlier: SentValues, replaced: readonly string[]): void {
+    const known = this.values.get(id) ?? new Set();
+    this.values.set(id, known);
+    const gone = new Set(replaced.map(shortHash));
+    for (const each of earlier.readAll()) if (!gone.has(each)) known.add(each);
+  }
+
   /** The hashes, hexadecimal; null for too many. */
   of(id: string): string | null {
     const known = this.values.get(id) ?? new Set();
@@ -49,10 +60,14 @@ export class SentValues {
 
   constructor(private readonly bytes: Buffer) {}
 
-  has(key: string): boolean {
+  /** The short hashes. */
+  readAll(): ReadonlySet<string> {
     // Most cards did not change, and need no set.
-    this.hashes ??= new Set(this.bytes.toString('hex').match(TEXT) ?? []);
-    return this.hashes.has(shortHash(key));
+    return (this.hashes ??= new Set(this.bytes.toString('hex').match(TEXT) ?? []));
+  }
+
+  has(key: string): boolean {
+    return this.readAll().has(shortHash(key));
   }
 
   /** @param photo its hash */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { differences } from '../../../../lib/contact-card/index.js';
 import {
   type Card,
+  type CardProperty,
   type CardVersion,
   countCards,
   MEDIA_FAMILY,
@@ -271,10 +272,12 @@ interface GivenCard {
   statedUid: string | null;
 }
 
-/** The names of properties with files. A contact is worth more than a large logo, which it does not keep. */
+/** The names of properties with files only. A contact is worth more than a large logo, which it does not keep. */
 function mediaOf({ custom }: Card): ReadonlySet<string> {
-  const files = custom.filter(({ value }) => value.startsWith('data:'));
-  return new Set([...MEDIA_FAMILY.keys(), ...files.map(({ name }) => name)]);
+  const isFile = ({ value }: CardProperty): boolean => value.startsWith('data:');
+  const texts = new Set(custom.filter((property) => !isFile(property)).map(({ name }) => name));
+  const files = custom.map(({ name }) => name).filter((name) => !texts.has(name));
+  return new Set([...MEDIA_FAMILY.keys(), ...files]);
 }
 
 /** @throws ApiError 422, also for a value beyond a limit */
