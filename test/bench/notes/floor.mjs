@@ -56,7 +56,12 @@ async function list(ctx) {
 }
 
 async function create(ctx, body) {
-  const edit = { isNew: true, row: newNote(ctx.userId, body), content: body.content ?? '', event: 'note.created' };
+  const edit = {
+    isNew: true,
+    row: newNote(ctx.userId, body),
+    content: body.content ?? '',
+    event: 'note.created',
+  };
   const { note } = await edits.store(tx, ctx, uuidv7(), edit);
   return { status: 201, json: `{"note":${note}}` };
 }
