@@ -69,22 +69,40 @@ export function firstWeekOf(year: number, weekStart: number): number {
   return offset <= 3 ? first - offset : first - offset + 7;
 }
 
-const WALL_TIME = /^(\d{4})-?(\d\d)-?(\d\d)(?:T(\d\d):?(\d\d)(?::?(\d\d))?)?$/;
+/** Two digits of a text, or NaN. */
+function readTwoDigits(text: string, at: number): number {
+  const tens = text.charCodeAt(at) - 48;
+  const ones = text.charCodeAt(at + 1) - 48;
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? 10 * tens + ones : Number.NaN;
+}
 
 /**
- * Reads `2026-03-02T09:00:00`, `2026-03-02T09:00`, `20260302T090000` or a date alone, whose time is midnight.
+ * Reads `2026-03-02T09:00:00`, `2026-03-02T09:00`, `20260302T090000` or a date alone, whose time is midnight. Without a regular expression,
+ * which took a sixth of the time of an expansion of many changed instances.
  * @returns the wall time in seconds, or null for text that is no existing date and time
  */
 export function parseWallTime(text: string): number | null {
-  const match = WALL_TIME.exec(text);
-  if (!match) return null;
-  const part = (n: number): number => Number(match[n] ?? 0);
-  const [year, month, day] = [part(1), part(2), part(3)];
-  const [hour, minute, second] = [part(4), part(5), part(6)];
-  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return null;
-  if (hour > 23 || minute > 59 || second > 60) return null;
+  const skip = (at: number, separator: string): number => (text[at] === separator ? at + 1 : at);
+  const year = 100 * readTwoDigits(text, 0) + readTwoDigits(text, 2);
+  const monthAt = skip(4, '-');
+  const month = readTwoDigits(text, monthAt);
+  const dayAt = skip(monthAt + 2, '-');
+  const day = readTwoDigits(text, dayAt);
+  if (!(year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month))) return null;
+  const midnight = dayOf(year, month, day) * DAY;
+  const dateEnd = dayAt + 2;
+  if (text.length === dateEnd) return midnight;
+  if (text[dateEnd] !== 'T') return null;
+  const hour = readTwoDigits(text, dateEnd + 1);
+  const minuteAt = skip(dateEnd + 3, ':');
+  const minute = readTwoDigits(text, minuteAt);
+  const secondAt = skip(minuteAt + 2, ':');
+  const hasSecond = text.length > minuteAt + 2;
+  const second = hasSecond ? readTwoDigits(text, secondAt) : 0;
+  if (!(hour <= 23 && minute <= 59 && second <= 60)) return null;
+  if (hasSecond && text.length !== secondAt + 2) return null;
   // RFC 5545, 3.3.12: without support for leap seconds, second 60 is second 59.
-  return dayOf(year, month, day) * DAY + hour * 3600 + minute * 60 + Math.min(second, 59);
+  return midnight + hour * 3600 + minute * 60 + Math.min(second, 59);
 }
 
 const two = (value: number): string => String(value).padStart(2, '0');

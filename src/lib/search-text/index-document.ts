@@ -1,8 +1,8 @@
-import { setImmediate } from 'node:timers/promises';
 import { textPieces } from '../html/index.js';
 import { CompoundReader } from './compounds.js';
 import { Beginning } from './highlight.js';
 import { cut, pairs, quoteLexeme, readerLexeme, SpanReader, UNPLACED } from './tokens.js';
+import { waitForSlice } from '../turns/index.js';
 
 /** PostgreSQL keeps positions up to this one and rejects vectors of 1 MB. */
 const MAX_POSITION = 16_383;
@@ -177,7 +177,7 @@ async function collected({
     uninterrupted += piece.length;
     if (uninterrupted >= MAX_UNINTERRUPTED) {
       uninterrupted = 0;
-      await setImmediate();
+      await waitForSlice();
     }
   }
   return { vector, beginning };

@@ -1,11 +1,25 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 /** Milliseconds for which a computation runs before it lets other work run. */
 const SLICE = 10;
 
+/** Computations that wait for their next slice. */
+const waiting: (() => void)[] = [];
+
+/** One slice in each turn of the event loop, so that several computations together delay other requests no more than one does. */
+function continueNext(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(continueNext);
+}
+
+/** Ends a slice of the computation, which goes on in a later turn of the event loop. */
+export function waitForSlice(): Promise<void> {
+  return new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(continueNext);
+  });
+}
+
 /**
- * Divides a long computation into slices, so that other requests are served between them. Create one for each computation, and
- * `await turns.pause()` after each small step, which takes at most a few milliseconds.
+ * Divides a long computation into slices, so that other requests and slices of other computations run between them. Create one for each
+ * computation, and `await turns.pause()` after each small step, which takes at most a few milliseconds.
  */
 export class Turns {
   private started: number;
@@ -27,7 +41,7 @@ export class Turns {
   }
 
   private async next(): Promise<void> {
-    await nextTurn();
+    await waitForSlice();
     this.started = this.now();
   }
 }

@@ -1,7 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Body, Controller, Injectable, Req } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ApiBody } from '@nestjs/swagger';
@@ -22,6 +21,7 @@ import {
   parseBatch,
 } from './batch.dto.js';
 import { batchReply, type Outcome } from './batch.presenter.js';
+import { waitForSlice } from '../../lib/turns/index.js';
 
 /** An Express application, as a function. */
 export type Dispatch = (request: IncomingMessage, response: ServerResponse) => unknown;
@@ -225,7 +225,7 @@ export class BatchService {
     let outcome: Promise<Outcome> | undefined;
     try {
       await this.beginning.run(async () => {
-        await nextTurn();
+        await waitForSlice();
         signal.throwIfAborted();
         outcome = this.runOne(outer, request, n, signal);
       }, signal);

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { NIL } from 'uuid';
@@ -9,6 +8,7 @@ import type { PeriodicJobs } from '../jobs/periodic-jobs.js';
 import { type IndexedDocument, indexDocument } from '../../lib/search-text/index.js';
 import { ItemIndexRepository, itemKey, type ItemRevision, type StaleItem } from './item-index.repository.js';
 import type { SearchTables } from './search-tables.js';
+import { waitForSlice } from '../../lib/turns/index.js';
 
 /** Attempts for an item whose index row other processes write at the same time. After them, its event is postponed. */
 const MAX_ROUNDS = 5;
@@ -121,7 +121,7 @@ export abstract class ItemIndexer {
     for (const item of items) {
       rows.push({ item, document: await indexedItem(item) });
       // A batch takes several milliseconds. Requests are served between its documents.
-      await setImmediate();
+      await waitForSlice();
     }
     if (rows.length === 0) return;
     for (const item of await this.index.putAll(rows))

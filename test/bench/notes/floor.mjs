@@ -3,6 +3,9 @@
 // by the first characters, checks nothing and returns the same bodies (a cursor is not signed).
 import { v7 as uuidv7 } from 'uuid';
 import { listBytes } from '../../../dist/platform/http/json-reply.js';
+import { NoteEditsRepository } from '../../../dist/modules/notes/changes/note-edits.js';
+import { NoteRowsRepository } from '../../../dist/modules/notes/changes/note-rows.repository.js';
+import { editOf, EDITORS, newNote } from '../../../dist/modules/notes/model/edit-rules.js';
 import { NoteErrors } from '../../../dist/modules/notes/notes.dto.js';
 import { NoteListRepository } from '../../../dist/modules/notes/lists/note-lists.service.js';
 import { NotesRepository } from '../../../dist/modules/notes/notes.repository.js';
@@ -21,7 +24,11 @@ const LIST = {
 };
 
 const db = floorDatabase();
+/** Each statement is a transaction of its own. Nobody waits for the feed. */
+const tx = { ...db, afterCommit: () => undefined };
 const notes = new NotesRepository(db);
+const edits = new NoteEditsRepository();
+const rows = new NoteRowsRepository();
 const lists = new NoteListRepository(db);
 const feed = new FloorFeed(db);
 
@@ -31,11 +38,11 @@ async function read(ctx, id) {
 }
 
 async function list(ctx) {
-  const rows = await lists.list(ctx, LIST);
-  const given = rows.filter((row) => row.json !== null);
+  const found = await lists.list(ctx, LIST);
+  const given = found.filter((row) => row.json !== null);
   const last = given.at(-1);
   const next =
-    given.length < rows.length
+    given.length < found.length
       ? Buffer.from(JSON.stringify([last.key, last.id])).toString('base64url')
       : null;
   return {
@@ -49,17 +56,29 @@ async function list(ctx) {
 }
 
 async function create(ctx, body) {
-  const { json } = await notes.create(db, ctx, uuidv7(), uuidv7(), body);
-  return { status: 201, json: `{"note":${json}}` };
+  const edit = {
+    isNew: true,
+    row: newNote(ctx.userId, body),
+    content: body.content ?? '',
+    event: 'note.created',
+  };
+  const { note } = await edits.store(tx, ctx, uuidv7(), edit);
+  return { status: 201, json: `{"note":${note}}` };
 }
 
-async function update(ctx, id, body) {
-  const { base_revision: base, ...patch } = body;
-  const { outcome, json } = await notes.update(db, ctx, uuidv7(), id, base, patch);
-  if (outcome === 'ok') return { status: 200, json: `{"note":${json}}` };
-  if (outcome !== 'conflict') throw new Error(outcome);
-  // The server parses this JSON and writes it again without the spaces; so does the floor.
-  return { status: 409, json: CONFLICT + JSON.stringify(JSON.parse(json)).slice(1) };
+async function update(ctx, id, { base_revision: revision, ...patch }) {
+  const { columns: row, content } = editOf(patch);
+  const edit = { row, content, event: 'note.updated', assumed: { revision, roles: EDITORS } };
+  const stored = await edits.store(tx, ctx, id, edit);
+  return stored === 'outdated' ? conflict(ctx, id) : { status: 200, json: `{"note":${stored.note}}` };
+}
+
+async function conflict({ tenantId }, id) {
+  const [note] = await rows.lock(tx, tenantId, [id]);
+  const { revision, title, updated_at, updated_by } = note;
+  const content = await rows.content(tx, tenantId, note);
+  const current = { note_id: id, revision, title, content, updated_at, updated_by };
+  return { status: 409, json: CONFLICT + JSON.stringify(current).slice(1) };
 }
 
 async function feedPage(ctx, url) {

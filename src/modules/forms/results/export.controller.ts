@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Controller, Injectable, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { BYTE_ORDER_MARK, csvLine, type CsvValue } from '../../../lib/csv/index.js';
@@ -21,6 +20,7 @@ import { attachmentTitled, fileStream, type WriteBytes } from './file-stream.js'
 import { LocalTime } from './local-time.js';
 import { ResponseScan, type ScanRow } from './response-scan.js';
 import { AnalyseResponses, ExportResponses, FormAnalyticsEnvelope } from './results.dto.js';
+import { waitForSlice } from '../../../lib/turns/index.js';
 
 /** Summaries of all responses of a form. */
 @Injectable()
@@ -62,7 +62,7 @@ export class AnalyticsService {
           if (seconds !== null) durations.add(seconds);
         }
         submitted += rows.length;
-        await nextTurn();
+        await waitForSlice();
       }
       return {
         totals: {

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import {
   type Answer,
@@ -15,6 +14,7 @@ import { PAGE_BYTES } from '../../../../platform/bounded-pages/page-bytes.js';
 import type { FormResponseRow } from '../../forms.schema.js';
 import { ResponseScan, type ScanRow } from '../response-scan.js';
 import { questionsById, type ReportDefinition, type ReportMetric } from './report-definition.js';
+import { waitForSlice } from '../../../../lib/turns/index.js';
 
 interface Counted {
   count: number;
@@ -269,7 +269,7 @@ export class ReportReader {
       const collector = new Collector(definition, versions);
       for await (const rows of batches) {
         for (const row of rows) collector.add(row);
-        await nextTurn();
+        await waitForSlice();
       }
       return { rows: collector.rows, aggregates: collector.aggregates(withSamples), versions };
     });
@@ -299,7 +299,7 @@ export class ReportReader {
           rows.push({ row, fits });
           if (!fits || rows.length === limit) return rows;
         }
-        await nextTurn();
+        await waitForSlice();
       }
       return rows;
     });
