@@ -1,3 +1,5 @@
+export { addressForms, addressKey } from './addresses.js';
+
 /**
  * Anything but spaces, controls, marks without a base, fillers (U+3164, U+2800) and other invisible characters. Characters that are
  * private, or newer than the Unicode of this Node, count as visible.

@@ -118,6 +118,7 @@ export const tenantsSchema: SchemaPart = {
     JoinedWords1798814000097: '0304-joined-words',
     Kana1798816000041: '0305-kana',
     Digits1798816000071: '0306-digits',
+    Domains1798816000073: '0307-domains',
   }),
   sql: [
     ...sqlFiles('workspace', import.meta.url, 'member-profiles'),
