@@ -49,7 +49,8 @@ const NOT_ASCII = /[^\0-\x7f]/;
  * The form in which words are compared: without compatibility variants (NFKC: full width, ligatures), lower case, without accents, with
  * digits in ASCII. Folding is idempotent.
  */
-export const fold = (word: string): string => toAsciiDigits(foldLetters(word));
+export const fold = (word: string): string =>
+  NOT_ASCII.test(word) ? toAsciiDigits(foldLetters(word)) : word.toLowerCase();
 
 /** The folding of versions that kept the digits of each script. */
 export function foldLetters(word: string): string {
