@@ -389,6 +389,11 @@ export class Config extends MailSettings {
     return (this.PUBLIC_URL ?? `http://localhost:${this.PORT}`).replace(/\/+$/, '');
   }
 
+  /** The address of a path for other programs; null without PUBLIC_URL, as only this machine knows the default. */
+  absoluteUrl(path: string): string | null {
+    return this.PUBLIC_URL === undefined ? null : this.publicUrl + path;
+  }
+
   /** The URL has no slash at the end. */
   get webClientUrl(): string {
     return (this.WEB_CLIENT_URL ?? this.publicUrl).replace(/\/+$/, '');

@@ -9,7 +9,7 @@ export {
 export { joinChanges, valueKeys } from './changes.js';
 export { canJoin, joinCards } from './join.js';
 export { differences, emptyCard, namesExtension, parsedPhone, patchCard } from './normalize.js';
-export { isPhoneCountry, SCRIPT_DIGITS } from './phone-numbers.js';
+export { isPhoneCountry } from './phone-numbers.js';
 export {
   categoryKey,
   contactWords,

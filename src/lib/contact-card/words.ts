@@ -1,7 +1,7 @@
 import { fold, foldedWords, nameWords } from '../search-text/index.js';
 import type { ContactCard, ContactPhone } from './card.js';
 import { nationalNumber } from './phone-numbers.js';
-import { asciiDigits, cutText, inBothKana, mailAddress, telLink } from '../text/index.js';
+import { addressForms, asciiDigits, cutText, inBothKana, mailAddress, telLink } from '../text/index.js';
 
 // The index of an address book lists a contact under folded words and under keys. Keys contain a character that words never
 // do: `@` in an e-mail address, `+` before an international telephone number, `#` before a category, `/` before a department,
@@ -33,6 +33,10 @@ function withSuffixes(word: string): string[] {
 }
 
 const digitsOf = (text: string): string => asciiDigits(text).replaceAll(/\D/g, '');
+
+/** The keys of an address in each spelling of its domain. */
+const emailKeys = (address: string): string[] =>
+  addressForms(mailAddress(address)).flatMap((form) => emailKey(form) ?? []);
 
 /** The key of an e-mail address; null for other texts. */
 export function emailKey(address: string): string | null {
@@ -70,7 +74,7 @@ export const digitsKey = (number: string): string => digitsOf(telLink(number)?.n
 /** Keys by which two contacts may be the same person. */
 export function identityKeys(card: ContactCard): string[] {
   const keys = [
-    ...card.emails.map(({ value }) => emailKey(value)),
+    ...card.emails.flatMap(({ value }) => emailKeys(value)),
     ...card.phones.map(({ e164 }) => e164 && phoneKey(e164)),
     nameKey(card.full_name),
   ];
@@ -97,7 +101,7 @@ export function contactWords(card: ContactCard): string[] {
       .flatMap(inBothKana)
       .flatMap(withSuffixes),
     ...phones.flatMap(phoneWords).map((word) => cutText(word, MAX_LENGTH)),
-    ...emails.flatMap(({ value }) => wordsOf(value)),
+    ...emails.flatMap(({ value }) => addressForms(value).flatMap(wordsOf)),
   ]);
   return [...words].slice(0, MAX_WORDS);
 }

@@ -1,4 +1,5 @@
 import MailComposer from 'nodemailer/lib/mail-composer';
+import { encodeLookalikes, protectNames } from '../encoded-words/index.js';
 import type { ItipMethod } from './methods.js';
 /** A scheduling message as a mail. */
 export interface ItipMail {
@@ -26,7 +27,7 @@ export function composeItipMail(mail: ItipMail): Promise<Buffer> {
     to,
     messageId,
     ...(references.length > 0 && { references }),
-    subject,
+    subject: encodeLookalikes(subject),
     date,
     text,
     html,
@@ -48,5 +49,7 @@ export function composeItipMail(mail: ItipMail): Promise<Buffer> {
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  return composer.compile().build();
+  const node = composer.compile();
+  protectNames(node);
+  return node.build();
 }

@@ -1,5 +1,5 @@
 import { type Component, parameterOf, propertiesOf, type Property, propertyOf } from '../icalendar/index.js';
-import { cutText, mailAddress } from '../text/index.js';
+import { addressKey, cutText, mailAddress } from '../text/index.js';
 
 /** Further attendees of an event are ignored. */
 export const MAX_ATTENDEES = 500;
@@ -102,11 +102,11 @@ function nameOf({ parameters }: Property): string {
   return IN_APOSTROPHES.exec(name)?.[1] ?? name;
 }
 
-/** Whether two addresses are one mailbox: letter case and a `+tag` do not count. */
+/** Whether two addresses are one mailbox: letter case, a `+tag` and the spelling of the domain do not count. */
 export const sameMailbox = (a: string, b: string): boolean => withoutTag(a) === withoutTag(b);
 
 function withoutTag(address: string): string {
-  const lower = address.trim().toLowerCase();
+  const lower = addressKey(address);
   const at = lower.lastIndexOf('@');
   const [local = ''] = lower.slice(0, at).split('+');
   return `${local}${lower.slice(at)}`;

@@ -1,3 +1,4 @@
+import { toKatakana } from '../text/index.js';
 import { cut, fold, type Span } from './tokens.js';
 
 /** Apostrophes as people and programs write them in names: typewriter, typographic, modifier letters, accents and primes in their place. */
@@ -12,8 +13,8 @@ const HYPHEN_CODES = codesOf(HYPHENS);
 const JOINERS = new RegExp(`[${APOSTROPHES}\\${HYPHENS}]`, 'g');
 const INNER_JOINERS = new RegExp(String.raw`(?<=[\p{L}\p{M}])${JOINERS.source}(?=\p{L})`, 'gu');
 
-/** The form in which texts are compared that may have any apostrophe and any hyphen: readers do not see which one a text has. */
-export const foldLoosely = (text: string): string => fold(text.replaceAll(JOINERS, "'"));
+/** The form in which texts are compared that may have any apostrophe, hyphen and kana: readers do not see, or mind, which one a text has. */
+export const foldLoosely = (text: string): string => toKatakana(fold(text.replaceAll(JOINERS, "'")));
 
 /** The text with another character, or none, in place of the apostrophes and hyphens between letters. */
 export const replaceJoiners = (text: string, by: string): string => text.replaceAll(INNER_JOINERS, by);

@@ -122,7 +122,7 @@ function lastOf(run: string): string {
 }
 
 /** Version of the rules by which texts become words. With a new version all documents are indexed again. */
-export const SEARCH_RULES = 3;
+export const SEARCH_RULES = 4;
 
 /** Characters of text that are indexed; the rest is not found. */
 const MAX_TEXT = 1_000_000;

@@ -1,5 +1,5 @@
-import { hasKana, inBothKana, toHiragana } from '../text/index.js';
-import { pairs, quoteLexeme, readerLexeme, spans, type Token, UNPLACED } from './tokens.js';
+import { hasKana, inBothKana, toAsciiDigits, toHiragana } from '../text/index.js';
+import { formerTokens, pairs, quoteLexeme, readerLexeme, spans, type Token, UNPLACED } from './tokens.js';
 
 /** Characters of a query. */
 export const MAX_QUERY = 256;
@@ -22,21 +22,20 @@ export interface Term extends Token {
  * backslashes are punctuation.
  */
 export class SearchQuery {
-  private constructor(readonly terms: readonly Term[]) {}
+  /** @param former the terms in documents that keep the digits of the query, if it has digits of other scripts */
+  private constructor(
+    readonly terms: readonly Term[],
+    private readonly former: readonly Term[],
+  ) {}
 
   static parse(text: string): SearchQuery {
-    const tokens = [...spans(text)].flatMap((span) => span.tokens);
     const isTyping = /[\p{L}\p{N}\p{M}]$/u.test(text);
-    const terms = new Map<string, Term>();
-    for (const [n, { kind, text: written }] of tokens.entries()) {
-      const token = { kind, text: kind === 'run' ? toHiragana(written) : written };
-      const least = isTyping && n === tokens.length - 1 ? LAST_PREFIX : PREFIX;
-      const prefix = token.kind === 'word' && [...token.text].length >= least;
-      const known = terms.get(token.text);
-      if (known) known.prefix ||= prefix;
-      else terms.set(token.text, { ...token, prefix });
-    }
-    return new SearchQuery([...terms.values()]);
+    const terms = termsOf(
+      [...spans(text)].flatMap((span) => span.tokens),
+      isTyping,
+    );
+    const former = toAsciiDigits(text) === text ? [] : termsOf(formerTokens(text), isTyping);
+    return new SearchQuery(terms, former.slice(0, MAX_TERMS));
   }
 
   /** More words than a query may have; do not build a tsquery of it. */
@@ -56,7 +55,8 @@ export class SearchQuery {
 
   /** The text form of a `tsquery`: every term, for any reader. */
   get match(): string {
-    return this.terms.map(matching).join(' & ');
+    const match = this.terms.map(matching).join(' & ');
+    return this.former.length === 0 ? match : `(${match} | ${this.former.map(matching).join(' & ')})`;
   }
 
   /**
@@ -64,8 +64,21 @@ export class SearchQuery {
    * not with the pairs of positions. A whole word counts in addition to its prefix.
    */
   get rank(): string {
-    return this.terms.flatMap(ranking).join(' | ');
+    return [...this.terms, ...this.former].flatMap(ranking).join(' | ');
   }
+}
+
+function termsOf(tokens: readonly Token[], isTyping: boolean): Term[] {
+  const terms = new Map<string, Term>();
+  for (const [n, { kind, text: written }] of tokens.entries()) {
+    const token = { kind, text: kind === 'run' ? toHiragana(written) : written };
+    const least = isTyping && n === tokens.length - 1 ? LAST_PREFIX : PREFIX;
+    const prefix = token.kind === 'word' && [...token.text].length >= least;
+    const known = terms.get(token.text);
+    if (known) known.prefix ||= prefix;
+    else terms.set(token.text, { ...token, prefix });
+  }
+  return [...terms.values()];
 }
 
 function matching({ kind, text, prefix }: Term): string {

@@ -1,4 +1,4 @@
-import { cutText } from '../text/index.js';
+import { cutText, toAsciiDigits } from '../text/index.js';
 
 /** Maximum code points of a lexeme. Longer words are cut, in texts and in queries alike. */
 const MAX_LEXEME = 64;
@@ -46,10 +46,14 @@ const LETTER = new RegExp(`[${Object.keys(ASCII_LETTERS).join('')}]`, 'g');
 const NOT_ASCII = /[^\0-\x7f]/;
 
 /**
- * The form in which words are compared: without compatibility variants (NFKC: full width, ligatures), lower case, without accents.
- * Folding is idempotent.
+ * The form in which words are compared: without compatibility variants (NFKC: full width, ligatures), lower case, without accents, with
+ * digits in ASCII. Folding is idempotent.
  */
-export function fold(word: string): string {
+export const fold = (word: string): string =>
+  NOT_ASCII.test(word) ? toAsciiDigits(foldLetters(word)) : word.toLowerCase();
+
+/** The folding of versions that kept the digits of each script. */
+export function foldLetters(word: string): string {
   if (!NOT_ASCII.test(word)) return word.toLowerCase();
   return word
     .normalize('NFKC')
@@ -196,11 +200,15 @@ function spansOf(chunk: string): Span[] {
 }
 
 /** Folding can create separators (`½` becomes `1⁄2`, `ﷺ` four words), so the folded text is split again. */
-function foldedTokens(span: string): Token[] {
-  return [...fold(span).matchAll(FOLDED)].map(([text, run]) =>
+function foldedTokens(span: string, folded: typeof fold = fold): Token[] {
+  return [...folded(span).matchAll(FOLDED)].map(([text, run]) =>
     run === undefined ? wordToken(text) : { kind: 'run', text: run },
   );
 }
+
+/** The tokens of a text in documents that were indexed by a version which kept the digits of each script. */
+export const formerTokens = (text: string): Token[] =>
+  [...text.matchAll(SPANS)].flatMap(([span]) => foldedTokens(span, foldLetters));
 
 /** The overlapping pairs of a run, by code points; empty for a single character. */
 export function pairs(run: string): string[] {

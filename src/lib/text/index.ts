@@ -1,3 +1,5 @@
+export { addressForms, addressKey } from './addresses.js';
+
 /**
  * Anything but spaces, controls, marks without a base, fillers (U+3164, U+2800) and other invisible characters. Characters that are
  * private, or newer than the Unicode of this Node, count as visible.
@@ -10,19 +12,36 @@ export const hasVisibleCharacter = (text: string): boolean => VISIBLE.test(text)
 /** The text, trimmed; '' without a visible character. */
 export const filledText = (text: string): string => (hasVisibleCharacter(text) ? text.trim() : '');
 
-/**
- * The text of a telephone number with its digits of any script in ASCII, without invisible characters such as the marks of direction
- * that telephones copy with a number. A run of digits in Unicode consists of blocks of ten that begin with zero.
- */
-export function asciiDigits(text: string): string {
-  const visible = text.normalize('NFKC').replaceAll(/\p{Cf}/gu, '');
-  return visible.replaceAll(/(?![0-9])\p{Nd}/gu, (digit) => {
+const OTHER_DIGITS = /[\p{Nd}--[0-9]]/gv;
+
+/** The text with its digits of any script in ASCII. A run of digits in Unicode consists of blocks of ten that begin with zero. */
+export const toAsciiDigits = (text: string): string =>
+  text.replaceAll(OTHER_DIGITS, (digit) => {
     const code = digit.codePointAt(0) as number;
     let first = code;
     while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first--;
     return String((code - first) % 10);
   });
-}
+
+/**
+ * The text of a telephone number with its digits of any script in ASCII, without invisible characters such as the marks of direction
+ * that telephones copy with a number.
+ */
+export const asciiDigits = (text: string): string =>
+  toAsciiDigits(text.normalize('NFKC').replaceAll(/\p{Cf}/gu, ''));
+
+/** The zeros of the decimal digits of each script in the Basic Multilingual Plane; the nine other digits follow each. */
+const ZEROS = [
+  0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6, 0xe50, 0xed0,
+  0xf20, 0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50, 0x1bb0, 0x1c40, 0x1c50,
+  0xa620, 0xa8d0, 0xa900, 0xa9d0, 0xa9f0, 0xaa50, 0xabf0, 0xff10,
+];
+
+/** Digits of all scripts and the same digits in ASCII, for `translate` of SQL. */
+export const SCRIPT_DIGITS = {
+  from: ZEROS.flatMap((zero) => Array.from({ length: 10 }, (_, n) => String.fromCharCode(zero + n))).join(''),
+  to: '0123456789'.repeat(ZEROS.length),
+};
 
 /** The time of a normalisation grows with the square of a run of marks. Longer text is none of the names and words that are compared. */
 export const MAX_COMPOSED = 1_000;

@@ -6,7 +6,7 @@ import { countForwardedBytes } from '../../platform/memory/garbage.js';
 import { bufferOf, type FileBytes, sizeOf, streamOf } from '../storage/bytes.js';
 import { readAttachments } from './attachments.js';
 import { cleanText, isMediaType, isMessageId } from './clean-text.js';
-import { encodeLookalikes, protectNames } from './encoded-words.js';
+import { encodeLookalikes, protectNames } from '../../lib/encoded-words/index.js';
 import { type CopiedAttachments, INVALID_BASE64, type NewAttachment, type NewMessage } from './message.js';
 
 const PADDING = '='.charCodeAt(0);

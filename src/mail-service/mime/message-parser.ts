@@ -70,6 +70,7 @@ interface Internals {
     decodeHeader(line: string): { value?: unknown };
     decodeWord(charset: string, encoding: string, text: string): string;
     decodeWords(text: string): string;
+    parseHeaderValue(text: string): { params: Record<string, string> };
   };
   processHeaders(lines: readonly HeaderLine[]): Headers;
   createNode(part: SplitPart): Part;
@@ -98,6 +99,10 @@ const DATA_TYPES = new Set(['calendar', 'css', 'directory', 'javascript', 'rtf',
 /** Maximum number of characters of a text or HTML that are stored, and of HTML that are read as text. */
 export const MAX_TEXT = 1_048_576;
 const TWITTER_LINK = /<a href="https:\/\/twitter\.com\/\w{1,15}">(@\w{1,15})<\/a>/g;
+const PARAMETER_HEADERS = ['content-disposition', 'content-type'] as const;
+/** A parameter in the encoded form, whose sections are joined before. */
+const ENCODED_FORM = /;\s*([\w-]+)\*=/;
+const ENCODED_FORMS = new RegExp(ENCODED_FORM, 'g');
 const ENRICHED = /^text\/(?:enriched|richtext)$/i;
 const UTF8 = /^utf-?8$/i;
 const ISO_2022_JP = /^(?:cs)?iso-?2022-?jp/i;
@@ -161,10 +166,27 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       const ids = name === 'references' ? values.join(' ') : values.at(-1);
       if (ids !== undefined) headers.set(name, ids);
     }
+    for (const name of PARAMETER_HEADERS) {
+      const line = (lines || []).findLast(({ key }) => key === name);
+      if (line) this.keepEncodedForms(parametersOf(headers, name), this.unfoldedValue(line.line));
+    }
     // mailparser takes the present time for a date that it cannot read.
     const date = (lines || []).findLast(({ key }) => key === 'date');
     if (date) headers.set('date', this.dateOf(date.line));
     return headers;
+  }
+
+  /**
+   * A value in the encoded form of RFC 2231 is text as it was written, also text that looks like an encoded word, which mailparser would
+   * decode.
+   */
+  private keepEncodedForms(parameters: Record<string, string | undefined>, value: string): void {
+    if (!ENCODED_FORM.test(value)) return;
+    const { params } = this.libmime.parseHeaderValue(value.trim());
+    for (const [, name = ''] of value.matchAll(ENCODED_FORMS)) {
+      const key = name.toLowerCase();
+      if (Object.hasOwn(params, key)) parameters[key] = params[key];
+    }
   }
 
   override createNode(part: SplitPart): Part {
@@ -268,7 +290,7 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
 
   /** @returns the time of a Date header, also with comments and spaces within it (RFC 5322 4.3); an invalid Date for another text */
   private dateOf(line: string): Date {
-    return parseDate(removeComments(this.unfoldedValue(line)));
+    return parseDate(removeComments(this.textOf(line)));
   }
 
   /** The value of a field, unfolded. @param line one character a byte */

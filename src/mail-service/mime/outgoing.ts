@@ -1,5 +1,5 @@
 import MimeNode from 'nodemailer/lib/mime-node';
-import { protectNames } from './encoded-words.js';
+import { protectNames } from '../../lib/encoded-words/index.js';
 import type { Address } from './message.js';
 
 /** Headers that the service sets, and Bcc, which recipients must not see. */

@@ -1,3 +1,4 @@
+import { addressForms } from '../../lib/text/index.js';
 import { Injectable } from '@nestjs/common';
 import { jsonBytes, textBytes } from '../../platform/bounded-pages/page-bytes.js';
 import type { MemberKey, RequestContext } from '../../platform/context/request-context.js';
@@ -92,6 +93,13 @@ export interface MemberRow {
   email: string;
   name: string;
 }
+
+/** Values of members by each spelling of their addresses. */
+export const byAddress = <V>(
+  members: readonly MemberRow[],
+  valueOf: (member: MemberRow) => V,
+): Map<string, V> =>
+  new Map(members.flatMap((member) => addressForms(member.email).map((form) => [form, valueOf(member)])));
 
 // Index tenant_members_email.
 const members = workspace.statement<MemberRow>(
@@ -197,7 +205,8 @@ export class EventsRepository {
 
   /** Active members with these ids or addresses (lower case). */
   async members(reader: Reader, tenantId: string, ids: string[], emails: string[]): Promise<MemberRow[]> {
-    return ids.length + emails.length === 0 ? [] : reader.query(members, [tenantId, ids, emails]);
+    const forms = emails.flatMap(addressForms);
+    return ids.length + emails.length === 0 ? [] : reader.query(members, [tenantId, ids, forms]);
   }
 
   /** The ids of the events of a calendar with these uids, by uid. */

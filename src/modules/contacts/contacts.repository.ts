@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { prefixRange, SCRIPT_DIGITS } from '../../lib/contact-card/index.js';
+import { prefixRange } from '../../lib/contact-card/index.js';
+import { SCRIPT_DIGITS } from '../../lib/text/index.js';
 import { fitsPage, PAGE_BYTES } from '../../platform/bounded-pages/page-bytes.js';
 import type { RequestContext, WorkspaceKey } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';

@@ -53,6 +53,7 @@ export const contactsSchema: SchemaPart = {
     SpellingOfUids1798814000053: '0009-spelling-of-uids',
     JoinedWordsOfContacts1798814000098: '0010-joined-words',
     ValuesOfImportedCards1798816000001: '0011-values-of-imported-cards',
+    DigitsOfContacts1798816000072: '0012-digits',
   }),
   sql: sqlFiles('workspace', import.meta.url, 'contact-writes'),
 };

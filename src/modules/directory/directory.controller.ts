@@ -1,8 +1,10 @@
 import { Controller, Injectable, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { foldedWords } from '../../lib/search-text/index.js';
+import { toKatakana } from '../../lib/text/index.js';
 import { Ctx, type RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
+import { spelledFor } from '../../platform/database/like.js';
 import { type Statement, workspace } from '../../platform/database/statement.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import { ContactsApi, type FoundContact } from '../contacts/index.js';
@@ -28,6 +30,10 @@ const GROUP_WORDS = `(' ' || regexp_replace(grp.folded, '[[:punct:][:space:]â€˜â
 function searchFor(words: number): Statement<DirectoryRow> {
   const each = (column: string) =>
     Array.from({ length: words }, (_, n) => `${column} LIKE $${n + 6}`).join(' AND ');
+  const groupWords = spelledFor(
+    Array.from({ length: words }, (_, n) => `$${n + 6}::text`).join(' || '),
+    GROUP_WORDS,
+  );
   const score = (column: string) => `CASE WHEN starts_with(${column}, $2) THEN 1 ELSE 0.9 END::float8`;
   return workspace.statement<DirectoryRow>(
     `directory.search_${words}`,
@@ -35,8 +41,8 @@ function searchFor(words: number): Statement<DirectoryRow> {
        SELECT 'user' AS kind, member.user_id AS id, member.display_name AS name, member.email, member.folded, ${score('member.folded')} AS score
          FROM member_profiles member WHERE $3 AND member.tenant_id = $1 AND member.status = 'active' AND NOT member.is_service AND ${each('member.folded')}
         UNION ALL
-       SELECT 'group', grp.id, grp.name, NULL, ' ' || grp.folded, ${score(GROUP_WORDS)}
-         FROM group_names grp WHERE $4 AND grp.tenant_id = $1 AND ${each(GROUP_WORDS)}
+       SELECT 'group', grp.id, grp.name, NULL, ' ' || grp.folded, ${score(groupWords)}
+         FROM group_names grp WHERE $4 AND grp.tenant_id = $1 AND ${each(groupWords)}
         ORDER BY score DESC, folded, id LIMIT $5),
      resembling AS (
        SELECT 'user' AS kind, member.user_id AS id, member.display_name AS name, member.email, member.folded,
@@ -69,7 +75,7 @@ export class DirectoryRepository {
     const search = SEARCHES[words.length - 1];
     if (!search) return [];
     // Words contain letters, digits and marks only, so no wildcards of LIKE.
-    const patterns = words.map((word) => `% ${word}%`);
+    const patterns = words.map((word) => `% ${toKatakana(word)}%`);
     const phrase = words.map((word) => ` ${word}`).join('');
     return this.db.query(search, [tenantId, phrase, kinds.users, kinds.groups, limit, ...patterns]);
   }

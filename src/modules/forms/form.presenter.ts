@@ -25,10 +25,17 @@ export function formSummary(form: ShownForm): FormResponse {
   };
 }
 
-/** A form with its definition. @param token of a new share link */
-export function formResponse(form: OpenForm, definition: Definition, token?: string): FormResponse {
+/** A new share link. */
+export interface NewLink {
+  token: string;
+  /** Makes the whole address of a path; null without a public address. */
+  absolute: (path: string) => string | null;
+}
+
+/** A form with its definition. */
+export function formResponse(form: OpenForm, definition: Definition, link?: NewLink): FormResponse {
   const settings = settingsOf(form);
-  const share = includes(form.role, 'editor') ? { share: shareOf(form, token) } : {};
+  const share = includes(form.role, 'editor') ? { share: shareOf(form, link) } : {};
   return { ...formSummary(form), definition, settings, ...share };
 }
 
@@ -38,11 +45,11 @@ function settingsOf({ role, settings }: OpenForm): FormSettings {
   return includes(role, 'viewer') ? { ...shown, max_responses } : shown;
 }
 
-function shareOf(form: OpenForm, token: string | undefined): FormShare {
-  const link = token === undefined ? {} : { url: `/apis/v1/forms/${form.id}?share_token=${token}`, token };
+function shareOf(form: OpenForm, link: NewLink | undefined): FormShare {
+  const url = `/apis/v1/forms/${form.id}?share_token=${link?.token}`;
   return {
     enabled: form.shared,
-    ...link,
+    ...(link && { url, absolute_url: link.absolute(url), token: link.token }),
     role: form.share_role && (form.share_role === 'viewer' ? 'view' : 'respond'),
     expires_at: time(form.share_expires_at),
   };

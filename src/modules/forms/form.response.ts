@@ -137,6 +137,14 @@ export class FormShare {
     example: '/apis/v1/forms/01890a5d-ac96-774b-bcce-b302099a8057?share_token=Zm9vYmFyYmF6cXV4',
   })
   url?: string;
+  /** Our addition, beside `url`: the whole address; null unless the installation has a public address (PUBLIC_URL). */
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    example:
+      'https://work.example/apis/v1/forms/01890a5d-ac96-774b-bcce-b302099a8057?share_token=Zm9vYmFyYmF6cXV4',
+  })
+  absolute_url?: string | null;
   @ApiPropertyOptional({ example: 'Zm9vYmFyYmF6cXV4' }) token?: string;
   @ApiProperty({ enum: ['respond', 'view'], nullable: true, example: 'respond' }) role!: string | null;
   @ApiProperty(NO_DATE_TIME) expires_at!: string | null;

@@ -4,7 +4,7 @@ import { AnswerChecker, type Definition, type Version } from '../../lib/forms/in
 import { fold } from '../../lib/search-text/index.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
-import { likePattern } from '../../platform/database/like.js';
+import { spelledFor, spelledPattern } from '../../platform/database/like.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Reader } from '../../platform/database/tx.js';
 import { boundedPage, jsonBytes, PAGE_BYTES, textBytes } from '../../platform/bounded-pages/page-bytes.js';
@@ -88,7 +88,7 @@ const list = workspace.statement<ListedForm>(
     keys: `SELECT form.id, visible.role, 4096 + ${textBytes('form.title', 'form.description')} + ${jsonBytes('form.settings')} AS bytes
              ${VISIBLE}
               AND ($4::form_state IS NULL OR form.state = $4) AND ($5::uuid IS NULL OR form.owner_id = $5)
-              AND ${SEARCHED} LIKE ALL ($6::text[]) AND ($7::uuid IS NULL OR form.id < $7)
+              AND ${spelledFor("array_to_string($6::text[], ' ')", SEARCHED)} LIKE ALL ($6::text[]) AND ($7::uuid IS NULL OR form.id < $7)
             ORDER BY form.id DESC LIMIT $8`,
     order: 'sized.id DESC',
     limit: '$8',
@@ -129,7 +129,7 @@ export interface PublishedVersion {
 
 /** Patterns for `LIKE ALL` that match texts with each word of the query. */
 export const likePatterns = (query = ''): string[] =>
-  fold(query).split(/\s+/).filter(Boolean).map(likePattern);
+  fold(query).split(/\s+/).filter(Boolean).map(spelledPattern);
 
 /** Reads forms and their versions. */
 @Injectable()

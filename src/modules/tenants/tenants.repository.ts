@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
 import { nameWords } from '../../lib/search-text/index.js';
-import { inBothKana } from '../../lib/text/index.js';
+import { addressForms, inBothKana } from '../../lib/text/index.js';
 import type { TenantRole } from '../../platform/context/request-context.js';
 import { Db } from '../../platform/database/db.js';
 import { rowsOf } from '../../platform/database/rows.js';
@@ -11,10 +11,11 @@ import { TenantMember, type Tenant } from './tenants.schema.js';
 
 /**
  * Folds names and addresses for the directory: each word has one leading space, so that a space marks the beginning of a
- * word. Words of kana are in hiragana and in katakana.
+ * word. Words of kana are in hiragana and in katakana, internationalised domains in their script and in ASCII.
  */
 export function foldWords(...texts: string[]): string {
   return texts
+    .flatMap((text) => (text.includes('@') ? addressForms(text) : [text]))
     .flatMap(nameWords)
     .flatMap(inBothKana)
     .map((word) => ` ${word}`)
@@ -79,8 +80,8 @@ const findMembers = workspace.statement<{ named_as: string; user_id: string }>(
   `SELECT wanted.named_as, member.user_id FROM unnest($2::text[]) AS wanted (named_as)
      JOIN tenant_members member ON member.tenant_id = $1 AND member.user_id = wanted.named_as::uuid
    UNION ALL
-   SELECT wanted.named_as, member.user_id FROM unnest($3::text[]) AS wanted (named_as)
-     JOIN tenant_members member ON member.tenant_id = $1 AND lower(member.email) = lower(trim(wanted.named_as))`,
+   SELECT wanted.named_as, member.user_id FROM unnest($3::text[], $4::text[]) AS wanted (named_as, email)
+     JOIN tenant_members member ON member.tenant_id = $1 AND lower(member.email) = lower(wanted.email)`,
 );
 
 const inactive = workspace.statement<{ ids: string[] | null }>(
@@ -202,7 +203,13 @@ export class TenantsRepository {
     emails: string[],
     reader: Reader = this.db,
   ): Promise<Map<string, string>> {
-    const rows = await reader.query(findMembers, [tenantId, ids, emails]);
+    const forms = emails.flatMap((email) => addressForms(email).map((form) => ({ email, form })));
+    const rows = await reader.query(findMembers, [
+      tenantId,
+      ids,
+      forms.map(({ email }) => email),
+      forms.map(({ form }) => form),
+    ]);
     return new Map(rows.map((row) => [row.named_as, row.user_id]));
   }
 

@@ -117,6 +117,8 @@ export const tenantsSchema: SchemaPart = {
     MemberChanges1798800000074: '0303-member-changes',
     JoinedWords1798814000097: '0304-joined-words',
     Kana1798816000041: '0305-kana',
+    Digits1798816000071: '0306-digits',
+    Domains1798816000073: '0307-domains',
   }),
   sql: [
     ...sqlFiles('workspace', import.meta.url, 'member-profiles'),

@@ -5,7 +5,7 @@ export interface AccessChange {
   readonly account_id: string;
   /** Null means every workspace. */
   readonly tenant_id: string | null;
-  /** Null means every session. */
+  /** Null means every session. The id of an application password that has ended counts as that of a session. */
   readonly session_id: string | null;
 }
 

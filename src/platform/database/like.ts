@@ -1,5 +1,14 @@
 import { replaceJoiners } from '../../lib/search-text/index.js';
-import { composeText, foldCase, hasKana, HIRAGANA, MAX_COMPOSED, toKatakana } from '../../lib/text/index.js';
+import {
+  composeText,
+  foldCase,
+  hasKana,
+  HIRAGANA,
+  MAX_COMPOSED,
+  SCRIPT_DIGITS,
+  toAsciiDigits,
+  toKatakana,
+} from '../../lib/text/index.js';
 
 /** The LIKE pattern of a text (NFC): its wildcards are escaped, and any apostrophe or hyphen matches another one or a space. */
 export const likeText = (text: string): string =>
@@ -20,14 +29,39 @@ export const likeCaseless = (text: string, pattern: string): string => `${casele
 /** The pattern of texts that contain this one, for `likeCaseless`. */
 export const caselessPattern = (text: string): string => likePattern(foldCase(text));
 
-/** SQL for whether a title contains a text, regardless of case and, in Japanese, of the kana. @param bind makes a placeholder of a value */
+/** Whether a text has another spelling, which readers take for the same: in hiragana or katakana, in digits of other scripts. */
+export const hasSpellings = (text: string): boolean => hasKana(text) || /\p{Nd}/u.test(text);
+
+/** The text in the spelling in which SQL compares such texts. */
+const inOneSpelling = (text: string): string => toKatakana(toAsciiDigits(text));
+
+const OTHERS = { from: HIRAGANA + SCRIPT_DIGITS.from, to: toKatakana(HIRAGANA) + SCRIPT_DIGITS.to };
+const RANGES = [...(SCRIPT_DIGITS.from.match(/.{10}/gsu) ?? []), HIRAGANA].map(
+  (each) => `${each[0]}-${each.at(-1)}`,
+);
+
+/** SQL for a text in that spelling. Few texts pay for the replacement, which compares each character with all others. */
+const spelledSql = (text: string, shown = text): string =>
+  `CASE WHEN (${text}) ~ '[${RANGES.join('')}]' THEN translate(${shown}, '${OTHERS.from}', '${OTHERS.to}') ELSE ${shown} END`;
+
+/**
+ * SQL for a stored text, folded, to compare it with patterns of `spelledPattern`. Texts are stored with the kana, and by earlier versions with
+ * the digits, that they have.
+ * @param pattern SQL of the pattern as text
+ */
+export const spelledFor = (pattern: string, text: string): string =>
+  `(CASE WHEN (${pattern}) ~ '[0-9ァ-ヶ]' THEN ${spelledSql(text)} ELSE ${text} END)`;
+
+/** The pattern of texts that contain this folded one, for `spelledFor`. */
+export const spelledPattern = (text: string): string => likePattern(inOneSpelling(text));
+
+/** The pattern of texts that begin with this folded one, without its last wildcard, for `spelledFor`. */
+export const spelledText = (text: string): string => likeText(inOneSpelling(text));
+
+/** SQL for whether a title contains a text, regardless of case and spelling. @param bind makes a placeholder of a value */
 export function containsSql(title: string, text: string, bind: (value: unknown) => string): string {
-  if (!hasKana(text)) return likeCaseless(title, bind(caselessPattern(text)));
-  // Few titles pay for the replacement, which compares each character with all kana.
-  const hiragana = `'[${HIRAGANA[0]}-${HIRAGANA.at(-1)}]'`;
-  const inKatakana = `CASE WHEN ${title} ~ ${hiragana}
-         THEN translate(${caselessSql(title)}, '${HIRAGANA}', '${toKatakana(HIRAGANA)}') ELSE ${caselessSql(title)} END`;
-  return `${inKatakana} LIKE ${bind(caselessPattern(toKatakana(foldCase(text))))}`;
+  if (!hasSpellings(text)) return likeCaseless(title, bind(caselessPattern(text)));
+  return `${spelledSql(title, caselessSql(title))} LIKE ${bind(spelledPattern(foldCase(text)))}`;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
 import { BaseRevision } from '../concurrency/base-revision.dto.js';
 import { Revisioned } from '../concurrency/revision.interceptor.js';
-import type { ErrorKind } from '../http/errors.js';
+import { type ErrorKind, Errors } from '../http/errors.js';
 import { Endpoint, type HandlerDecorator, withDecorators } from '../http/endpoint.js';
 import { BODY_ERRORS } from '../http/input-docs.js';
 import { exampleOf } from './example.js';
@@ -125,11 +125,14 @@ export function DeleteOperation<R extends AnyResource>(
     id: resource.operationId('delete'),
     summary: `Delete ${article(name)}`,
     response: [resource.envelopes.deleted, `The deleted ${name}.`],
-    errors: [resource.notFound, ...errors, ...conflictOf(resource), ...(revision ? BODY_ERRORS : [])],
+    errors: [resource.notFound, ...errors, ...conflictOf(resource), ...(revision ? REVISION_ERRORS : [])],
     ...texts,
   });
   return withDecorators([...revisioned(resource), ...(revision ? [BASE_REVISION] : [])], endpoint);
 }
+
+/** The body has a revision only, but its limits hold too. */
+const REVISION_ERRORS = [Errors.validationFailed, ...BODY_ERRORS];
 
 const BASE_REVISION = ApiBody({ type: BaseRevision, required: false, examples: { none: { value: {} } } });
 

@@ -1,3 +1,4 @@
+import { encodeLookalikes, protectNames } from '../../lib/encoded-words/index.js';
 import { Html, html } from '../html/html-tag.js';
 import type { Language } from '../languages/languages.js';
 import type { MailContent, MailFact, MailItem, MailLink } from './mail-template.js';
@@ -145,7 +146,7 @@ export async function mailMessage(
     },
     to,
     ...(replyTo && { replyTo: { name: replyTo.name ?? '', address: replyTo.address } }),
-    subject,
+    subject: encodeLookalikes(subject),
     date,
     messageId: `<${id}@${from.address.split('@')[1]}>`,
     text: textOf(content),
@@ -162,5 +163,7 @@ export async function mailMessage(
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  return { id, from: from.address, to, subject, raw: await composer.compile().build() };
+  const node = composer.compile();
+  protectNames(node);
+  return { id, from: from.address, to, subject, raw: await node.build() };
 }

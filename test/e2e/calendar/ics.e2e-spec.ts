@@ -139,8 +139,35 @@ describe('iCalendar', () => {
     expect(propertyOf(named('Busy')[0]!, 'DTSTART')?.value).toBe('20260401T100000');
   });
 
+  test('the addresses of a feed and of a form are absolute too where the installation has a public one', async () => {
+    const published = await TestApp.start({ PUBLIC_URL: 'https://work.example/' }, app.databaseUrl);
+    try {
+      for (const [{ api }, origin] of [
+        [ann, null],
+        [{ api: published.as(ann.token) }, 'https://work.example'],
+      ] as const) {
+        const { feed } = (await api.post(`/calendar/${calendar}/feeds`, {})).body;
+        expect([feed.absolute_url, feed.url]).toEqual([
+          origin && origin + feed.url,
+          expect.stringMatching(/^\/apis\/v1\/calendar\/feeds\//),
+        ]);
+        expect((await api.delete(`/calendar/${calendar}/feeds/${feed.id}`)).status).toBe(200);
+        const { form } = (await api.post('/forms', { title: 'Party' })).body;
+        const { share } = (await api.post(`/forms/${form.id}/share`)).body.form;
+        expect([share.absolute_url, share.url]).toEqual([
+          origin && origin + share.url,
+          expect.stringMatching(/^\/apis\/v1\/forms\//),
+        ]);
+        expect((await api.get(`/forms/${form.id}`)).body.form.share).not.toHaveProperty('absolute_url');
+      }
+    } finally {
+      await published.stop();
+    }
+  });
+
   test('a feed is read at its secret address until it is revoked', async () => {
     const path = `/calendar/${calendar}/feeds`;
+
     const made = await bob.api.post(path, { details: 'busy' });
     expect([made.status, made.body.feed.details]).toEqual([201, 'busy']);
     const { url, id } = made.body.feed;
@@ -161,7 +188,7 @@ describe('iCalendar', () => {
       [id],
     );
     expect(stored.hash).toHaveLength(64);
-    const { url: _url, ...listed } = made.body.feed;
+    const { url: _url, absolute_url: _absolute, ...listed } = made.body.feed;
     expect((await bob.api.get(path)).body).toEqual({ feeds: [listed], next: null });
     expect((await ann.api.get(path)).body.feeds).toEqual([]);
     expect((await mallory.api.delete(`${path}/${id}`)).status).toBe(404);

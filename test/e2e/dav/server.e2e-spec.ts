@@ -1,4 +1,6 @@
+import { jest } from '@jest/globals';
 import { TestApp, type TestUser } from '../../support/app.ts';
+import { until } from '../../support/until.ts';
 import { DAV, DavClient, hrefsOf, NAMESPACES, valuesOf } from '../../support/dav/dav-client.ts';
 
 describe('WebDAV', () => {
@@ -66,6 +68,52 @@ describe('WebDAV', () => {
       await alice.api.delete(`/settings/application-passwords/${id}`);
       // Another header is another entry of the cache.
       expect(await status(basic(alice.email, own.password.toUpperCase()))).toBe(401);
+    });
+
+    test('the end of a password is effective at once, in other processes too', async () => {
+      const other = await TestApp.start({}, app.databaseUrl);
+      try {
+        const own = await DavClient.of(app, alice);
+        const at = async (served: TestApp) =>
+          (
+            await fetch(`${served.base}${DAV}/`, {
+              method: 'OPTIONS',
+              headers: { authorization: own.authorization },
+            })
+          ).status;
+        expect([await at(app), await at(other)]).toEqual([200, 200]);
+        const { body } = await alice.api.get('/settings/application-passwords');
+        expect(
+          (await alice.api.delete(`/settings/application-passwords/${body.application_passwords[0].id}`))
+            .status,
+        ).toBe(200);
+        expect(await at(app)).toBe(401);
+        // Without a report, the cache of the other process would keep the password for five seconds.
+        const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
+        try {
+          await until('the end of the password', async () => (await at(other)) === 401);
+        } finally {
+          clock.mockRestore();
+        }
+      } finally {
+        await other.stop();
+      }
+    });
+
+    test('a password is not accepted after its time', async () => {
+      const own = await DavClient.of(app, alice);
+      const [{ id }] = (await alice.api.get('/settings/application-passwords')).body.application_passwords;
+      const setEnd = (seconds: number) =>
+        app.sql(
+          `UPDATE application_passwords SET expires_at = now() + make_interval(secs => $2) WHERE id = $1`,
+          [id, seconds],
+        );
+      await setEnd(3_600);
+      expect(await status(own.authorization)).toBe(200);
+      await setEnd(-1);
+      const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_601_000);
+      expect(await status(own.authorization)).toBe(401);
+      clock.mockRestore();
     });
 
     test('guesses are limited, in one network and for one address', async () => {

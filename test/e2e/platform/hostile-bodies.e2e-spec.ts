@@ -106,4 +106,34 @@ describe('JSON bodies with keys of Object.prototype', () => {
       { numRuns: runs(300) },
     );
   });
+
+  test('errors of the bodies of deletions are documented', async () => {
+    const bodies = [
+      '[]',
+      '"x"',
+      String.raw`{"x":"\u0000"}`,
+      String.raw`{"base_revision":"\ud800"}`,
+      '{',
+      'null',
+    ];
+    const found = new Set<string>();
+    for (const { method, path, spec } of describedOperations()) {
+      const isDeletion = method === 'DELETE' && spec.requestBody?.content?.['application/json'];
+      if (!isDeletion || path.includes('/scim/v2/')) continue;
+      for (const raw of bodies) {
+        const { status, body } = await alice.api.request(method, fillPath(path.replace('/apis/v1', ''), ID), {
+          raw,
+        });
+        found.add(body.error);
+        expect([method, path, raw, status, JSON.stringify(spec.responses[status])]).toEqual([
+          method,
+          path,
+          raw,
+          status,
+          expect.stringContaining(`\`${body.error}\``),
+        ]);
+      }
+    }
+    expect(found).toContain('validation_failed');
+  });
 });

@@ -5,9 +5,16 @@ import { provision } from '../../../src/provision/provision.js';
 import { TestApp, type TestUser } from '../../support/app.ts';
 import { at, newCalendar } from '../../support/domains/calendars.ts';
 
-/** Names with an apostrophe, with wildcards of LIKE, without either, and in kana. */
-const NAMES = ['Síle O’Brien-Smith', 'Zed 100% a_b', 'Plain Person', 'カタカナ さゆり'] as const;
-const [IRISH, ODD, , KANA] = NAMES;
+/** Names with an apostrophe, with wildcards of LIKE, without either, in kana, and with digits of other scripts. */
+const NAMES = [
+  'Síle O’Brien-Smith',
+  'Zed 100% a_b',
+  'Plain Person',
+  'カタカナ さゆり',
+  'غرفة ٢٠٤٨',
+  'ห้อง ๑๐๒๔',
+] as const;
+const [IRISH, ODD, , KANA, NUMBERED, THAI] = NAMES;
 const SPELLINGS = [
   'obrien',
   'o brien',
@@ -131,15 +138,43 @@ describe('names in searches', () => {
     'cards of members',
     'the directory of cards',
     'the directory',
+    'groups',
     'users of the chat',
     'messages',
     'the list of notes',
     'the list of tasks',
+    'the list of events',
+    'instances',
     'the list of forms',
     'the search in forms',
+    'suggested titles',
   ])('%s: a name is found in hiragana and in katakana', async (kind) => {
     for (const q of ['カタカナ', 'かたかな', 'ｶﾀｶﾅ', 'サユリ', 'さゆり'])
       expect([q, await found(kind, q)]).toEqual([q, [KANA]]);
+  });
+
+  test.each([
+    'the search in notes',
+    'the search in tasks',
+    'the search in events',
+    'contacts',
+    'cards of members',
+    'the directory of cards',
+    'the directory',
+    'groups',
+    'users of the chat',
+    'messages',
+    'the list of notes',
+    'the list of tasks',
+    'the list of events',
+    'instances',
+    'the list of forms',
+    'the search in forms',
+    'suggested titles',
+  ])('%s: a number is found in the digits of any script', async (kind) => {
+    for (const q of ['2048', '٢٠٤٨', '۲۰۴۸', '२०४८', '２０４８', '๒๐๔๘'])
+      expect([q, await found(kind, q)]).toEqual([q, [NUMBERED]]);
+    for (const q of ['1024', '१०२४']) expect([q, await found(kind, q)]).toEqual([q, [THAI]]);
   });
 
   test('the excerpt of a result marks the name', async () => {
@@ -193,11 +228,35 @@ describe('names in searches', () => {
     await app.get(DirectoryBackfill).run();
     expect(await found('the directory', 'obrien')).toEqual([IRISH]);
 
-    await app.sql(`UPDATE tenant_members SET folded = replace(folded, ' かたかな', '')`);
+    await app.sql(
+      `UPDATE tenant_members SET folded = regexp_replace(folded, ' (カタカナ|かたかな)', '', 'g')`,
+    );
     expect(await found('the directory', 'かたかな')).toEqual([]);
     await migration('tenants/migrations/0305-kana.sql');
     await app.get(DirectoryBackfill).run();
     expect(await found('the directory', 'かたかな')).toEqual([KANA]);
+
+    await app.sql(`UPDATE tenant_members SET folded = replace(folded, ' 2048', ' ٢٠٤٨')`);
+    expect(await found('the directory', '2048')).toEqual([]);
+    await migration('tenants/migrations/0306-digits.sql');
+    await app.get(DirectoryBackfill).run();
+    expect(await found('the directory', '2048')).toEqual([NUMBERED]);
+  });
+
+  test('items of earlier versions are found by the digits that they keep, in lists by other ones too', async () => {
+    await app.sql(`UPDATE contact_words SET word = '٢٠٤٨' WHERE word = '2048'`);
+    await app.sql(`UPDATE contacts SET words = array_replace(words, '2048', '٢٠٤٨')`);
+    await app.sql(`UPDATE chat_messages SET tsv = replace(tsv::text, '2048', '٢٠٤٨')::tsvector`);
+    await app.sql(`UPDATE calendar_events SET title_key = replace(title_key, '2048', '٢٠٤٨')`);
+    await app.sql(`UPDATE forms SET search_text = replace(search_text, '2048', '٢٠٤٨')`);
+    for (const kind of ['messages', 'the list of events', 'suggested titles', 'the list of forms'])
+      expect([kind, await found(kind, '٢٠٤٨')]).toEqual([kind, [NUMBERED]]);
+    for (const kind of ['the list of events', 'suggested titles', 'the list of forms', 'the search in forms'])
+      expect([kind, await found(kind, '2048')]).toEqual([kind, [NUMBERED]]);
+    expect(await found('contacts', '2048')).toEqual([]);
+    const url = new URL('../../../src/modules/contacts/migrations/0012-digits.sql', import.meta.url);
+    for (let run = 0; run < 2; run += 1) await app.sql(readFileSync(url, 'utf8'));
+    expect(await found('contacts', '2048')).toEqual([NUMBERED]);
   });
 
   test.each(Object.keys(pathsOf('')))('%s: wildcards of LIKE have no meaning', async (kind) => {

@@ -172,6 +172,7 @@ test('the URI of an address is read as this address', () => {
 
 test('an address and its tags are one mailbox', () => {
   expect(sameMailbox('Ann+x@Far.example', 'ann@far.example')).toBe(true);
+  expect(sameMailbox('ann+x@Bücher.example', 'ann@xn--bcher-kva.example')).toBe(true);
   expect(sameMailbox('ann@far.example', 'ann@near.example')).toBe(false);
   const ann = { email: 'ann@far.example', sentBy: 'desk@far.example' };
   expect(

@@ -6,6 +6,8 @@ import { openAttachment } from '../../../src/mail-service/mime/attachments.js';
 import type { NewMessage } from '../../../src/mail-service/mime/message.js';
 import { outgoing } from '../../../src/mail-service/mime/outgoing.js';
 import { parseMessage as parse } from '../../../src/mail-service/mime/parse-message.js';
+import { composeItipMail } from '../../../src/lib/itip/index.js';
+import { mailMessage } from '../../../src/platform/system-mail/mail-message.js';
 import { runs } from '../../support/property-runs.ts';
 
 const BASE: NewMessage = {
@@ -60,6 +62,62 @@ test.each(['=?utf-8?Q?literal?=', 'x =?utf-8?B?YQ==?= y', `${'ä'.repeat(200)}=?
       });
   },
 );
+
+test('a name of a file that looks like an encoded word is read as it was written (RFC 2231)', async () => {
+  const filename = '=?utf-8?Q?a=5Fb?= plan.txt';
+  const raw = await composeMessage({
+    ...BASE,
+    text: 'x',
+    attachments: [{ content: 'x', encoding: 'utf8', contentType: 'text/plain', filename }],
+  });
+  const sent = await buffer(Readable.from(outgoing(Readable.from([raw]), BASE.from, new Date())));
+  for (const message of [raw, sent])
+    expect((await parseMessage(message)).attachments).toMatchObject([{ filename }]);
+  const named = (parameter: string) =>
+    parseMessage(
+      Buffer.from(`Content-Type: application/pdf\r\nContent-Disposition: attachment; ${parameter}\r\n\r\nx`),
+    );
+  expect((await named('filename="=?utf-8?Q?a=5Fb?="')).attachments).toMatchObject([{ filename: 'a_b' }]);
+  expect((await named("filename*=utf-8''%3D%3Futf-8%3FQ%3Fa%3D5Fb%3F%3D")).attachments).toMatchObject([
+    { filename: '=?utf-8?Q?a=5Fb?=' },
+  ]);
+});
+
+test('mails of the workspace and of calendars keep text that looks like an encoded word', async () => {
+  const name = '=?utf-8?Q?literal?=';
+  const system = await mailMessage(
+    { subject: `About ${name}`, paragraphs: [], senderName: name, replyTo: { name, address: 'r@x.example' } },
+    {
+      id: '1',
+      from: { name: 'Work', address: 'no-reply@x.example' },
+      to: 'b@x.example',
+      date: new Date(),
+      language: 'en',
+    },
+  );
+  expect(await parseMessage(system.raw)).toMatchObject({
+    subject: `About ${name}`,
+    from: { name: `${name} (Work)` },
+    replyTo: [{ name }],
+  });
+  const itip = await composeItipMail({
+    from: { name, address: 'a@x.example' },
+    to: { name, address: 'b@x.example' },
+    messageId: '<1@x.example>',
+    references: [],
+    subject: `About ${name}`,
+    date: new Date(),
+    text: 'x',
+    html: 'x',
+    method: 'REQUEST',
+    ics: 'BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n',
+  });
+  expect(await parseMessage(itip)).toMatchObject({
+    subject: `About ${name}`,
+    from: { name },
+    to: [{ name }],
+  });
+});
 
 /** Text that tries to end a header and start another one. */
 const hostile = fc

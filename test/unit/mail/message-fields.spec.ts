@@ -181,3 +181,47 @@ test('a date needs a year, and its offset no plus sign', async () => {
   expect((await parse('Date: Nov 28, 08:00')).date).toBeNull();
   expect((await parse('Date: 11/28/26 08:00:00 GMT')).date).toBe('2026-11-28T08:00:00.000Z');
 });
+
+test.each([
+  'Fr, 5. März 2010 09:00:00 +0100',
+  'Fr, 05 Mrz 2010 09:00:00 +0100',
+  'ven., 5 mars 2010 09:00:00 +0100',
+  'vie, 5 de marzo de 2010 09:00:00 +0100',
+  'ven, 05 mar 2010 09:00:00 +0100',
+  'sexta-feira, 5 de março de 2010 09:00:00 +0100',
+  'vr, 5 mrt 2010 09:00:00 +0100',
+  'пт, 05 мар 2010 09:00:00 +0100',
+  '星期五, 5 三月 2010 09:00:00 +0100',
+  '금, 5 3월 2010 09:00:00 +0100',
+  'Fr, 05.03.2010 09:00 +0100',
+  '05.03.2010, 09:00:00 +0100',
+  '5. 3. 2010 09:00 +0100',
+  '=?iso-8859-1?Q?Fr,_5_M=E4r_2010_09:00:00_+0100?=',
+])('a date in another language is read: %s', async (date) => {
+  expect((await parse(`Date: ${date}`)).date).toBe('2010-03-05T08:00:00.000Z');
+});
+
+test('months of other languages are read, also in Latin-1; a word that means two months is none', async () => {
+  const months: [string, string][] = [
+    ['janv. gennaio ene. Jänner', '01'],
+    ['févr. febbraio fev', '02'],
+    ['avril abr kwi', '04'],
+    ['Mai maggio mei maj', '05'],
+    ['juin giugno haz', '06'],
+    ['juillet luglio', '07'],
+    ['août agosto ağustos', '08'],
+    ['settembre set wrz', '09'],
+    ['Okt ottobre outubro', '10'],
+    ['Dez. déc. dicembre dic des', '12'],
+  ];
+  for (const [names, month] of months)
+    for (const name of names.split(' '))
+      expect([name, (await parse(`Date: 5 ${name} 2010 08:00:00 +0000`)).date]).toEqual([
+        name,
+        `2010-${month}-05T08:00:00.000Z`,
+      ]);
+  const latin = Buffer.from('Date: lun., 5 f\xe9vr. 2010 08:00:00 +0000\r\n\r\n', 'latin1');
+  expect((await parseMessage(Readable.from([latin]))).date).toBe('2010-02-05T08:00:00.000Z');
+  expect((await parse('Date: 5 lis 2010 08:00:00 +0000')).date).toBeNull();
+  expect((await parse('Date: 31.12.2010')).date).toBe('2010-12-31T00:00:00.000Z');
+});

@@ -11,6 +11,17 @@ const vector = (text: string, readers: string[] = []): string => {
   return made.toString();
 };
 
+test('digits are found in any script; a query with other digits also finds documents that keep them', () => {
+  const query = (text: string) => SearchQuery.parse(text).match;
+  expect(vector('٢٠٤٨ २०४८ ２０४८ ห้อง๒๐๔๘ غرفة٧')).toMatch(/^'2048':9,10,11,16 .*'غرفه7':17$/);
+  expect(query('2048')).toBe("'2048':*");
+  expect(query('٢٠٤٨ x')).toBe("('2048':* & 'x' | '٢٠٤٨':* & 'x')");
+  expect(query('๑๐')).toBe("('10':* | '๑๐')");
+  expect(SearchQuery.parse('٢٠٤٨').rank).toBe("'2048' | '2048':* | '٢٠٤٨' | '٢٠٤٨':*");
+  const many = SearchQuery.parse('١ ٢ ٣ ٤ ٥ ٦ ٧ ٨ ٩ ١٠ ١١ ١٢');
+  expect([many.isTooLong, many.terms.length]).toEqual([false, 12]);
+});
+
 describe('the vector of a document', () => {
   test('contains words with their positions, those of the title with weight A', () => {
     const made = new SearchVector([READER]);

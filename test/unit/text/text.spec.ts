@@ -1,5 +1,12 @@
 import fc from 'fast-check';
-import { charactersOf, cutText, labelOf, shortenText } from '../../../src/lib/text/index.js';
+import {
+  addressForms,
+  addressKey,
+  charactersOf,
+  cutText,
+  labelOf,
+  shortenText,
+} from '../../../src/lib/text/index.js';
 
 describe('cut text', () => {
   test.each([
@@ -36,4 +43,15 @@ test('a label is composed, without blanks around it', () => {
   // Composing takes the square of the time for a run of marks.
   const long = 'Ma\u0308'.repeat(400);
   expect(labelOf(long)).toBe(long);
+});
+
+test('the spellings of an address differ in case and in the form of its domain only', () => {
+  expect(addressForms(' Ann@Plain.Example ')).toEqual(['ann@plain.example']);
+  const [unicode, ascii] = ['ann@bücher.example', 'ann@xn--bcher-kva.example'] as const;
+  expect(addressForms('Ann@Bücher.example')).toEqual([unicode, ascii]);
+  expect(addressForms(ascii)).toEqual([ascii, unicode]);
+  expect([unicode, ascii, 'ANN@BÜCHER.EXAMPLE'].map(addressKey)).toEqual([ascii, ascii, ascii]);
+  // No domains: they stay as they are.
+  for (const text of ['jörg', 'a@ü b', 'a@ü/b.example', 'a@xn--\u00fc.example', `a@${'ü'.repeat(300)}`, ''])
+    expect([text, addressForms(text), addressKey(text)]).toEqual([text, [text], text]);
 });

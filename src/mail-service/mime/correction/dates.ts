@@ -1,5 +1,29 @@
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
+/**
+ * Beginnings of the names of the months in the languages in which programs have written them, folded: German, French, Spanish, Catalan,
+ * Italian, Portuguese, Romanian, Dutch, Scandinavian languages, Hungarian, Polish, Turkish, Russian, and with U+FFFD in place of a letter that
+ * a program wrote in Latin-1. `lip`, `lis` and `srp` are missing: they are different months in Polish, Czech and Croatian.
+ */
+const NAMES = [
+  'jan jae gen ene ian sty oca янв',
+  'feb fev lut sub фев f\ufffdv \ufffdub',
+  'mar mae mrz mrt maa мар m\ufffdr',
+  'apr avr abr kwi nis апр',
+  'may mai maj mag mei маи мая m\ufffdj',
+  'jun juin giu iun cze haz июн',
+  'jul juil lug iul tem июл',
+  'aug aou ago agu sie авг ao\ufffd a\ufffdu',
+  'sep set sze wrz eyl сен',
+  'oct okt ott out paz eki окт',
+  'nov noi kas ноя',
+  'dec dez dic des gru ara дек d\ufffdc',
+];
+const MONTH_BY_NAME = new Map(
+  NAMES.flatMap((names, n) => names.split(' ').map((name) => [name, n] as const)),
+);
+const NUMERALS = ['一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '十一', '十二'];
+
 /** Minutes of the abbreviations that programs write in place of an offset, beside those of RFC 5322, 4.3. */
 const OFFSETS: ReadonlyMap<string, number> = new Map([
   ['EST', -300],
@@ -53,13 +77,45 @@ const UNSIGNED = /^(?=[01]\d{3}$)/;
 /** The zones that `Date` reads. An offset follows the clock, but not always directly. A date after the clock contains no offset. */
 const ZONE = /\b(?:GMT|UTC?|[ECMP][SD]T)\b|\dZ\b| Z\b|:\d{2}(?:\.\d+)? ?[+-]\d|:\d{2}[^:]*(?: |[ap]m)[+-]\d/i;
 
+/** The name of a day in any language, and what precedes a date in a text. */
+const DAY_NAME = String.raw`^(?:[\p{L}\p{M}\ufffd-]+\.?,? ?)?`;
+/** `Fr, 5. März 2010`, `ven., 5 févr. 2010`, `5 de marzo de 2010`, `5 3月 2010`. */
+const FOREIGN = new RegExp(
+  String.raw`${DAY_NAME}(\d{1,2})(?:\.|º|er)?(?: de)?[ -]([\p{L}\p{M}\ufffd]{2,12}|\d{1,2}[月월])\.?(?: de)?[ -](\d{2,4})(?!\d)`,
+  'iu',
+);
+/** `05.03.2010`: only the day comes first before dots. */
+const DOTTED = new RegExp(String.raw`${DAY_NAME}(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})(?!\d)`, 'iu');
+
+/** The number of a month from 0 on; undefined for other text. */
+function monthOf(name: string): number | undefined {
+  const numbered = /^(.+)[月월]$/u.exec(name)?.[1];
+  if (numbered !== undefined) {
+    const number = NUMERALS.indexOf(numbered) + 1 || Number(numbered);
+    return number >= 1 && number <= 12 ? number - 1 : undefined;
+  }
+  const plain = name.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase();
+  return MONTH_BY_NAME.get(plain.slice(0, 4)) ?? MONTH_BY_NAME.get(plain.slice(0, 3));
+}
+
+/** The line with its date in English. Other text stays. */
+function inEnglish(line: string): string {
+  const dotted = DOTTED.exec(line);
+  const [text = '', day = '', name = '', year = ''] = dotted ?? FOREIGN.exec(line) ?? [];
+  const month = dotted ? Number(name) - 1 : monthOf(name);
+  const english = MONTHS[month ?? -1];
+  return english === undefined || Number(day) > 31
+    ? line
+    : `${day} ${english} ${year}${line.slice(text.length)}`;
+}
+
 /**
  * The time of a Date header (RFC 5322, 3.3 and 4.3). A zone that is missing or unknown is +0000, a year of two digits is 1950 to 2049. One
  * of four digits is as it is written: below 100 it is a fault.
  * @param text without comments @returns an invalid Date for another text
  */
 export function parseDate(text: string): Date {
-  const line = text.replace(/\s+/g, ' ').replace(/ ?: ?/g, ':').replace(HALF_OF_DAY, '$1m').trim();
+  const line = inEnglish(text.replace(/\s+/g, ' ').replace(/ ?: ?/g, ':').replace(HALF_OF_DAY, '$1m').trim());
   const found = (INTERNET.exec(line) ?? ASCTIME.exec(line))?.groups;
   const month = MONTHS.indexOf(found?.['month']?.toLowerCase() ?? '');
   const zone = found?.['zone'] ?? found?.['last'] ?? '';

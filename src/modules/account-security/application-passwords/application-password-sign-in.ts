@@ -30,6 +30,8 @@ export interface SignedInProgram {
   passwordId: string;
   /** Protocols of the password. */
   scopes: readonly Scope[];
+  /** End of the password; null: it has none. */
+  endsAt: Date | null;
 }
 
 export type ProgramSignIn =
@@ -113,7 +115,10 @@ export class ApplicationPasswordSignIn {
       const rows = await this.repository.bySelector(tenantId, userId, selectors);
       const found = rows.find((row) => hashes.some((hash) => sameHash(hash, row.hash)));
       const role = found && (await this.tenants.activeRole(tenantId, userId));
-      if (role) return { tenantId, userId, role, passwordId: found.id, scopes: found.scopes };
+      if (role) {
+        const { id: passwordId, scopes, expires_at: endsAt } = found;
+        return { tenantId, userId, role, passwordId, scopes, endsAt };
+      }
     }
     return null;
   }

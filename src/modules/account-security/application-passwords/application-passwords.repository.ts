@@ -92,9 +92,12 @@ const endLapsed = ending(
   'cell',
 );
 
-const bySelector = workspace.statement<Pick<ApplicationPassword, 'id' | 'hash'> & { scopes: Scope[] }>(
+/** A password that can be verified. */
+type VerifiedRow = Pick<ApplicationPassword, 'id' | 'hash' | 'expires_at'> & { scopes: Scope[] };
+
+const bySelector = workspace.statement<VerifiedRow>(
   'application_passwords.by_selector',
-  `SELECT id, hash, scopes FROM application_passwords
+  `SELECT id, hash, scopes, expires_at FROM application_passwords
     WHERE tenant_id = $1 AND user_id = $2 AND selector = ANY ($3::text[]) AND ${LIVE}`,
 );
 
@@ -211,11 +214,7 @@ export class ApplicationPasswordsRepository {
     await rowsOf(tx, ApplicationPassword).delete({ tenant_id: tenantId, id, state: Not('active') });
   }
 
-  async bySelector(
-    tenantId: string,
-    userId: string,
-    selectors: string[],
-  ): Promise<{ id: string; hash: string; scopes: Scope[] }[]> {
+  async bySelector(tenantId: string, userId: string, selectors: string[]): Promise<VerifiedRow[]> {
     return this.db.query(bySelector, [tenantId, userId, selectors]);
   }
 

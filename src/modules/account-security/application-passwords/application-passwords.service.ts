@@ -108,15 +108,16 @@ export class ApplicationPasswords {
     await this.db.tx(async (tx) => {
       const key = await this.repository.end(tx, ctx.tenantId, ctx.userId, id);
       if (!key) throw SecurityErrors.notFound.with();
-      await this.remove(tx, [key]);
+      await this.end(tx, ctx.userId, [key]);
       await this.log.record(tx, ctx, 'security.application_password_deleted', { application_id: id });
     });
+    await this.sessions.refreshNow();
   }
 
   /** Ends all passwords of a user. @param tenantId null: in every workspace @returns their number */
   async endAll(tx: Tx, userId: string, tenantId: string | null): Promise<number> {
     const keys = await this.repository.endAll(tx, userId, tenantId);
-    await this.remove(tx, keys);
+    await this.end(tx, userId, keys);
     return keys.length;
   }
 
@@ -200,6 +201,12 @@ export class ApplicationPasswords {
       description,
       scopes,
     });
+  }
+
+  /** Removes passwords before their time. Servers that have verified one verify it again: a change of access names it in place of a session. */
+  private async end(tx: Tx, userId: string, keys: ApplicationPasswordKey[]): Promise<void> {
+    await this.remove(tx, keys);
+    for (const { id } of keys) await this.sessions.invalidate(tx, userId, id);
   }
 
   private async remove(tx: Tx, keys: ApplicationPasswordKey[]): Promise<void> {

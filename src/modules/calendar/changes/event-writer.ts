@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { addressForms } from '../../../lib/text/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { ConcurrentChangeError } from '../../../platform/database/database-errors.js';
 import type { Reader, Tx } from '../../../platform/database/tx.js';
@@ -33,7 +34,7 @@ import {
   type Placements,
   writeJson,
 } from './event-write.js';
-import { EventsRepository, type MemberRow } from '../events.repository.js';
+import { byAddress, EventsRepository, type MemberRow } from '../events.repository.js';
 
 /** The calendar contains another event with this uid. */
 export class DuplicateUidError extends Error {
@@ -70,7 +71,7 @@ export class EventWriter {
     const emails = named.flatMap(({ email }) => email || []);
     const members = await this.events.members(reader, ctx.tenantId, ids, emails);
     const byId = new Map(members.map((member) => [member.user_id, member]));
-    const byEmail = new Map(members.map((member) => [member.email, member]));
+    const byEmail = byAddress(members, (member) => member);
     const present = new Map(
       current.flatMap((row) => (row.recurrence_key === '' && row.user_id ? [[row.user_id, row]] : [])),
     );
@@ -89,8 +90,9 @@ export class EventWriter {
     for (const { fields, userId, email } of named) {
       const member = userId ? byId.get(userId) : byEmail.get(email);
       const previous =
-        present.get(userId ?? member?.user_id ?? '') ?? wholeOf(current, member?.email ?? email);
-      const address = previous?.email ?? member?.email ?? email;
+        present.get(userId ?? member?.user_id ?? '') ?? wholeInAnyForm(current, member?.email ?? email);
+      const address =
+        previous?.email ?? member?.email ?? addressForms(email).find((form) => rows.has(form)) ?? email;
       rows.set(address, participant(address, fields, member, previous, organizer_email));
     }
     // Attendees of some instances stay: a request about the whole event does not name them.
@@ -238,6 +240,12 @@ function nameOf({ id, user_id, email }: AttendeeFields): { userId: string | null
   const userId = user_id ?? (isUuid(id) ? id : null);
   return { userId: userId && userId.toLowerCase(), email: userId ? '' : (email ?? id ?? '').toLowerCase() };
 }
+
+/** The row of an attendee for the series, whose address may have another spelling. */
+const wholeInAnyForm = (rows: readonly ParticipantRow[], email: string): ParticipantRow | undefined =>
+  addressForms(email)
+    .map((form) => wholeOf(rows, form))
+    .find((row) => row !== undefined);
 
 function participant(
   email: string,

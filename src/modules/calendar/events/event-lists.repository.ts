@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { fitsPage, jsonBytes, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { likePattern } from '../../../platform/database/like.js';
+import { spelledFor, spelledPattern } from '../../../platform/database/like.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { CalendarErrors } from '../calendar.errors.js';
 import {
@@ -56,10 +56,10 @@ const listBy = (name: string, key: string) =>
           WHERE entry.tenant_id = $1 AND entry.calendar_id = $2 AND NOT entry.hidden
             AND ($5::timestamptz IS NULL OR entry.span_end > $5) AND ($6::timestamptz IS NULL OR entry.span_start < $6)
             AND ($7::timestamptz IS NULL OR event.updated_at > $7)
-            AND ($8::text IS NULL OR entry.uid = $8) AND ($9::text IS NULL OR event.title_key LIKE $9)
-            AND ($10::text IS NULL OR EXISTS (SELECT FROM event_participants attendee
-                  WHERE attendee.tenant_id = $1 AND attendee.event_id = event.id AND attendee.email = $10))
-            AND (coalesce($8, $9, $10) IS NULL OR ${SEES_DETAILS})
+            AND ($8::text IS NULL OR entry.uid = $8) AND ($9::text IS NULL OR ${spelledFor('$9', 'event.title_key')} LIKE $9)
+            AND ($10::text[] IS NULL OR EXISTS (SELECT FROM event_participants attendee
+                  WHERE attendee.tenant_id = $1 AND attendee.event_id = event.id AND attendee.email = ANY ($10)))
+            AND (coalesce($8, $9) IS NULL AND $10 IS NULL OR ${SEES_DETAILS})
             AND ($11::text IS NULL OR event.status = $11) AND ($12 OR event.status <> 'cancelled')
             AND ($13::timestamptz IS NULL OR (${key}, entry.event_id) > ($13, $14::uuid))
           ORDER BY ${key}, entry.event_id LIMIT $4) listed
@@ -92,7 +92,7 @@ export interface ListFilters {
   uid: string | null;
   /** Text in the title, folded. */
   title: string | null;
-  attendee: string | null;
+  attendee: string[] | null;
   status: EventStatus | null;
   showCancelled: boolean;
   after: readonly [listed: string, id: string] | null;
@@ -119,7 +119,7 @@ export class EventListRepository {
   }> {
     const { order, limit, from, to, updatedAfter, uid, title, attendee, status, showCancelled, after } =
       filters;
-    const pattern = title === null ? null : likePattern(title);
+    const pattern = title === null ? null : spelledPattern(title);
     const rows = await this.db.query(LISTS[order], [
       ctx.tenantId,
       calendarId,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { fold, foldLoosely } from '../../../lib/search-text/index.js';
+import { addressForms } from '../../../lib/text/index.js';
 import { Turns } from '../../../lib/turns/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
@@ -210,7 +211,8 @@ function hasNames(record: EventRecord, { q, uid, attendee }: ListEvents, viewer:
   return (
     permissionsOf(record, viewer.calendar, viewer.userId).see_details &&
     (q === undefined || foldLoosely(record.title).includes(foldLoosely(q))) &&
-    (attendee === undefined || record.participants.some(({ email }) => email === attendee.toLowerCase()))
+    (attendee === undefined ||
+      record.participants.some(({ email }) => addressForms(attendee).includes(email)))
   );
 }
 
@@ -271,7 +273,7 @@ function filtersOf(query: ListEvents, zone: string): Omit<ListFilters, 'limit' |
     updatedAfter: instant(query.updated_after),
     uid: query.uid ?? null,
     title: query.q === undefined ? null : fold(query.q),
-    attendee: query.attendee?.toLowerCase() ?? null,
+    attendee: query.attendee === undefined ? null : addressForms(query.attendee),
     status: query.status ?? null,
     showCancelled: query.show_cancelled ?? false,
   };

@@ -18,7 +18,7 @@ import { type BatchResult, EventBatch } from '../changes/event-batch.js';
 import { entryIn, EventOperations } from '../changes/event-operations.js';
 import type { EventChange } from '../changes/event-write.js';
 import { EventWriter } from '../changes/event-writer.js';
-import { EventsRepository } from '../events.repository.js';
+import { byAddress, EventsRepository } from '../events.repository.js';
 import { permissionsOf } from '../model/event-policy.js';
 import type { CalendarContext, ImportedVersion } from '../model/event-record.js';
 import type { ReadEvent } from '../model/vevent-reader.js';
@@ -155,7 +155,7 @@ export class IcsImport {
       ctx,
       calendar,
       now: new Date().toISOString(),
-      members: new Map(members.map(({ email, user_id }) => [email, user_id])),
+      members: byAddress(members, ({ user_id }) => user_id),
     };
     const changes: EventChange[] = [];
     const seen: { id: string; imported: ImportedVersion }[] = [];

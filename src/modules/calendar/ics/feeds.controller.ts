@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Body, Controller, Headers, Injectable, Param } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import { v7 as uuidv7 } from 'uuid';
+import { Config } from '../../../config/config.js';
 import { Audit } from '../../../platform/audit/audit.js';
 import { Public } from '../../../platform/context/access.decorators.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
@@ -42,6 +43,7 @@ export class FeedsService {
     private readonly exports: IcsExport,
     private readonly audit: Audit,
     private readonly db: Db,
+    private readonly config: Config,
   ) {}
 
   /** @throws ApiError 404 */
@@ -80,7 +82,8 @@ export class FeedsService {
       const values = { ...own, id: uuidv7(), token_hash: tokenHash, details, created_at: () => 'now()' };
       const feed = (await feeds.insert(values)) as CalendarFeed;
       await this.log(tx, ctx, 'calendar.feed.created', feed);
-      return { feed: { ...present(feed), url: `/apis/v1/calendar/feeds/${token}.ics` } };
+      const url = `/apis/v1/calendar/feeds/${token}.ics`;
+      return { feed: { ...present(feed), url, absolute_url: this.config.absoluteUrl(url) } };
     });
   }
 

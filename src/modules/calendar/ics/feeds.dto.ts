@@ -24,6 +24,11 @@ export class FeedResponse {
 export class NewFeedResponse extends FeedResponse {
   /** The secret address, in this response only. @example "/apis/v1/calendar/feeds/AYkKXayWd0u8zrMCCZqAV2Zvb2JhcmJhenF1eGZvb2JhcmJhenF1eA.ics" */
   url!: string;
+  /**
+   * Our addition: the whole address, for programs; null unless the installation has a public address (PUBLIC_URL).
+   * @example "https://work.example/apis/v1/calendar/feeds/AYkKXayWd0u8zrMCCZqAV2Zvb2JhcmJhenF1eGZvb2JhcmJhenF1eA.ics"
+   */
+  absolute_url!: string | null;
 }
 
 export class CreatedFeedEnvelope {

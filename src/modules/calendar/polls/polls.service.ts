@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { DAY } from '../../../lib/recurrence/index.js';
+import { addressForms } from '../../../lib/text/index.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
@@ -10,7 +11,7 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Availability } from '../availability.js';
 import { CalendarErrors } from '../calendar.errors.js';
-import { EventsRepository } from '../events.repository.js';
+import { byAddress, EventsRepository } from '../events.repository.js';
 import { type ReadTime, readTime, type TimeInput } from '../input/event-input-times.js';
 import { formatInstant, instantOf, placeIn, wallText, zoneNamed } from '../model/event-times.js';
 import { PollMails } from './outside/poll-mails.js';
@@ -255,17 +256,18 @@ export class PollsService {
       ids,
       named.map(({ email }) => email),
     );
+    const byEmail = byAddress(members, (member) => member);
     const found = new Map<string, VoterRow>();
     const owner: NamedParticipant = { userId: ctx.userId, email: '' };
     for (const [n, { userId, email, name, required = true }] of [owner, ...named].entries()) {
-      const member = members.find((each) => (userId ? each.user_id === userId : each.email === email));
+      const member = userId ? members.find((each) => each.user_id === userId) : byEmail.get(email);
       if (userId && !member)
         throw CalendarErrors.unknownUser.with({
           details: [
             { field: `participants.${n - 1}`, code: 'unknown_user', message: 'is not an active member' },
           ],
         });
-      const address = member?.email ?? email;
+      const address = member?.email ?? addressForms(email).find((form) => found.has(form)) ?? email;
       if (found.has(address)) continue;
       found.set(address, {
         id: uuidv7(),

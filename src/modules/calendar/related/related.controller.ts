@@ -1,5 +1,6 @@
 import { Controller, Injectable, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { addressForms, addressKey } from '../../../lib/text/index.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
@@ -233,6 +234,7 @@ export class RelatedService {
   /** Events at the same time and with the same attendees. */
   private async ofCalendars(ctx: RequestContext, { window, emails }: Subject): Promise<RelatedItem[]> {
     const found: RelatedItem[] = [];
+    const keys = new Set(emails.map(addressKey));
     if (window) {
       for (const record of await this.repository.inWindow(ctx, rangeOf(window))) {
         const [first] = occurrencesIn(record, { ...window, readerZone: 'UTC' }, 1);
@@ -240,8 +242,8 @@ export class RelatedService {
       }
     }
     if (emails.length > 0)
-      for (const record of await this.repository.withAttendees(ctx, emails)) {
-        const shared = emailsOf(record, ctx).filter((email) => emails.includes(email)).length;
+      for (const record of await this.repository.withAttendees(ctx, emails.flatMap(addressForms))) {
+        const shared = emailsOf(record, ctx).filter((email) => keys.has(addressKey(email))).length;
         const start = instantOf(wallOf(record.starts), record.time_zone);
         found.push({ ...itemOf(record, start), reason: 'attendee', score: shared / emails.length / 2 });
       }

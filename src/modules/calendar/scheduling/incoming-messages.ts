@@ -14,7 +14,7 @@ import { type DomainEvent, Outbox } from '../../../platform/events/outbox.js';
 import { CALENDAR_MAIL, type CalendarMail, OwnMail } from '../../mail/index.js';
 import type { EventChange } from '../changes/event-write.js';
 import { EventWriter } from '../changes/event-writer.js';
-import { EventsRepository } from '../events.repository.js';
+import { byAddress, EventsRepository } from '../events.repository.js';
 import {
   type Applied,
   type Arrival,
@@ -91,7 +91,7 @@ export class IncomingMessages implements OnModuleInit {
     const message = arrival.isTnef ? 'tnef_unsupported' : readMessage(bytes);
     const addresses = typeof message === 'string' ? [] : addressesIn(message);
     const members = await this.events.members(this.db, tenantId, [], addresses);
-    const memberIds = new Map(members.map(({ email, user_id }) => [email, user_id]));
+    const memberIds = byAddress(members, ({ user_id }) => user_id);
     return this.db.tx(async (tx) => {
       await this.repository.lockUid(
         tx,

@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { fold } from '../../../lib/search-text/index.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { likeText } from '../../../platform/database/like.js';
+import { spelledFor, spelledText } from '../../../platform/database/like.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
@@ -28,7 +28,7 @@ const suggest = workspace.statement<SuggestionRow>(
   `WITH own AS (
      SELECT id, title_key, created_at FROM calendar_events event
       WHERE tenant_id = $1 AND created_by = $2 AND deleted_at IS NULL AND title_key <> ''
-        AND (title_key LIKE $3 || '%' OR title_key LIKE '% ' || $3 || '%')
+        AND (' ' || ${spelledFor('$3::text', 'title_key')}) LIKE '% ' || $3 || '%'
         AND ($4::uuid IS NULL OR origin_calendar_id = $4)
         AND EXISTS (SELECT FROM calendar_access access
                      WHERE access.tenant_id = $1 AND access.calendar_id = event.origin_calendar_id
@@ -60,7 +60,7 @@ export class TitleSuggestions {
     ctx: RequestContext,
     { q = '', calendar_id, limit }: SuggestTitles,
   ): Promise<JsonReply<TitleSuggestionsEnvelope>> {
-    const beginning = likeText(fold(q.trim()));
+    const beginning = spelledText(fold(q.trim()));
     const values = [ctx.tenantId, ctx.userId, beginning, calendar_id?.toLowerCase() ?? null, limit];
     const rows = await this.db.query(suggest, values);
     return JsonReply.of({ suggestions: rows.map(suggestion) });

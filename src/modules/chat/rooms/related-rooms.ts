@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { addressForms } from '../../../lib/text/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
@@ -23,7 +24,7 @@ const relatedRooms = workspace.statement<RelatedRoomRow>(
   `WITH known AS (
      SELECT user_id, display_name FROM member_profiles WHERE tenant_id = $1 AND lower(email) = ANY ($3) AND user_id <> $2)
    SELECT room.id, coalesce(room.name, min(known.display_name)) AS title, room.active_at,
-          count(*)::float8 / cardinality($3::text[]) AS share
+          count(*)::float8 / $5::int AS share
      FROM chat_members mine
      JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = mine.room_id
      JOIN chat_members other ON other.tenant_id = $1 AND other.room_id = room.id
@@ -48,7 +49,13 @@ export class RelatedRooms {
     { emails, limit }: RelatedQuery,
   ): Promise<RelatedItem[]> {
     if (emails.length === 0) return [];
-    const rows = await this.db.query(relatedRooms, [tenantId, userId, emails, limit]);
+    const rows = await this.db.query(relatedRooms, [
+      tenantId,
+      userId,
+      emails.flatMap(addressForms),
+      limit,
+      emails.length,
+    ]);
     return rows.map(({ id, title, share, active_at: active }) => ({
       id,
       title: title ?? '',

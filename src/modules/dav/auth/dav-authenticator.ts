@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { LRUCache } from 'lru-cache';
+import { AccessChanges, concerns } from '../../../platform/context/access-changes.js';
 import { bearerToken } from '../../../platform/context/bearer.guard.js';
 import {
   type Identity,
@@ -11,10 +12,14 @@ import {
 import { type ApiError, Errors } from '../../../platform/http/errors.js';
 import { RequestLimiter } from '../../../platform/rate-limits/rate-limit.guard.js';
 import { tooManyRequests } from '../../../platform/rate-limits/rate-limits.js';
-import { ApplicationPasswordSignIn, type ProgramSignIn } from '../../account-security/index.js';
+import {
+  ApplicationPasswordSignIn,
+  type ProgramSignIn,
+  type SignedInProgram,
+} from '../../account-security/index.js';
 import type { Space } from '../model/paths.js';
 
-/** Seconds for which a verified password is not verified again: the time within which the end of a session takes effect (adr/0004). */
+/** Seconds for which a verified password is not verified again without a change of access (adr/0004), should its report be lost. */
 const VERIFIED_SECONDS = 5;
 const MAX_VERIFIED = 10_000;
 const MAX_CREDENTIALS = 2_000;
@@ -34,11 +39,17 @@ const unauthorized = (): ApiError =>
     headers: { 'WWW-Authenticate': 'Basic realm="Workspace", charset="UTF-8", Bearer' },
   });
 
+/** A verification of a password that runs, or has succeeded for the program. */
+interface Verification {
+  result: Promise<ProgramSignIn>;
+  program?: SignedInProgram;
+}
+
 /** Authenticates by Basic, with an application password, or by a bearer token. */
 @Injectable()
 export class DavAuthenticator {
   /** Sign-ins by a hash of the header: parallel requests of a program share one. */
-  private readonly verified = new LRUCache<string, Promise<ProgramSignIn>>({
+  private readonly verified = new LRUCache<string, Verification>({
     max: MAX_VERIFIED,
     ttl: VERIFIED_SECONDS * 1000,
   });
@@ -47,7 +58,15 @@ export class DavAuthenticator {
     private readonly passwords: ApplicationPasswordSignIn,
     private readonly tokens: TokenResolver,
     private readonly requests: RequestLimiter,
-  ) {}
+    changes: AccessChanges,
+  ) {
+    changes.onChange((change) => {
+      // A verification that still runs may have read the state before the change.
+      for (const [key, { program }] of this.verified.entries())
+        if (!program || concerns(change, { ...program, sessionId: program.passwordId }))
+          this.verified.delete(key);
+    });
+  }
 
   /** @throws ApiError 401, 403, 429 */
   async authenticate(request: Request & { id?: string }): Promise<DavCaller> {
@@ -89,12 +108,13 @@ export class DavAuthenticator {
   private async signIn(email: string, password: string, ip: string | null): Promise<ProgramSignIn> {
     const key = createHash('sha256').update(`${ip} ${email}\n${password}`).digest('base64');
     const known = this.verified.get(key);
-    if (known) return known;
-    const attempt = this.passwords.signIn(email, password, ip);
-    this.verified.set(key, attempt);
+    if (known && !isOver(known.program)) return known.result;
+    const verification: Verification = { result: this.passwords.signIn(email, password, ip) };
+    this.verified.set(key, verification);
     try {
-      const result = await attempt;
-      if (result.outcome !== 'ok') this.verified.delete(key);
+      const result = await verification.result;
+      if (result.outcome === 'ok') verification.program = result.program;
+      else this.verified.delete(key);
       return result;
     } catch (error) {
       this.verified.delete(key);
@@ -102,6 +122,9 @@ export class DavAuthenticator {
     }
   }
 }
+
+const isOver = (program: SignedInProgram | undefined): boolean =>
+  program !== undefined && program.endsAt !== null && program.endsAt.getTime() <= Date.now();
 
 const contextOf = (
   { tenantId, userId, role, sessionId }: Identity & { tenantId: string },

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { likeCaseless } from '../../../platform/database/like.js';
+import { likeCaseless, spelledFor } from '../../../platform/database/like.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { fitsPage, jsonBytes, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import type { FormResponseRow } from '../forms.schema.js';
@@ -36,7 +36,7 @@ const SELECT = `SELECT response.id, response.version, response.submitted_at, res
 const FILTER = `response.tenant_id = $1 AND response.form_id = $2
       AND response.submitted_at >= $3::timestamptz AND response.submitted_at < $4::timestamptz
       AND ($5::int IS NULL OR response.version = $5)
-      AND response.search_text LIKE ALL ($6::text[]) AND response.answers @> $7::jsonb
+      AND ${spelledFor("array_to_string($6::text[], ' ')", 'response.search_text')} LIKE ALL ($6::text[]) AND response.answers @> $7::jsonb
       AND NOT EXISTS (SELECT FROM unnest($8::text[], $9::text[]) AS wanted (question, pattern)
                        WHERE NOT (${likeCaseless("coalesce(response.answers->>wanted.question, '')", 'wanted.pattern')}))`;
 

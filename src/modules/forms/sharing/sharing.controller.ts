@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Controller, Injectable } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Config } from '../../../config/config.js';
 import { type IdempotencyKey, IdempotentWrites } from '../../../platform/concurrency/idempotency.js';
 import { Ctx, type RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
@@ -50,6 +51,7 @@ export class FormSharingService implements ShareLinks<ShareForm, EnvelopeOf<type
     private readonly events: FormEvents,
     private readonly writes: IdempotentWrites,
     private readonly db: Db,
+    private readonly config: Config,
   ) {}
 
   /** @throws ApiError 404, 403 */
@@ -169,7 +171,11 @@ export class FormSharingService implements ShareLinks<ShareForm, EnvelopeOf<type
       const form = await this.access.reread(tx, ctx, opened);
       const definition = await this.forms.draft(ctx.tenantId, id, tx);
       const { json: remembered } = FORMS.response(formResponse(form, definition));
-      return FORMS.response(formResponse(form, definition, token), { remembered: String(remembered) });
+      const made =
+        token === undefined
+          ? undefined
+          : { token, absolute: (path: string) => this.config.absoluteUrl(path) };
+      return FORMS.response(formResponse(form, definition, made), { remembered: String(remembered) });
     });
   }
 }

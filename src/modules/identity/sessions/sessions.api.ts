@@ -110,7 +110,7 @@ export class SessionsApi {
     await this.invalidate(tx, accountId);
   }
 
-  /** Makes every process verify the sessions of this account again. */
+  /** Makes every process verify the sessions of this account again. @param sessionId of one session, or of an application password */
   async invalidate(tx: Tx, accountId: string, sessionId: string | null = null): Promise<void> {
     await this.identity.recordAccessChange(tx, uuidv7(), { accountId, sessionId });
   }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../../config/config.js';
 import { foldedWords, nameWords } from '../../../lib/search-text/index.js';
+import { addressKey } from '../../../lib/text/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/http/errors.js';
 import {
@@ -69,7 +70,8 @@ function related(message: Fields, { texts, emails }: RelatedQuery): RelatedItem 
   const users = [from, ...(Array.isArray(to) ? (to as unknown[]) : [])].flatMap(
     (user) => recipientOf(user) ?? [],
   );
-  const isShared = users.some(({ address }) => emails.includes(recipientKey(address)));
+  const keys = new Set(emails.map(addressKey));
+  const isShared = users.some(({ address }) => keys.has(addressKey(recipientKey(address))));
   const words = new Set(nameWords(title));
   const [whole, ...parts] = texts.map((each) => foldedWords(each).every((word) => words.has(word)));
   const score = Math.max(

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { hasKana } from '../../../lib/text/index.js';
 import { boundedPage, fitsPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
-import { containsSql, hasLabels } from '../../../platform/database/like.js';
+import { containsSql, hasLabels, hasSpellings } from '../../../platform/database/like.js';
 import { StatementVariants } from '../../../platform/database/statement.js';
 import { Errors } from '../../../platform/http/errors.js';
 import { JsonReply, type JsonText } from '../../../platform/http/json-reply.js';
@@ -84,7 +83,9 @@ export class NoteListRepository {
     else if (folder !== undefined) filter('folder', (bind) => `member.folder_id = ${bind(folder)}`);
     if (labels?.length) filter('labels', (bind) => hasLabels('note.labels', bind(labels)));
     if (titlePart !== undefined)
-      filter(hasKana(titlePart) ? 'q_kana' : 'q', (bind) => containsSql('note.title', titlePart, bind));
+      filter(hasSpellings(titlePart) ? 'q_spelled' : 'q', (bind) =>
+        containsSql('note.title', titlePart, bind),
+      );
     const key = SORT_KEYS[sort];
     if (after) {
       const compare = order === 'asc' ? '>' : '<';

@@ -14,7 +14,7 @@ import { entryIn, EventOperations } from '../../changes/event-operations.js';
 import { EventRemovals } from '../../changes/event-removals.js';
 import type { EventChange } from '../../changes/event-write.js';
 import { EventWriter, messagesFor } from '../../changes/event-writer.js';
-import { EventsRepository } from '../../events.repository.js';
+import { byAddress, EventsRepository } from '../../events.repository.js';
 import { DeleteEvent } from '../../input/event.dto.js';
 import { attendeesAt, resourceIn } from '../../model/attendance.js';
 import { permissionsOf } from '../../model/event-policy.js';
@@ -184,7 +184,7 @@ export class ResourceWrites {
     const read = { ...given, reminders, instanceAlarms };
     const emails = [...read.participants.map(({ email }) => email), read.organizer?.email ?? ''];
     const rows = await this.events.members(tx, ctx.tenantId, [], [...new Set(emails.filter(Boolean))]);
-    const members = new Map(rows.map(({ email, user_id }) => [email, user_id]));
+    const members = byAddress(rows, ({ user_id }) => user_id);
     const made = checked(() => createdEvent(ctx.userId, calendar, members, read, now));
     const { record } = made;
     if (record.origin !== 'internal') {

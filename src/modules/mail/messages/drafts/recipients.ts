@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { cutText } from '../../../../lib/text/index.js';
+import { addressForms, cutText } from '../../../../lib/text/index.js';
 import type { MemberKey, RequestContext } from '../../../../platform/context/request-context.js';
 import { Db } from '../../../../platform/database/db.js';
 import { workspace } from '../../../../platform/database/statement.js';
@@ -65,7 +65,7 @@ const suggest = workspace.statement<KnownRecipient>(
   'mail.recipients_suggest',
   `SELECT ${COLUMNS} FROM mail_recipients
     WHERE tenant_id = $1 AND user_id = $2
-      AND (starts_with(address_key, $3) OR position(' ' || $3 IN ' ' || lower(name)) > 0)
+      AND (EXISTS (SELECT FROM unnest($5::text[]) AS form WHERE starts_with(address_key, form)) OR position(' ' || $3 IN ' ' || lower(name)) > 0)
     ORDER BY rank DESC, address_key LIMIT $4`,
 );
 
@@ -108,7 +108,7 @@ export class RecipientsRepository {
 
   /** @param prefix of the address or of a word of the name; lower case, not empty */
   async suggest(ctx: RequestContext, prefix: string, limit: number): Promise<KnownRecipient[]> {
-    return this.db.query(suggest, [ctx.tenantId, ctx.userId, prefix, limit]);
+    return this.db.query(suggest, [ctx.tenantId, ctx.userId, prefix, limit, addressForms(prefix)]);
   }
 
   /** @param after the last entry of the previous page */
