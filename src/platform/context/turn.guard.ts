@@ -14,7 +14,7 @@ const TURN_MS = 250;
  * Lets the requests of a user run one after the other while the user has much of the processor time of a process that others use, too
  * (`ProcessorShares`). A request beyond the queue of its user, or that waited too long, gets 503 `overloaded`. Requests without a caller
  * take no turns, because many people may share the address of their network; nor do batches, whose requests do: a user has
- * three batches at a time. Global, before the body is read.
+ * two batches at a time. Global, before the body is read.
  */
 @Injectable()
 export class TurnGuard implements CanActivate {

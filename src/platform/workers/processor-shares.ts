@@ -15,7 +15,7 @@ const SHARED_MS = 2_000;
 const QUEUE = 250;
 const MAX_WAIT_MS = 10_000;
 /** Batches of a user that run at the same time, because each may have 16 MiB of responses in memory. */
-const BATCHES = 3;
+const BATCHES = 2;
 /** Maximum number of users whose averages are kept. */
 const MAX_USERS = 10_000;
 
