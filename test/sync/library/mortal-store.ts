@@ -1,6 +1,7 @@
 import type { Store, StoreTransaction } from '@workspace-backend/client/sync';
 
-const NEVER = new Promise<never>(() => undefined);
+/** A promise of its own for each caller: a common one would keep all that wait for it. */
+const waitForEver = (): Promise<never> => new Promise(() => undefined);
 
 /** A store of a program that ends without notice, also in the middle of a transaction, which is then not stored. */
 export class MortalStore implements Store {
@@ -32,14 +33,14 @@ export class MortalStore implements Store {
 
   /** After the end of the program nothing of it runs: its promises stay pending. */
   async transaction<T>(mode: 'read' | 'write', work: (tx: StoreTransaction) => Promise<T>): Promise<T> {
-    if (this.isDead) return NEVER;
+    if (this.isDead) return waitForEver();
     try {
       const result = await this.inner.transaction(mode, (tx) => work(this.counted(tx)));
       // The program may end after the commit and before it learns of it.
       this.step();
       return result;
     } catch (error) {
-      if (this.isDead) return NEVER;
+      if (this.isDead) return waitForEver();
       throw error;
     }
   }

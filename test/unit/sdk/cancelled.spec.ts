@@ -66,19 +66,25 @@ describe('a call of the client library', () => {
     expect(await countCancelled(upload({ onProgress }))).toBe(AT_ONCE);
   });
 
-  test('leaves nothing in memory after its response', async () => {
+  test.each([
+    ['its response', () => Promise.resolve(Response.json({ items: [] }))],
+    ['its signal, also where it gets no response', () => new Promise<never>(() => undefined)],
+  ])('leaves nothing in memory after %s', async (_, respond) => {
     const left = new Set<number>();
     const registry = new FinalizationRegistry<number>((n) => left.delete(n));
     const answering = createClient({
       url: 'http://service.example',
-      fetch: async (request) => {
+      fetch: (request) => {
         registry.register(request, left.size);
         left.add(left.size);
-        return Response.json({ items: [] });
+        return respond();
       },
     });
-    const { signal } = new AbortController();
-    for (let n = 0; n < AT_ONCE; n += 1) await answering.GET('/notes', { signal });
+    const abort = new AbortController();
+    for (let n = 0; n < AT_ONCE; n += 1) void answering.GET('/notes', { signal: abort.signal });
+    await delay(20);
+    expect(left.size).toBe(AT_ONCE);
+    abort.abort();
     for (let n = 0; n < 3; n += 1) {
       await delay(20);
       collectGarbage();
