@@ -105,7 +105,8 @@ function nameOf({ parameters }: Property): string {
 /** Whether two addresses are one mailbox: letter case and a `+tag` do not count. */
 export const sameMailbox = (a: string, b: string): boolean => withoutTag(a) === withoutTag(b);
 
-function withoutTag(address: string): string {
+/** Removes `+tag`: mail for `jo+cal@…` is that of `jo@…` (RFC 5233). The result is in lower case. */
+export function withoutTag(address: string): string {
   const lower = address.trim().toLowerCase();
   const at = lower.lastIndexOf('@');
   const [local = ''] = lower.slice(0, at).split('+');

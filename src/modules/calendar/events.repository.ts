@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { withoutTag } from '../../lib/itip/index.js';
 import { jsonBytes, textBytes } from '../../platform/bounded-pages/page-bytes.js';
 import type { MemberKey, RequestContext } from '../../platform/context/request-context.js';
 import { workspace } from '../../platform/database/statement.js';
@@ -91,6 +92,17 @@ export interface MemberRow {
   user_id: string;
   email: string;
   name: string;
+}
+
+/** The members by addresses that name them: an address with a `+tag` that no member has is that of the member without the tag. */
+export function membersAt(members: readonly MemberRow[], emails: readonly string[]): Map<string, MemberRow> {
+  const byEmail = new Map(members.map((member) => [member.email, member]));
+  return new Map(
+    emails.flatMap((email) => {
+      const member = byEmail.get(email) ?? byEmail.get(withoutTag(email));
+      return member ? [[email, member]] : [];
+    }),
+  );
 }
 
 // Index tenant_members_email.
@@ -195,9 +207,16 @@ export class EventsRepository {
     return new Map(rows.map((row) => [row.user_id, row.calendar_id]));
   }
 
-  /** Active members with these ids or addresses (lower case). */
+  /** Active members with these ids or addresses (lower case), also those with the address without its `+tag`: see `membersAt`. */
   async members(reader: Reader, tenantId: string, ids: string[], emails: string[]): Promise<MemberRow[]> {
-    return ids.length + emails.length === 0 ? [] : reader.query(members, [tenantId, ids, emails]);
+    const addresses = [...new Set(emails.flatMap((email) => [email, withoutTag(email)]))];
+    return ids.length + emails.length === 0 ? [] : reader.query(members, [tenantId, ids, addresses]);
+  }
+
+  /** Ids of active members by these addresses. */
+  async memberIds(reader: Reader, tenantId: string, emails: string[]): Promise<Map<string, string>> {
+    const found = membersAt(await this.members(reader, tenantId, [], emails), emails);
+    return new Map([...found].map(([email, { user_id }]) => [email, user_id]));
   }
 
   /** The ids of the events of a calendar with these uids, by uid. */

@@ -149,13 +149,12 @@ export class IcsImport {
         ? [...each.participants.map(({ email }) => email), each.organizer?.email ?? '']
         : [],
     );
-    const members = await this.events.members(tx, ctx.tenantId, [], [...new Set(emails)]);
     const job: Job = {
       tx,
       ctx,
       calendar,
       now: new Date().toISOString(),
-      members: new Map(members.map(({ email, user_id }) => [email, user_id])),
+      members: await this.events.memberIds(tx, ctx.tenantId, emails),
     };
     const changes: EventChange[] = [];
     const seen: { id: string; imported: ImportedVersion }[] = [];

@@ -45,11 +45,14 @@ export function readMessage(bytes: Buffer): ItipMessage | string {
   }
 }
 
-/** The addresses that a message names. */
+/** The addresses that a message names, those of delegates included. */
 export const addressesIn = ({ parts }: ItipMessage): string[] => [
   ...new Set(
     parts.flatMap(({ event }) => [
-      ...attendeesOf(event).map(({ email }) => email),
+      ...attendeesOf(event).flatMap(({ email, delegatedTo }) => [
+        email,
+        ...(delegatedTo ? [delegatedTo] : []),
+      ]),
       ...(organizerOf(event) ? [organizerOf(event)?.email as string] : []),
     ]),
   ),

@@ -183,8 +183,7 @@ export class ResourceWrites {
     const instanceAlarms = instanceAlarmsAfter(null, reminders, given) ?? {};
     const read = { ...given, reminders, instanceAlarms };
     const emails = [...read.participants.map(({ email }) => email), read.organizer?.email ?? ''];
-    const rows = await this.events.members(tx, ctx.tenantId, [], [...new Set(emails.filter(Boolean))]);
-    const members = new Map(rows.map(({ email, user_id }) => [email, user_id]));
+    const members = await this.events.memberIds(tx, ctx.tenantId, emails.filter(Boolean));
     const made = checked(() => createdEvent(ctx.userId, calendar, members, read, now));
     const { record } = made;
     if (record.origin !== 'internal') {

@@ -113,20 +113,27 @@ function replyOf(record: EventRecord, part: ItipPart, incoming: Incoming): Appli
   const recorded = { ...responded, participants };
   return {
     ...keepEvent('reply_recorded'),
-    record: sender.delegatedTo ? withDelegate(recorded, row, sender.delegatedTo) : recorded,
+    record: sender.delegatedTo ? withDelegate(recorded, row, sender.delegatedTo, incoming) : recorded,
     action: 'responded',
     fields: ['response'],
     key: rowKey,
   };
 }
 
-/** Adds the delegate of an attendee. @throws RejectedMessageError `too_many_attendees` */
-function withDelegate(record: EventRecord, from: ParticipantRow, email: string): EventRecord {
-  if (rowOf(record, email)) return record;
+/** Adds the delegate of an attendee, who may be a member. @throws RejectedMessageError `too_many_attendees` */
+function withDelegate(
+  record: EventRecord,
+  from: ParticipantRow,
+  email: string,
+  { members }: Incoming,
+): EventRecord {
+  const userId = members.get(email) ?? null;
+  const isKnown = userId !== null && record.participants.some(({ user_id }) => user_id === userId);
+  if (isKnown || rowOf(record, email)) return record;
   const emails = new Set(record.participants.map((row) => row.email));
   if (emails.size >= MAX_ATTENDEES) throw new RejectedMessageError('too_many_attendees');
   const { recurrence_key, role, kind, rsvp } = from;
-  const invitation = { recurrence_key, role, kind, rsvp, email, delegated_from: from.email };
+  const invitation = { recurrence_key, role, kind, rsvp, email, user_id: userId, delegated_from: from.email };
   const delegate: ParticipantRow = { ...NEW_PARTICIPANT, ...invitation };
   return { ...record, participants: [...record.participants, delegate] };
 }

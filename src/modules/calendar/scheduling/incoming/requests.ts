@@ -5,7 +5,7 @@ import { changeAll, changeOne } from '../../changes/event-change.js';
 import { newColumns } from '../../changes/event-write.js';
 import { assertInstances } from '../../input/event-patch.js';
 import { FOLLOWING, responseAt } from '../../model/event-policy.js';
-import { isOrphaned } from '../../model/dependent-properties.js';
+import { asTakenFrom, isOrphaned } from '../../model/dependent-properties.js';
 import type { EventRecord, OverrideRow, ParticipantRow } from '../../model/event-record.js';
 import { instanceAt, isSeries, laterKeys, occurrenceOf } from '../../model/event-series.js';
 import { timesAt, wallOf } from '../../model/event-times.js';
@@ -15,6 +15,7 @@ import {
   assertOrganizer,
   dtstampOf,
   type Incoming,
+  isFromOther,
   isOlder,
   keyOf,
   ownAttendee,
@@ -37,7 +38,7 @@ const MAX_ORPHANS = 1_000;
  * @throws RejectedMessageError; ApiError 422 for times and rules
  */
 export function applyRequest(current: EventRecord | null, calendarId: string, incoming: Incoming): Applied {
-  const { message, from, now, byHand, isPlaced } = incoming;
+  const { message, from, now, byHand, isByUser, isPlaced } = incoming;
   const isPublished = message.method === 'PUBLISH';
   if (isPublished && from !== null && !byHand) throw new RejectedMessageError('published_by_mail');
   const [first] = message.parts as [ItipPart];
@@ -57,13 +58,16 @@ export function applyRequest(current: EventRecord | null, calendarId: string, in
   }
   if (record === current) return keepEvent(isStale ? 'ignored_stale' : 'ignored_duplicate');
   assertInstances(record as EventRecord);
+  const isOther = organizer !== null && isFromOther(organizer, from);
+  const isUnknownZone = message.parts.some((part) => hasUnknownZone(part, incoming));
+  // A warning: the user decides to apply the message, its times or its sender may be wrong.
+  const warning = isUnknownZone ? 'unknown_time_zone' : isOther ? 'other_sender' : null;
+  const isTaken = isByUser ? isPublished || warning !== null : byHand !== undefined;
+  const next =
+    from === null ? (record as EventRecord) : asTakenFrom(record as EventRecord, isTaken ? from : null);
   return {
-    ...keepEvent(
-      current && current.deleted_at === null ? 'updated' : 'created',
-      // A warning: the user decides to apply the message, its times may be wrong.
-      message.parts.some((part) => hasUnknownZone(part, incoming)) ? 'unknown_time_zone' : null,
-    ),
-    record: { ...(record as EventRecord), updated_at: now },
+    ...keepEvent(current && current.deleted_at === null ? 'updated' : 'created', warning),
+    record: { ...next, updated_at: now },
     action: current ? 'updated' : 'created',
     fields: current ? ['content'] : [],
     key: message.parts.length === 1 ? (keys[0] ?? '') : '',
