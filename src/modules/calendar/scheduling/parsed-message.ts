@@ -1,4 +1,11 @@
-import { parameterOf, propertyOf, textOf } from '../../../lib/icalendar/index.js';
+import {
+  type Component,
+  parameterOf,
+  propertiesOf,
+  propertyOf,
+  textOf,
+  unescapeText,
+} from '../../../lib/icalendar/index.js';
 import { toStorable } from '../model/ics/storable.js';
 import { attendeesOf, ItipError, type ItipMessage, organizerOf, parseItip } from '../../../lib/itip/index.js';
 
@@ -17,20 +24,30 @@ export interface ParsedMessage {
   components: number;
 }
 
+/**
+ * The text of a message: all COMMENTs, or the note of an attendee.
+ * @param note see `Attendee`
+ */
+export function commentOf(event: Component, note: string, max: number): string {
+  const comments = propertiesOf(event, 'COMMENT').flatMap(({ value }) => unescapeText(value).trim() || []);
+  return toStorable(comments.join('\n') || note.trim(), max);
+}
+
 export function parsedOf({ parts }: ItipMessage): ParsedMessage | null {
   const [first] = parts;
   if (!first) return null;
   const start = propertyOf(first.event, 'DTSTART');
+  const attendees = attendeesOf(first.event);
   const text = (name: string): string => toStorable(textOf(first.event, name) ?? '', MAX_TEXT);
   const zone = start && parameterOf(start, 'TZID');
   return {
     title: text('SUMMARY'),
     start: start ? toStorable([start.value, zone ?? ''].join(' ').trim(), MAX_TEXT) : null,
     organizer: organizerOf(first.event)?.email ?? null,
-    attendees: attendeesOf(first.event)
+    attendees: attendees
       .slice(0, MAX_ATTENDEES)
       .map(({ email, response }) => ({ email, response: toStorable(response, MAX_RESPONSE) })),
-    comment: text('COMMENT'),
+    comment: commentOf(first.event, attendees.length === 1 ? (attendees[0]?.note ?? '') : '', MAX_TEXT),
     components: parts.length,
   };
 }

@@ -24,7 +24,7 @@ import type { EventContent, EventRecord, EventTimes, ShowAs } from '../../model/
 import { takenFrom } from '../../model/dependent-properties.js';
 import { isSeries } from '../../model/event-series.js';
 import { meantKey } from '../../model/known-instances.js';
-import { contentOfVevent } from '../../model/vevent-content.js';
+import { allowsProposals, contentOfVevent } from '../../model/vevent-content.js';
 import { withoutScheduling } from '../../model/ics/people-parameters.js';
 import { startOf } from '../../model/vevent-reader.js';
 import { EventClock, type Recurrence } from '../../model/vevent-times.js';
@@ -124,7 +124,9 @@ export const isOwnAddress = ({ emails }: Incoming['owner'], email: string): bool
 
 /** The address of the owner that a message names; undefined: it does not name the owner. */
 export const ownAttendee = (part: ItipPart, { owner }: Incoming): Attendee | undefined =>
-  attendeesOf(part.event).find(({ email }) => isOwnAddress(owner, email));
+  attendeesOf(part.event, (email) => isOwnAddress(owner, email)).find(({ email }) =>
+    isOwnAddress(owner, email),
+  );
 
 /** Whether a mail is from another address than that of the organizer, who may not have sent it. */
 export const isFromOther = (organizer: Organizer, from: string | null): boolean =>
@@ -194,6 +196,8 @@ export interface ReadEvent {
   content: Omit<EventContent, keyof EventTimes>;
   times: EventTimes;
   recurrence: Recurrence;
+  /** False: the organizer refuses proposals of other times. */
+  proposals_allowed: boolean;
   /** The times of the instances that the series states at others than its rules, by key. */
   own: ReadonlyMap<string, EventTimes>;
 }
@@ -219,6 +223,7 @@ export function readEvent(
     },
     times,
     recurrence,
+    proposals_allowed: allowsProposals(event),
     own: clock.ownTimes(event, start, times, recurrence),
   };
 }

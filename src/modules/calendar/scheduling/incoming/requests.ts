@@ -104,9 +104,11 @@ function withSeries(
   return {
     ...next,
     ...version,
+    proposals_allowed: read.proposals_allowed,
     status: read.content.status ?? 'confirmed',
     deleted_at: null,
-    participants: participantsOf(next, part, incoming, changed?.moved ?? false),
+    // Who is invited again after a cancellation responds again.
+    participants: participantsOf(next, part, incoming, changed?.moved || current.status === 'cancelled'),
     // A rescheduled series loses its overrides: the organizer repeats those that are still valid.
     overrides: withOwnTimes(
       {
@@ -171,7 +173,7 @@ function differs(row: ParticipantRow, whole: ParticipantRow | undefined): boolea
 }
 
 function newRecord(
-  { content, times, recurrence, own }: ReadEvent,
+  { content, times, recurrence, own, proposals_allowed }: ReadEvent,
   calendarId: string,
   organizer: Organizer | null,
   { message, owner, now }: Incoming,
@@ -187,7 +189,7 @@ function newRecord(
     organizer_email: organizer?.email ?? (owner.emails[0] as string),
     organizer_name: organizer?.name ?? '',
     origin: organizer ? 'external' : 'published',
-    proposals_allowed: true,
+    proposals_allowed,
     ...NO_VERSION,
     ...newColumns(owner.userId, now),
     participants: [],
@@ -237,7 +239,7 @@ function withInstance(
   }
   const participants =
     current && current.participants.length > 0
-      ? withAttendeesOfInstance(next, key, part, incoming)
+      ? withAttendeesOfInstance(next, key, part, incoming, stored?.patch.status === 'cancelled')
       : participantsOf(next, part, incoming, false);
   return { ...next, participants, deleted_at: null };
 }
@@ -274,20 +276,24 @@ function withKey(
   return { ...record, ...times, added, excluded: record.excluded.filter((other) => other !== key) };
 }
 
-/** Attendees of one instance and their responses, as the organizer states them. Members of the workspace keep their own responses, and removals. */
+/**
+ * Attendees of one instance and their responses, as the organizer states them. Members of the workspace keep their own responses, and
+ * removals, unless the instance was cancelled.
+ */
 function withAttendeesOfInstance(
   record: EventRecord,
   key: string,
   part: ItipPart,
   incoming: Incoming,
+  wasCancelled: boolean,
 ): ParticipantRow[] {
-  const stated = rowsOf(part.event, key);
+  const stated = rowsOf(part.event, key, (email) => isOwnAddress(incoming.owner, email));
   if (stated.length === 0) return record.participants;
   const before = new Map(attendeesAt(record, key).map((row) => [row.email, row]));
   const attendees = stated.map((attendee) => {
     const previous = before.get(attendee.email);
-    const row = participant(record, attendee, incoming, false);
-    if (!previous || previous.user_id === null) return row;
+    const row = participant(record, attendee, incoming, wasCancelled);
+    if (!previous || previous.user_id === null || wasCancelled) return row;
     return { ...row, response: previous.response, removed: previous.removed };
   });
   const others = record.participants.filter(({ recurrence_key }) => recurrence_key !== key);
@@ -301,7 +307,10 @@ function participantsOf(
   incoming: Incoming,
   isMoved: boolean,
 ): ParticipantRow[] {
-  const rows = rowsOf(part.event, '').map((attendee) => participant(record, attendee, incoming, isMoved));
+  const isOwn = (email: string): boolean => isOwnAddress(incoming.owner, email);
+  const rows = rowsOf(part.event, '', isOwn).map((attendee) =>
+    participant(record, attendee, incoming, isMoved),
+  );
   const emails = new Set(rows.map(({ email }) => email));
   const ofInstances = record.participants.filter((row) => {
     const whole = wholeOf(record.participants, row.email);
