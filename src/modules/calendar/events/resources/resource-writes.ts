@@ -30,7 +30,7 @@ import {
   withInstances,
 } from '../imported-event.js';
 import type { FileEvent } from '../ics-file.js';
-import { AttendeeWrites } from './attendee-writes.js';
+import { AttendeeWrites, firstReplies } from './attendee-writes.js';
 import {
   afterMove,
   concernsAttendees,
@@ -187,7 +187,8 @@ export class ResourceWrites {
     const made = checked(() => createdEvent(ctx.userId, calendar, members, read, now));
     const { record } = made;
     if (record.origin !== 'internal') {
-      await this.writer.commitOne(tx, ctx, made, now);
+      const messages = ctx.userId === calendar.owner_id ? firstReplies(record, ctx.userId, read, now) : [];
+      await this.writer.commitOne(tx, ctx, { ...made, messages }, now);
       return;
     }
     record.participants = withoutForeignResponses(record.participants, calendar.owner_id);
