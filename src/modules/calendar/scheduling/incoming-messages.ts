@@ -39,7 +39,7 @@ import {
 } from './incoming/placements.js';
 import { applyRequest } from './incoming/requests.js';
 import { digest, OutgoingMessages } from './outgoing-messages.js';
-import { addressesIn, parsedOf, readMessage } from './parsed-message.js';
+import { addressesIn, calendarsIn, parsedOf, readMessage } from './parsed-message.js';
 import { type PlacedRecord, SchedulingRepository } from './scheduling.repository.js';
 import type { SchedulingMessageResponse } from './scheduling.dto.js';
 
@@ -66,7 +66,17 @@ export class IncomingMessages implements OnModuleInit {
   }
 
   private async receiveMail(tenantId: string, mail: CalendarMail): Promise<void> {
-    const bytes = Buffer.from(mail.content ?? '', 'base64');
+    for (const [n, bytes] of calendarsIn(Buffer.from(mail.content ?? '', 'base64')).entries())
+      await this.receiveCalendar(tenantId, mail, bytes, n);
+  }
+
+  private async receiveCalendar(
+    tenantId: string,
+    mail: CalendarMail,
+    bytes: Buffer,
+    n: number,
+  ): Promise<void> {
+    const key = `${mail.user_id} ${mail.message_id} ${mail.content ?? ''}`;
     await this.receive({
       tenantId,
       userId: mail.user_id,
@@ -76,7 +86,7 @@ export class IncomingMessages implements OnModuleInit {
       isProven: true,
       method: mail.method,
       isAuthentic: mail.is_authentic ?? null,
-      dedupeKey: `in ${digest(`${mail.user_id} ${mail.message_id} ${mail.content ?? ''}`)}`,
+      dedupeKey: `in ${digest(n === 0 ? key : `${key} ${n}`)}`,
       isTnef: mail.content === null,
     });
   }

@@ -52,6 +52,19 @@ export function parsedOf({ parts }: ItipMessage): ParsedMessage | null {
   };
 }
 
+/** Messages of one mail; further ones are ignored. */
+const MAX_MESSAGES = 20;
+const BEGIN = /^BEGIN:VCALENDAR/gim;
+
+/** The calendars of a text, each once: a mail about several meetings has several, one after the other. */
+export function calendarsIn(bytes: Buffer): Buffer[] {
+  // One byte is one character.
+  const [, ...starts] = [...bytes.toString('latin1').matchAll(BEGIN)].map(({ index }) => index);
+  const bounds = [0, ...starts.slice(0, MAX_MESSAGES - 1), starts[MAX_MESSAGES - 1] ?? bytes.length];
+  const parts = bounds.slice(1).map((end, n) => bytes.subarray(bounds[n], end));
+  return [...new Map(parts.map((part) => [part.toString('latin1').trim(), part])).values()];
+}
+
 /** @returns the code of the error for a text that is no message */
 export function readMessage(bytes: Buffer): ItipMessage | string {
   try {
