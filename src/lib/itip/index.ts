@@ -19,5 +19,6 @@ export {
   maySendFor,
   MAX_ATTENDEES,
   uriOfAddress,
+  withoutTag,
 } from './people.js';
 export { composeItipMail } from './mail.js';

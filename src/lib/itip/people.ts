@@ -23,6 +23,8 @@ export interface Attendee extends Organizer {
   rsvp: boolean;
   delegatedTo: string | null;
   delegatedFrom: string | null;
+  /** The note with the response that Google writes into the property. */
+  note: string;
 }
 
 /** The address of `mailto:` or of a bare address, lower case; null for another URI. */
@@ -54,13 +56,18 @@ export function organizerOf(event: Component): Organizer | null {
   return property ? personOf(property) : null;
 }
 
-/** The attendees with an address, each once. */
-export function attendeesOf(event: Component): Attendee[] {
+/**
+ * The attendees with an address, each once. Beyond the limit there are only those who are kept, in place of the last ones.
+ * @param isKept whether an address is one of the reader's
+ */
+export function attendeesOf(event: Component, isKept?: (email: string) => boolean): Attendee[] {
   const found = new Map<string, Attendee>();
   for (const property of propertiesOf(event, 'ATTENDEE')) {
     const person = personOf(property);
     if (!person || found.has(person.email)) continue;
-    if (found.size >= MAX_ATTENDEES) break;
+    const isFull = found.size >= MAX_ATTENDEES;
+    if (isFull && !isKept) break;
+    if (isFull && !isKept?.(person.email)) continue;
     const value = (name: string): string => (parameterOf(property, name) ?? '').toUpperCase();
     found.set(person.email, {
       ...person,
@@ -70,9 +77,12 @@ export function attendeesOf(event: Component): Attendee[] {
       rsvp: value('RSVP') === 'TRUE',
       delegatedTo: addressOfUri(parameterOf(property, 'DELEGATED-TO')),
       delegatedFrom: addressOfUri(parameterOf(property, 'DELEGATED-FROM')),
+      note: parameterOf(property, 'X-RESPONSE-COMMENT') ?? '',
     });
   }
-  return [...found.values()];
+  const all = [...found.values()];
+  const kept = all.slice(MAX_ATTENDEES);
+  return [...all.slice(0, Math.max(MAX_ATTENDEES - kept.length, 0)), ...kept].slice(0, MAX_ATTENDEES);
 }
 
 function personOf(property: Property): Organizer | null {
@@ -105,7 +115,8 @@ function nameOf({ parameters }: Property): string {
 /** Whether two addresses are one mailbox: letter case, a `+tag` and the spelling of the domain do not count. */
 export const sameMailbox = (a: string, b: string): boolean => withoutTag(a) === withoutTag(b);
 
-function withoutTag(address: string): string {
+/** Removes `+tag`: mail for `jo+cal@…` is that of `jo@…` (RFC 5233). The result is as of `addressKey`. */
+export function withoutTag(address: string): string {
   const lower = addressKey(address);
   const at = lower.lastIndexOf('@');
   const [local = ''] = lower.slice(0, at).split('+');

@@ -9,30 +9,35 @@ export const INVALID_BASE64 = 'The content is not base64';
 export interface CalendarPart {
   /** The `method` of its Content-Type, upper case; null without one. */
   method: string | null;
-  /** Base64; null for a message whose calendar is hidden in TNEF (`winmail.dat`). */
+  /** Base64, of all parts of the same kind and method; null for a message whose calendar is hidden in TNEF (`winmail.dat`). */
   content: string | null;
 }
 
 /** Longer calendars, in bytes, are no scheduling messages. */
 const MAX_CALENDAR = 1_048_576;
 const MAX_METHOD = 40;
+/** Calendars of one mail; further ones are ignored. */
+const MAX_PARTS = 20;
+const LINE_END = Buffer.from('\r\n');
 
 /** The order is that of preference: the part of RFC 6047, a calendar without method, a calendar file, TNEF. */
 const RANKS = { method: 0, calendar: 1, file: 2, tnef: 3 };
 
-/** Finds the scheduling message among the parts of a mail (RFC 6047). */
+/** Finds the scheduling messages among the parts of a mail (RFC 6047). A mail about several meetings has several parts. */
 export class CalendarPartFinder {
-  private best: { rank: number; part: CalendarPart } | null = null;
+  private best: { rank: number; method: string | null; contents: Buffer[] } | null = null;
 
   get found(): CalendarPart | null {
-    return this.best?.part ?? null;
+    if (!this.best) return null;
+    const { method, contents } = this.best;
+    return { method, content: contents.length === 0 ? null : Buffer.concat(contents).toString('base64') };
   }
 
   /** @returns a reader of this attachment's content, or undefined where it is not needed */
   readerOf(attachment: AttachmentStream): ((content: AsyncIterable<Buffer>) => Promise<void>) | undefined {
     const type = typeOf(attachment);
     if (isTnef(attachment)) {
-      this.offer(RANKS.tnef, { method: null, content: null });
+      this.offer(RANKS.tnef, null, null);
       return undefined;
     }
     if (type !== 'text/calendar' && type !== 'application/ics') return undefined;
@@ -40,7 +45,7 @@ export class CalendarPartFinder {
     const given = params?.['method'];
     const method = typeof given === 'string' ? given.slice(0, MAX_METHOD).toUpperCase() : null;
     const rank = type !== 'text/calendar' ? RANKS.file : method === null ? RANKS.calendar : RANKS.method;
-    if (this.best && this.best.rank <= rank) return undefined;
+    if (this.best && this.best.rank < rank) return undefined;
     return async (content) => {
       const chunks: Buffer[] = [];
       let length = 0;
@@ -48,13 +53,21 @@ export class CalendarPartFinder {
         length += chunk.length;
         if (length <= MAX_CALENDAR) chunks.push(chunk);
       }
-      if (length <= MAX_CALENDAR)
-        this.offer(rank, { method, content: Buffer.concat(chunks).toString('base64') });
+      if (length <= MAX_CALENDAR) this.offer(rank, method, Buffer.concat(chunks));
     };
   }
 
-  private offer(rank: number, part: CalendarPart): void {
-    if (!this.best || rank < this.best.rank) this.best = { rank, part };
+  private offer(rank: number, method: string | null, content: Buffer | null): void {
+    if (!this.best || rank < this.best.rank) {
+      this.best = { rank, method, contents: content ? [content] : [] };
+      return;
+    }
+    const { contents } = this.best;
+    const isFurther = rank === this.best.rank && method === this.best.method && content !== null;
+    // Many programs attach the calendar of the text again.
+    if (!isFurther || contents.some((other) => other.equals(content))) return;
+    const length = contents.reduce((sum, other) => sum + other.length, content.length + LINE_END.length);
+    if (contents.length < 2 * MAX_PARTS && length <= MAX_CALENDAR) contents.push(LINE_END, content);
   }
 }
 

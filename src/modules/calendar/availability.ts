@@ -7,7 +7,7 @@ import type { Reader } from '../../platform/database/tx.js';
 import { HolidaysApi } from '../holidays/index.js';
 import { type WorkingHours, WorkingHoursApi } from '../settings/index.js';
 import { CalendarErrors } from './calendar.errors.js';
-import { byAddress, EventsRepository, type MemberRow } from './events.repository.js';
+import { EventsRepository, type MemberRow, membersAt } from './events.repository.js';
 import { BusyExpansion, type BusySource, type BusyTime } from './model/busy-times.js';
 import { type CalendarContext, TIME_FIELDS } from './model/event-record.js';
 import { rangeOf } from './model/event-series.js';
@@ -178,7 +178,7 @@ export class Availability {
     const emails = names.flatMap(({ email }) => email?.toLowerCase() ?? []);
     const members = await this.events.members(reader, ctx.tenantId, ids, emails);
     const byId = new Map(members.map((member) => [member.user_id, member]));
-    const byEmail = byAddress(members, (member) => member);
+    const byEmail = membersAt(members, emails);
     const zones = await this.repository.zones(reader, ctx.tenantId, [...byId.keys()]);
     const hours = await this.workingHours.readHours(reader, ctx.tenantId, [...byId.keys()]);
     const calendarIds = names.flatMap(({ calendar_id }) => calendar_id?.toLowerCase() ?? []);

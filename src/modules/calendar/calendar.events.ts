@@ -50,4 +50,11 @@ export interface ReminderDue extends Record<string, unknown> {
   /** Minutes before the start. */
   minutes: number;
   methods: ('popup' | 'email')[];
+  /**
+   * Of an instance that takes days: the first one, and the one after the last; null for one with times. Reminders of earlier versions lack
+   * these and the place.
+   */
+  first_day?: string | null;
+  end_day?: string | null;
+  location?: string;
 }

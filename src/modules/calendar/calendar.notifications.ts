@@ -12,6 +12,7 @@ import { CalendarEvents, type ItemEvent, type ReminderDue } from './calendar.eve
 import type { CalendarEvent } from './calendar.schema.js';
 
 const EVENT = 'calendar_event';
+const DAY_MS = 86_400_000;
 
 // Members who take part and have not declined. After a change of one instance, only its attendees get one.
 const invited = workspace.statement<Pick<CalendarEvent, 'sequence' | 'status'> & { user_id: string }>(
@@ -97,6 +98,21 @@ async function causeOf(
   return { recipients, actorId: actor_id, subject: { kind: EVENT, id: event_id }, key: `${event_id} ${key}` };
 }
 
+/** Time and place of the event of a reminder, in the language and the zone of its recipient. */
+const whenAndWhere: NotificationType['detail'] = ({ data, language, timeZone }) => {
+  const { start, end, first_day: first, end_day: last, location } = data as unknown as Partial<ReminderDue>;
+  if (start === undefined || end === undefined) return '';
+  const isOfDays = typeof first === 'string' && typeof last === 'string';
+  const format = new Intl.DateTimeFormat(
+    language,
+    isOfDays ? { dateStyle: 'full', timeZone: 'UTC' } : { dateStyle: 'full', timeStyle: 'short', timeZone },
+  );
+  const range = isOfDays
+    ? format.formatRange(new Date(first), new Date(Date.parse(last) - DAY_MS))
+    : `${format.formatRange(new Date(start), new Date(end))} (${timeZone})`;
+  return location ? `${range} · ${location}` : range;
+};
+
 const path: NotificationType['path'] = ({ subject }) => `/calendar/events/${subject.id}`;
 
 const TYPES: readonly NotificationType[] = [
@@ -167,18 +183,30 @@ const TYPES: readonly NotificationType[] = [
       pt: 'Lembrete: “{title}”',
       vi: 'Nhắc nhở: “{title}”',
     },
+    detail: whenAndWhere,
     path,
     lasts: atTheirTime,
     triggers: [
       {
         event: CalendarEvents.reminderDue,
         causes: ({ payload }) => {
-          const { event_id, user_id, start, event_starts, minutes } = payload as unknown as ReminderDue;
+          const { event_id, user_id, start, end, event_starts, minutes } = payload as unknown as ReminderDue;
+          const { first_day, end_day, location } = payload as unknown as ReminderDue;
           return {
             recipients: [user_id],
             actorId: null,
             subject: { kind: EVENT, id: event_id },
-            data: { start, event_starts, minutes },
+            data: {
+              start,
+              event_starts,
+              minutes,
+              ...(location !== undefined && {
+                end,
+                first_day: first_day ?? null,
+                end_day: end_day ?? null,
+                location,
+              }),
+            },
           };
         },
       },

@@ -1,5 +1,6 @@
-import { addressForms } from '../../lib/text/index.js';
 import { Injectable } from '@nestjs/common';
+import { withoutTag } from '../../lib/itip/index.js';
+import { addressForms, addressKey } from '../../lib/text/index.js';
 import { jsonBytes, textBytes } from '../../platform/bounded-pages/page-bytes.js';
 import type { MemberKey, RequestContext } from '../../platform/context/request-context.js';
 import { workspace } from '../../platform/database/statement.js';
@@ -94,12 +95,19 @@ export interface MemberRow {
   name: string;
 }
 
-/** Values of members by each spelling of their addresses. */
-export const byAddress = <V>(
-  members: readonly MemberRow[],
-  valueOf: (member: MemberRow) => V,
-): Map<string, V> =>
-  new Map(members.flatMap((member) => addressForms(member.email).map((form) => [form, valueOf(member)])));
+/**
+ * The members by addresses that name them, in any spelling of the domain: an address with a `+tag` that no member has is that of the member
+ * without the tag.
+ */
+export function membersAt(members: readonly MemberRow[], emails: readonly string[]): Map<string, MemberRow> {
+  const byKey = new Map(members.map((member) => [addressKey(member.email), member]));
+  return new Map(
+    emails.flatMap((email) => {
+      const member = byKey.get(addressKey(email)) ?? byKey.get(withoutTag(email));
+      return member ? [[email, member]] : [];
+    }),
+  );
+}
 
 // Index tenant_members_email.
 const members = workspace.statement<MemberRow>(
@@ -203,10 +211,18 @@ export class EventsRepository {
     return new Map(rows.map((row) => [row.user_id, row.calendar_id]));
   }
 
-  /** Active members with these ids or addresses (lower case). */
+  /** Active members with these ids or addresses (lower case), also those with the address without its `+tag`: see `membersAt`. */
   async members(reader: Reader, tenantId: string, ids: string[], emails: string[]): Promise<MemberRow[]> {
-    const forms = emails.flatMap(addressForms);
-    return ids.length + emails.length === 0 ? [] : reader.query(members, [tenantId, ids, forms]);
+    const addresses = [
+      ...new Set(emails.flatMap((email) => [email, withoutTag(email)]).flatMap(addressForms)),
+    ];
+    return ids.length + emails.length === 0 ? [] : reader.query(members, [tenantId, ids, addresses]);
+  }
+
+  /** Ids of active members by these addresses. */
+  async memberIds(reader: Reader, tenantId: string, emails: string[]): Promise<Map<string, string>> {
+    const found = membersAt(await this.members(reader, tenantId, [], emails), emails);
+    return new Map([...found].map(([email, { user_id }]) => [email, user_id]));
   }
 
   /** The ids of the events of a calendar with these uids, by uid. */

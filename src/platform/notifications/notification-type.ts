@@ -111,6 +111,8 @@ export interface NotificationType {
   readonly preference: NotificationPreference;
   /** One line. Placeholders: `{actor}`, `{title}` (of the subject), `{count}`, and the members of `data`. */
   readonly texts: Readonly<Record<Language, Text>>;
+  /** A second line in e-mails, such as time and place; empty: none. */
+  readonly detail?: (notification: Pick<MailedNotification, 'data' | 'language' | 'timeZone'>) => string;
   /** Path of the subject in the client. */
   readonly path?: (about: { subject: NotificationSubject; data: Record<string, unknown> }) => string;
   readonly lasts: NotificationTerm;

@@ -239,6 +239,101 @@ describe('arriving messages', () => {
     });
   });
 
+  describe('invited again after a cancellation', () => {
+    const respond = async (event: any, response: string) => {
+      const path = `${eventPath(await defaultCalendar(ann), event)}/rsvp`;
+      expect((await ann.api.put(path, { response })).status).toBe(200);
+    };
+
+    test.each(['accepted', 'declined'])('the former response %s does not count', async (response) => {
+      const uid = uuidv7();
+      const at = (second: number, ...more: string[]) =>
+        version(uid, second, second, attendee(ann.email), ...TIMES, ...more);
+      await arrive(ann, KIM, 'REQUEST', [at(0)]);
+      await respond(await eventOf(ann, uid), response);
+      expect(await arrive(ann, KIM, 'CANCEL', [at(1)])).toBe('cancelled');
+      expect(await arrive(ann, KIM, 'REQUEST', [at(2)])).toBe('created');
+      expect(await eventOf(ann, uid)).toMatchObject({ status: 'confirmed', my_response: 'needs_action' });
+      // A new version without a cancellation keeps the response.
+      await respond(await eventOf(ann, uid), response);
+      expect(await arrive(ann, KIM, 'REQUEST', [at(3, 'SUMMARY:New')])).toBe('updated');
+      expect(await eventOf(ann, uid)).toMatchObject({ title: 'New', my_response: response });
+    });
+
+    test('to one date of a series', async () => {
+      const uid = uuidv7();
+      const rule = 'RRULE:FREQ=WEEKLY;COUNT=3';
+      await arrive(ann, KIM, 'REQUEST', [version(uid, 0, 0, attendee(ann.email), ...TIMES, rule)]);
+      await respond(await eventOf(ann, uid), 'accepted');
+      const date = ['RECURRENCE-ID:20280417T090000Z', 'DTSTART:20280417T090000Z', 'DTEND:20280417T100000Z'];
+      const one = (second: number) => version(uid, second, second, attendee(ann.email), ...date);
+      expect(await arrive(ann, KIM, 'CANCEL', [one(1)])).toBe('cancelled');
+      expect(await arrive(ann, KIM, 'REQUEST', [one(2)])).toBe('updated');
+      const shown = await instancesOf(ann, await defaultCalendar(ann), '2028-04-01', '2028-05-01');
+      expect(shown.filter((each) => each.uid === uid).map(({ my_response }) => my_response)).toEqual([
+        'accepted',
+        'needs_action',
+        'accepted',
+      ]);
+    });
+  });
+
+  test('the recipient is found behind the limit of attendees', async () => {
+    const uid = uuidv7();
+    const others = Array.from({ length: 600 }, (_, n) => attendee(`guest${n}@far.example`));
+    const request = (second: number, title: string) =>
+      version(uid, 0, second, ...others, attendee(ann.email), ...TIMES, `SUMMARY:${title}`);
+    expect(await arrive(ann, KIM, 'REQUEST', [request(0, 'Town hall')])).toBe('created');
+    expect(await arrive(ann, KIM, 'REQUEST', [request(1, 'Hall')])).toBe('updated');
+    expect(await eventOf(ann, uid)).toMatchObject({ title: 'Hall', my_response: 'needs_action' });
+    const [{ n }] = await app.sql(
+      `SELECT count(*)::int AS n FROM event_participants
+        WHERE event_id = (SELECT id FROM calendar_events WHERE uid = $1)`,
+      [uid],
+    );
+    expect(n).toBe(500);
+  });
+
+  test('an organizer who refuses proposals gets none', async () => {
+    const uid = uuidv7();
+    const refusal = 'X-MICROSOFT-DISALLOW-COUNTER:TRUE';
+    const request = (second: number, ...more: string[]) =>
+      arrive(ann, KIM, 'REQUEST', [version(uid, 0, second, attendee(ann.email), ...TIMES, ...more)]);
+    await request(0, refusal);
+    expect((await eventOf(ann, uid)).proposals_allowed).toBe(false);
+    await request(1);
+    expect((await eventOf(ann, uid)).proposals_allowed).toBe(true);
+    await request(2, refusal);
+    const event = await eventOf(ann, uid);
+    const proposal = { start: '2028-04-11T09:00:00Z', end: '2028-04-11T10:00:00Z' };
+    const path = `${eventPath(await defaultCalendar(ann), event)}/proposals`;
+    expect((await ann.api.post(path, proposal)).status).toBe(403);
+  });
+
+  test.each([
+    ['the note of Google', ['ATTENDEE;PARTSTAT=DECLINED;X-RESPONSE-COMMENT="Ill, sorry"'], 'Ill, sorry'],
+    ['a comment before the note', ['COMMENT:Ill', 'ATTENDEE;PARTSTAT=DECLINED;X-RESPONSE-COMMENT=No'], 'Ill'],
+    [
+      'several comments',
+      ['COMMENT:Ill\\n', 'COMMENT:', 'COMMENT:\\nUntil Monday ', 'ATTENDEE;PARTSTAT=DECLINED'],
+      'Ill\nUntil Monday',
+    ],
+  ])('a response with %s', async (_name, lines, comment) => {
+    const calendar = await defaultCalendar(ann);
+    const event = await newEvent(ann, calendar, {
+      start: '2028-04-10T09:00:00Z',
+      end: '2028-04-10T10:00:00Z',
+      attendees: [BEN],
+    });
+    const given = lines.map((text) => (text.startsWith('ATTENDEE') ? `${text}:mailto:${BEN}` : text));
+    const reply = [`UID:${event.uid}`, 'DTSTAMP:20260101T000000Z', `ORGANIZER:mailto:${ann.email}`, ...given];
+    expect(await arrive(ann, BEN, 'REPLY', [reply])).toBe('reply_recorded');
+    const { attendees } = await eventOf(ann, event.uid);
+    expect(attendees).toMatchObject([{ email: BEN, response: 'declined', comment }]);
+    const path = `/calendar/${calendar}/scheduling/messages?direction=in&uid=${event.uid}`;
+    expect((await ann.api.get(path)).body.messages[0].parsed.comment).toBe(comment);
+  });
+
   describe('proposals of an attendee of a series', () => {
     const series = async (): Promise<any> =>
       newEvent(ann, await defaultCalendar(ann), {

@@ -1,3 +1,5 @@
+import { v7 as uuidv7 } from 'uuid';
+import { IncomingMessages } from '../../../src/modules/calendar/scheduling/incoming-messages.js';
 import { isUpdate } from '../../../src/modules/calendar/scheduling/scheduling.repository.js';
 import { Db } from '../../../src/platform/database/db.js';
 import { OutboxWorker } from '../../../src/platform/events/outbox.worker.js';
@@ -13,13 +15,14 @@ describe('scheduling messages', () => {
   let mail: TestMailService;
   let app: TestApp;
   let ann: TestUser;
+  let bob: TestUser;
   let calendar: string;
 
   beforeAll(async () => {
     mail = await TestMailService.start();
     app = await TestApp.start({ ...mail.settings, MAIL_ACCOUNTS: 'create' });
-    [ann] = await app.tenant('acme', 'ann');
-    await ann.api.get('/mail/users/me/mailboxes');
+    [ann, bob] = await app.tenant('acme', 'ann', 'bob');
+    for (const { api } of [ann, bob]) await api.get('/mail/users/me/mailboxes');
     calendar = await defaultCalendar(ann);
   });
   afterAll(async () => {
@@ -253,19 +256,25 @@ describe('scheduling messages', () => {
         'END:VCALENDAR',
         '',
       ].join('\r\n');
-    const take = async (body: object) => {
-      const response = await ann.api.post(`/calendar/${calendar}/scheduling/inbox`, body);
+    const take = async (body: object, person = ann) => {
+      const path = `/calendar/${await defaultCalendar(person)}/scheduling/inbox`;
+      const response = await person.api.post(path, body);
       const { message, event, error } = response.body;
-      return { status: response.status, result: error ?? message?.result, reason: message?.reason, event };
+      const { from, reason } = message ?? {};
+      return { status: response.status, result: error ?? message?.result, reason, from, event };
     };
 
-    /** Stores a mail with a calendar in the inbox of ann. */
-    async function mailWith(ics: string): Promise<{ mailbox: string; id: number }> {
-      const { body } = await ann.api.get('/mail/users/me/mailboxes');
+    /** Stores a mail with a calendar in an inbox. */
+    async function mailWith(
+      ics: string,
+      from = ZOE,
+      { api } = ann,
+    ): Promise<{ mailbox: string; id: number }> {
+      const { body } = await api.get('/mail/users/me/mailboxes');
       const { id: mailbox } = body.results.find(({ path }: { path: string }) => path === 'INBOX');
-      const stored = await ann.api.post(`/mail/users/me/mailboxes/${mailbox}/messages`, {
+      const stored = await api.post(`/mail/users/me/mailboxes/${mailbox}/messages`, {
         draft: false,
-        from: { address: ZOE },
+        from: { address: from },
         subject: 'calendar',
         text: 'a',
         attachments: [
@@ -318,6 +327,121 @@ describe('scheduling messages', () => {
         'unknown_time_zone',
         '2027-03-02T00:00:00Z',
       ]);
+    });
+
+    /** The result of a mail that arrives, and is applied without its user. */
+    const arrive = async (ics: string, from: string, person = ann) => {
+      const message = await app.get<IncomingMessages>(IncomingMessages).receive({
+        tenantId: person.tenantId as string,
+        userId: person.id,
+        calendarId: null,
+        bytes: Buffer.from(ics),
+        from,
+        isProven: true,
+        method: null,
+        isAuthentic: true,
+        dedupeKey: uuidv7(),
+      });
+      return message?.reason ?? message?.result;
+    };
+    const IMIP = `ORGANIZER;CN=Zoe;EMAIL="zoe@phone.example":mailto:2_HEYDGOJZ@imip.phone.example`;
+
+    describe('a mail of another address than the organizer', () => {
+      test.each([
+        ['a service', 'invitations-noreply@cloud.example', `ORGANIZER;CN=Zoe:mailto:${ZOE}`],
+        ['a colleague', 'bob@acme.example', `ORGANIZER:mailto:${ZOE}`],
+        ['a shared calendar', ZOE, 'ORGANIZER:mailto:c_1f@group.calendar.example'],
+        ['EMAIL of a phone', 'zoe@phone.example', IMIP],
+      ])('%s: the user adds, updates and cancels by hand only', async (name, from, organizer) => {
+        const uid = `other-${name.replaceAll(' ', '-')}`;
+        const version = (method: string, sequence: number, title: string) =>
+          lines(method, uid, sequence, `ATTENDEE:mailto:${ann.email}`, `SUMMARY:${title}`).replace(
+            `ORGANIZER:mailto:${ZOE}`,
+            organizer,
+          );
+        const takeMail = async (...args: Parameters<typeof version>) =>
+          take({ message: await mailWith(version(...args), from) });
+        expect(await arrive(version('REQUEST', 0, 'One'), from)).toBe('sender_mismatch');
+        const added = await takeMail('REQUEST', 0, 'One');
+        expect(added).toMatchObject({ status: 201, result: 'created', reason: 'other_sender', from });
+        expect(added.event).toMatchObject({
+          title: 'One',
+          my_response: 'needs_action',
+          organizer: { email: /mailto:(.*)$/.exec(organizer)?.[1]?.toLowerCase() },
+        });
+        expect(await arrive(version('REQUEST', 1, 'Two'), from)).toBe('sender_mismatch');
+        for (const sequence of [1, 2])
+          expect(await takeMail('REQUEST', sequence, `Two ${sequence}`)).toMatchObject({
+            result: 'updated',
+            reason: 'other_sender',
+            event: { title: `Two ${sequence}` },
+          });
+        expect(await arrive(version('CANCEL', 3, 'Two'), from)).toBe('sender_mismatch');
+        expect(await takeMail('CANCEL', 3, 'Two')).toMatchObject({
+          result: 'cancelled',
+          reason: 'other_sender',
+        });
+      });
+
+      test('it changes no event that the organizer has sent, nor one whose organizer it replaces', async () => {
+        const invitation = (uid: string, sequence: number) =>
+          lines('REQUEST', uid, sequence, `ATTENDEE:mailto:${ann.email}`, `SUMMARY:${sequence}`);
+        expect(await arrive(invitation('genuine', 0), ZOE)).toBe('created');
+        const forged = invitation('genuine', 1);
+        for (const ics of [forged, forged.replace(ZOE, YAN), forged.replace('REQUEST', 'CANCEL')])
+          expect(await take({ message: await mailWith(ics, YAN) })).toMatchObject({
+            status: 403,
+            result: 'sender_mismatch',
+          });
+        const service = 'noreply@cloud.example';
+        await take({ message: await mailWith(invitation('marked', 0), service) });
+        const stolen = invitation('marked', 1).replace(ZOE, YAN);
+        for (const from of [YAN, service])
+          expect((await take({ message: await mailWith(stolen, from) })).status).toBe(403);
+        // The organizer takes the event over; then its mails alone change it.
+        expect(await arrive(invitation('marked', 1), ZOE)).toBe('updated');
+        const late = await take({ message: await mailWith(invitation('marked', 2), service) });
+        expect(late.status).toBe(403);
+      });
+
+      test('a colleague forwards an invitation that the workspace has: its current version, and nothing newer', async () => {
+        const ics = lines('REQUEST', 'forwarded', 0, `ATTENDEE:mailto:${bob.email}`, 'SUMMARY:Forwarded');
+        expect(await arrive(ics, ZOE, bob)).toBe('created');
+        const other = ics.replace('SUMMARY:Forwarded', 'SUMMARY:Guessed');
+        const newer = ics.replace('DTSTAMP:20270101', 'DTSTAMP:20270102');
+        const older = ics.replace('DTSTAMP:20270101', 'DTSTAMP:20260101');
+        for (const wrong of [other, newer])
+          expect((await take({ message: await mailWith(wrong, bob.email) })).status).toBe(403);
+        expect((await take({ message: await mailWith(older, bob.email) })).result).not.toBe('created');
+        const added = await take({ message: await mailWith(ics, bob.email) });
+        expect([added.status, added.result, added.event.title]).toEqual([201, 'created', 'Forwarded']);
+      });
+    });
+
+    describe('an event that was added by hand', () => {
+      const forms = [
+        ['published', (text: string) => text.replace('REQUEST', 'PUBLISH')],
+        [
+          'of an unknown zone',
+          (text: string) => text.replace(/DTSTART:(\w+)Z/, 'DTSTART;TZID=Clock of the house:$1'),
+        ],
+      ] as const;
+      test.each(forms)('%s: later mails of the same sender change it, others do not', async (name, form) => {
+        const uid = `standing-${name.replaceAll(' ', '-')}`;
+        const version = (sequence: number) =>
+          form(lines('REQUEST', uid, sequence, `ATTENDEE:mailto:${ann.email}`, `SUMMARY:V${sequence}`));
+        expect(await arrive(version(0), ZOE)).toMatch(/published_by_mail|unknown_time_zone/);
+        const added = await take({ message: await mailWith(version(0), ZOE) });
+        expect(added.status).toBe(201);
+        expect(await arrive(version(1), YAN)).toMatch(/published_by_mail|sender_mismatch/);
+        for (const sequence of [1, 2])
+          expect(await arrive(version(sequence), ZOE)).toMatch(/updated|unknown_time_zone/);
+        const { body } = await ann.api.get(eventPath(calendar, added.event));
+        expect([body.event.title, body.event.start_utc]).toEqual(['V2', added.event.start_utc]);
+        const cancel = lines('CANCEL', uid, 3);
+        expect(await arrive(cancel, YAN)).toMatch(/published_by_mail|sender_mismatch/);
+        expect(await arrive(cancel, ZOE)).toBe('cancelled');
+      });
     });
   });
 });

@@ -934,6 +934,52 @@ describe('scheduling', () => {
       expect(unknown.body.details[0].code).toBe('no_calendar');
     });
 
+    test('all meetings of one mail are taken: of several parts, and of one part', async () => {
+      const request = (uid: string) =>
+        vcalendar('REQUEST', [
+          [
+            `UID:${uid}`,
+            'DTSTAMP:20270101T090000Z',
+            'DTSTART:20271101T090000Z',
+            `SUMMARY:${uid}`,
+            `ORGANIZER:mailto:${ZOE}`,
+            `ATTENDEE:mailto:${bob.email}`,
+          ],
+        ]);
+      const part = (uid: string) => ({
+        contentType: 'text/calendar; charset=utf-8; method=REQUEST',
+        content: [...request(uid), ''].join('\r\n'),
+      });
+      const several = { subject: 'Several', attachments: [part('many-1'), part('many-2'), part('many-3')] };
+      await fromOutside(ZOE, bob.email, 'REQUEST', request('many-1'), several);
+      // A calendar that cannot be read costs the others nothing.
+      const broken = [
+        'BEGIN:VCALENDAR',
+        'METHOD:REQUEST',
+        'BEGIN:VEVENT',
+        'DTSTART:soon',
+        'END:VEVENT',
+        'END:VCALENDAR',
+      ];
+      const lines = [...request('one-1'), ...broken, ...request('one-2')];
+      await fromOutside(ZOE, bob.email, 'REQUEST', lines, { subject: 'One part' });
+      const uids = ['many-1', 'many-2', 'many-3', 'one-1', 'one-2'];
+      for (const uid of uids) {
+        expect((await eventOf(bob, bobs, uid)).title).toBe(uid);
+        const log = await messages(bob, bobs, `&uid=${uid}`);
+        expect(log.map(({ result }) => result)).toEqual(['created']);
+      }
+      await app.sql(`DELETE FROM calendar_events WHERE uid = ANY ($1)`, [['many-1', 'many-3']]);
+      const inbox = await inboxOf(bob);
+      const listed = (await bob.api.get(`/mail/users/me/mailboxes/${inbox}/messages?limit=50`)).body.results;
+      const { id } = listed.find(({ subject }: any) => subject === 'Several');
+      const taken = await bob.api.post(`/calendar/${bobs}/scheduling/inbox`, {
+        message: { mailbox: inbox, id },
+      });
+      expect([taken.status, taken.body.message.result]).toEqual([201, 'created']);
+      for (const uid of uids) expect((await eventOf(bob, bobs, uid)).title).toBe(uid);
+    });
+
     test('a mail that a member stores in the own mailbox does not cancel an event of another member', async () => {
       const uid = 'of-two-members';
       const lines = (method: string, sequence: number) =>

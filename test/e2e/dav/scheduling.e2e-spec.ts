@@ -424,6 +424,47 @@ describe('scheduling by CalDAV', () => {
     expect(report.text).toContain('20270302T090000Z/');
   });
 
+  describe('a new invitation from outside states the response of its user', () => {
+    const invitation = (uid: string, person: string, ...more: string[]) =>
+      meeting(uid, [person], ...more).replace(/ORGANIZER.*\r\nATTENDEE.*\r\n/, `ORGANIZER:mailto:${YAN}\r\n`);
+    const own = (partstat: string, more = ';RSVP=TRUE') =>
+      `ATTENDEE;PARTSTAT=${partstat}${more}:mailto:${bob.email}`;
+    const create = async (uid: string, text: string): Promise<string[]> => {
+      expect((await put(bobs, `${bobcal}${uid}.ics`, text))[0]).toBe(201);
+      return sent(uid);
+    };
+
+    test.each([
+      ['ACCEPTED', ';RSVP=TRUE', [`REPLY ${YAN}`]],
+      ['DECLINED', '', [`REPLY ${YAN}`]],
+      ['NEEDS-ACTION', ';RSVP=TRUE', []],
+      ['DELEGATED', '', []],
+    ])('%s', async (partstat, more, expected) => {
+      const uid = `first-${partstat}`;
+      expect(await create(uid, invitation(uid, own(partstat, more)))).toEqual(expected);
+      const [row] = await app.sql(`SELECT ics FROM scheduling_messages WHERE uid = $1`, [uid]);
+      if (expected.length > 0) expect(row.ics).toContain(`PARTSTAT=${partstat}`);
+      // The same text again sends nothing.
+      const { text } = await bobs.send('GET', `${bobcal}${uid}.ics`);
+      expect((await put(bobs, `${bobcal}${uid}.ics`, text))[0]).toBe(204);
+      expect(await sent(uid)).toEqual(expected);
+    });
+
+    test('nothing is sent about what is over, and for programs that send themselves', async () => {
+      const past = (text: string) => text.replaceAll('20270302', '20200302');
+      expect(await create('first-past', past(invitation('first-past', own('ACCEPTED'))))).toEqual([]);
+      const ended = invitation('first-ended', own('ACCEPTED'), 'RRULE:FREQ=DAILY;COUNT=3');
+      expect(await create('first-ended', past(ended))).toEqual([]);
+      const client = invitation('first-client', own('ACCEPTED')).replace(
+        'ORGANIZER',
+        'ORGANIZER;SCHEDULE-AGENT=CLIENT',
+      );
+      expect(await create('first-client', client)).toEqual([]);
+      const endless = past(invitation('first-endless', own('ACCEPTED'), 'RRULE:FREQ=WEEKLY'));
+      expect(await create('first-endless', endless)).toEqual([`REPLY ${YAN}`]);
+    });
+  });
+
   describe('long windows of free/busy requests', () => {
     const request = (from: string, to: string, attendees: string[]) =>
       [

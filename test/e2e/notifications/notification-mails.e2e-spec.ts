@@ -4,6 +4,8 @@ import {
   NotificationMails,
   UserActivity,
 } from '../../../src/modules/notifications/mails/notification-mails.js';
+import { ReminderClock } from '../../../src/modules/calendar/reminders/reminder-clock.js';
+import { defaultCalendar, newEvent } from '../../support/domains/calendars.ts';
 import { TestSocket } from '../../support/network/socket.ts';
 import { until } from '../../support/until.ts';
 import { holdEvents } from '../../support/database/outbox.ts';
@@ -34,6 +36,34 @@ describe('notifications', () => {
       expect(mail!.raw).toContain('Subject: 2 neue Benachrichtigungen');
       expect(mail!.raw).toContain('https://work.example/tasks/');
       await at.bob.api.put('/settings/general-preferences', { language: null });
+    });
+
+    test('a reminder of an event has time and place, in the language and the zone of the recipient', async () => {
+      await at.carol.api.put('/settings/general-preferences', { language: 'de' });
+      await at.carol.api.put('/settings/profile', { timezone: 'Asia/Tokyo' });
+      const calendar = await defaultCalendar(at.carol);
+      const clock = at.app.get<ReminderClock>(ReminderClock);
+      const textOf = async (fields: object, moment: string): Promise<string> => {
+        at.relay.received.length = 0;
+        const overrides = [{ method: 'email', minutes: 10 }];
+        await newEvent(at.carol, calendar, { reminders: { use_default: false, overrides }, ...fields });
+        await clock.tick(new Date(moment));
+        await at.drain();
+        await at.mailDue();
+        await until('the e-mail', () => at.relay.received.length > 0);
+        const { text = '' } = await simpleParser(at.relay.received[0]!.raw);
+        return text;
+      };
+      const times = { start: '2099-03-02T09:00:00Z', end: '2099-03-02T10:00:00Z' };
+      const timed = await textOf({ title: 'Treffen', location: 'Raum 3', ...times }, '2099-03-02T08:50:00Z');
+      expect(timed).toContain('Erinnerung: „Treffen“');
+      expect(timed).toMatch(/Montag, 2\. März 2099.*18:00.19:00.*\(Asia\/Tokyo\) · Raum 3/);
+      const days = { start: '2099-04-06', end: '2099-04-08', all_day: true };
+      const whole = await textOf({ title: 'Messe', ...days }, '2099-04-05T14:51:00Z');
+      expect(whole).toMatch(/6\..*7\. April 2099/);
+      expect(whole).not.toContain('Tokyo');
+      await at.carol.api.put('/settings/general-preferences', { language: null });
+      await at.carol.api.put('/settings/profile', { timezone: 'UTC' });
     });
 
     test('a user whose e-mails fail does not delay those of others', async () => {

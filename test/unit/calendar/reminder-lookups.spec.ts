@@ -15,6 +15,7 @@ const series = (fields: Partial<EventRecord> = {}): EventRecord =>
     time_zone: 'UTC',
     end_time_zone: null,
     exact_duration: false,
+    location: '',
     status: 'confirmed',
     rules: ['FREQ=HOURLY'],
     added: [],

@@ -34,7 +34,7 @@ import {
   type Placements,
   writeJson,
 } from './event-write.js';
-import { byAddress, EventsRepository, type MemberRow } from '../events.repository.js';
+import { EventsRepository, type MemberRow, membersAt } from '../events.repository.js';
 
 /** The calendar contains another event with this uid. */
 export class DuplicateUidError extends Error {
@@ -71,7 +71,7 @@ export class EventWriter {
     const emails = named.flatMap(({ email }) => email || []);
     const members = await this.events.members(reader, ctx.tenantId, ids, emails);
     const byId = new Map(members.map((member) => [member.user_id, member]));
-    const byEmail = byAddress(members, (member) => member);
+    const byEmail = membersAt(members, emails);
     const present = new Map(
       current.flatMap((row) => (row.recurrence_key === '' && row.user_id ? [[row.user_id, row]] : [])),
     );

@@ -18,7 +18,7 @@ import { type BatchResult, EventBatch } from '../changes/event-batch.js';
 import { entryIn, EventOperations } from '../changes/event-operations.js';
 import type { EventChange } from '../changes/event-write.js';
 import { EventWriter } from '../changes/event-writer.js';
-import { byAddress, EventsRepository } from '../events.repository.js';
+import { EventsRepository } from '../events.repository.js';
 import { permissionsOf } from '../model/event-policy.js';
 import type { CalendarContext, ImportedVersion } from '../model/event-record.js';
 import type { ReadEvent } from '../model/vevent-reader.js';
@@ -149,13 +149,12 @@ export class IcsImport {
         ? [...each.participants.map(({ email }) => email), each.organizer?.email ?? '']
         : [],
     );
-    const members = await this.events.members(tx, ctx.tenantId, [], [...new Set(emails)]);
     const job: Job = {
       tx,
       ctx,
       calendar,
       now: new Date().toISOString(),
-      members: byAddress(members, ({ user_id }) => user_id),
+      members: await this.events.memberIds(tx, ctx.tenantId, emails),
     };
     const changes: EventChange[] = [];
     const seen: { id: string; imported: ImportedVersion }[] = [];

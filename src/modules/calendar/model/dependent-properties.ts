@@ -16,9 +16,11 @@ interface Kept {
   people?: Property[];
   /** The event consists of instances whose series is unknown: a series of their dates. */
   orphans?: true;
+  /** The sender of the mail by which a user added the event by hand; lower case. */
+  taken_from?: string;
 }
 
-export const keptOf = (custom: EventContent['custom']): Required<Omit<Kept, 'orphans'>> => {
+export const keptOf = (custom: EventContent['custom']): Required<Omit<Kept, 'orphans' | 'taken_from'>> => {
   const { ics = [], components = [], alarms = [], people = [] } = custom as Kept;
   return { ics, components, alarms, people };
 };
@@ -37,6 +39,20 @@ export const ownAlarms = (
 /** Whether only instances of an event are known, not its series. */
 export const isOrphaned = ({ custom }: Pick<EventContent, 'custom'>): boolean =>
   (custom as Kept).orphans === true;
+
+/** The sender of the mail by which a user added an event by hand; null: it was not added from a mail. */
+export const takenFrom = ({ custom }: Pick<EventContent, 'custom'>): string | null =>
+  (custom as Kept).taken_from ?? null;
+
+/** The event as one that a user adds by hand from a mail of this sender; null: as one that its organizer sends. */
+export function asTakenFrom<Event extends Pick<EventContent, 'custom'>>(
+  event: Event,
+  sender: string | null,
+): Event {
+  if (takenFrom(event) === sender) return event;
+  const { taken_from: _sender, ...custom } = event.custom;
+  return { ...event, custom: sender === null ? custom : { ...custom, taken_from: sender } };
+}
 
 /** The event as one of which only the instances are known. */
 export const asOrphans = <Event extends Pick<EventContent, 'custom'>>(event: Event): Event => ({

@@ -238,17 +238,13 @@ export function keyAt(record: SeriesRow, instant: number): string | null {
 const latestStart = ({ until }: Rule): number =>
   until === null ? Number.NEGATIVE_INFINITY : until.time + (until.kind === 'date' ? DAY : 0);
 
-/**
- * All instants that an event covers. Null means that the series has no instance. Changes of zone rules shift instances by less than the
- * margin, so stored spans stay valid.
- */
-export function spanOf(record: EventRecord): Span | null {
-  const isRecurring = isSeries(record);
+/** The seconds in which an event takes place; `end` null: it has no end. Null means that the series has no instance. */
+function boundsOf(record: EventRecord): { start: number; end: number | null } | null {
   const length = longestInstance(record);
   const first = instantOf(wallOf(record.starts), record.time_zone);
   let start = first;
   let end: number | null = first + length;
-  if (isRecurring) {
+  if (isSeries(record)) {
     const series = seriesOf(record);
     start = Math.min(first, ...(series.added ?? []).map((wall) => instantOf(wall, record.time_zone)));
     const last = lastInstance(series);
@@ -262,10 +258,27 @@ export function spanOf(record: EventRecord): Span | null {
     start = Math.min(start, one.start);
     if (end !== null) end = Math.max(end, one.end);
   }
+  return { start, end };
+}
+
+/** Whether all instances of an event are over. @param now RFC 3339 */
+export function hasEnded(record: EventRecord, now: string): boolean {
+  const bounds = boundsOf(record);
+  return bounds === null || (bounds.end !== null && bounds.end * 1000 <= Date.parse(now));
+}
+
+/**
+ * All instants that an event covers. Null means that the series has no instance. Changes of zone rules shift instances by less than the
+ * margin, so stored spans stay valid.
+ */
+export function spanOf(record: EventRecord): Span | null {
+  const bounds = boundsOf(record);
+  if (bounds === null) return null;
+  const { start, end } = bounds;
   return {
     span_start: formatInstant(start - MARGIN),
     span_end: end === null ? 'infinity' : formatInstant(end + MARGIN),
-    wide: isRecurring || end === null || end - start > WIDE,
+    wide: isSeries(record) || end === null || end - start > WIDE,
   };
 }
 

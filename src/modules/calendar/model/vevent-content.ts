@@ -41,6 +41,10 @@ const MAX = {
 const upper = (event: Component, name: string): string =>
   propertyOf(event, name)?.value.trim().toUpperCase() ?? '';
 
+/** Whether the organizer of an event accepts proposals of other times. */
+export const allowsProposals = (event: Component): boolean =>
+  upper(event, 'X-MICROSOFT-DISALLOW-COUNTER') !== 'TRUE';
+
 /** The fields of a VEVENT without its times. Unknown properties are in `custom.ics`, unknown components in `custom.components`. */
 export function contentOfVevent(event: Component): Omit<EventContent, keyof EventTimes> {
   const location = toStorable(textOf(event, 'LOCATION') ?? '', MAX.location);

@@ -11,20 +11,30 @@ function named<T extends string>(names: Record<T, string>, value: string): T | u
   return entries.find(([, text]) => text === value)?.[0];
 }
 
-/** The attendees with an address, each once, without users. @param key of the instance; empty: the whole event */
-export const participantsOf = (event: Component, key: string): ParticipantRow[] =>
-  attendeesOf(event).map(({ email, name, role, kind, response, rsvp, delegatedTo, delegatedFrom }) => ({
-    ...NEW_PARTICIPANT,
-    recurrence_key: key,
-    email,
-    name,
-    role: named(ROLES, role) ?? 'required',
-    kind: named(KINDS, kind) ?? 'person',
-    response: named(RESPONSES, response) ?? 'needs_action',
-    rsvp,
-    delegated_to: delegatedTo,
-    delegated_from: delegatedFrom,
-  }));
+/**
+ * The attendees with an address, each once, without users.
+ * @param key of the instance; empty: the whole event
+ * @param isKept see `attendeesOf`
+ */
+export const participantsOf = (
+  event: Component,
+  key: string,
+  isKept?: (email: string) => boolean,
+): ParticipantRow[] =>
+  attendeesOf(event, isKept).map(
+    ({ email, name, role, kind, response, rsvp, delegatedTo, delegatedFrom }) => ({
+      ...NEW_PARTICIPANT,
+      recurrence_key: key,
+      email,
+      name,
+      role: named(ROLES, role) ?? 'required',
+      kind: named(KINDS, kind) ?? 'person',
+      response: named(RESPONSES, response) ?? 'needs_action',
+      rsvp,
+      delegated_to: delegatedTo,
+      delegated_from: delegatedFrom,
+    }),
+  );
 
 /**
  * The rows by which an instance differs from its event: other responses and roles, attendees of the instance only, and attendees of

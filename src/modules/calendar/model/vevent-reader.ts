@@ -21,7 +21,7 @@ import { FIRST, isDay, timesAt, wallOf } from './event-times.js';
 import { type AlarmedInstances, alarmsOf, instanceAlarmsOf } from './ics/alarms.js';
 import { withoutEarlyInstances } from './ics/early-series.js';
 import { uidOfText } from './ics/storable.js';
-import { contentOfVevent, lostNamesOf } from './vevent-content.js';
+import { allowsProposals, contentOfVevent, lostNamesOf } from './vevent-content.js';
 import { participantsOf, peopleOf, withInstanceRows } from './vevent-people.js';
 import { invalid, type ReadWarning, type Start, unlessInvalid } from './vevent-time-parts.js';
 import { hasRange, type InstanceKeys, keyOfInstance, withStatedInstances } from './stated-instances.js';
@@ -107,7 +107,7 @@ export function readEvent(
     reminders: alarms.reminders,
     alarms: alarms.others,
     instanceAlarms,
-    proposals_allowed: propertyOf(master, 'X-MICROSOFT-DISALLOW-COUNTER')?.value.toUpperCase() !== 'TRUE',
+    proposals_allowed: allowsProposals(master),
     warnings: [...clock.warnings, ...lossesOf([master, ...instances], isCut)],
   };
 }

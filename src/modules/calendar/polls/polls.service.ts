@@ -11,7 +11,7 @@ import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
 import { Availability } from '../availability.js';
 import { CalendarErrors } from '../calendar.errors.js';
-import { byAddress, EventsRepository } from '../events.repository.js';
+import { EventsRepository, membersAt } from '../events.repository.js';
 import { type ReadTime, readTime, type TimeInput } from '../input/event-input-times.js';
 import { formatInstant, instantOf, placeIn, wallText, zoneNamed } from '../model/event-times.js';
 import { PollMails } from './outside/poll-mails.js';
@@ -250,17 +250,14 @@ export class PollsService {
       ...rest,
     }));
     const ids = [ctx.userId, ...named.flatMap(({ userId }) => userId ?? [])];
-    const members = await this.events.members(
-      this.db,
-      ctx.tenantId,
-      ids,
-      named.map(({ email }) => email),
-    );
-    const byEmail = byAddress(members, (member) => member);
+    const emails = named.map(({ email }) => email);
+    const members = await this.events.members(this.db, ctx.tenantId, ids, emails);
+    const byId = new Map(members.map((member) => [member.user_id, member]));
+    const byEmail = membersAt(members, emails);
     const found = new Map<string, VoterRow>();
     const owner: NamedParticipant = { userId: ctx.userId, email: '' };
     for (const [n, { userId, email, name, required = true }] of [owner, ...named].entries()) {
-      const member = userId ? members.find((each) => each.user_id === userId) : byEmail.get(email);
+      const member = userId ? byId.get(userId) : byEmail.get(email);
       if (userId && !member)
         throw CalendarErrors.unknownUser.with({
           details: [

@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { cutText } from '../../../lib/text/index.js';
 import { Turns } from '../../../lib/turns/index.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
@@ -10,7 +11,7 @@ import type { InstanceAlarms, Reminder } from '../calendar.schema.js';
 import { responseAt } from '../model/event-policy.js';
 import { type EventJson, type EventRecord, recordOf } from '../model/event-record.js';
 import { contentOf, isSeries, type Occurrence, occurrencesIn } from '../model/event-series.js';
-import { formatInstant, wallOf } from '../model/event-times.js';
+import { formatInstant, isDay, wallOf } from '../model/event-times.js';
 import { occurrenceFinder } from '../model/known-instances.js';
 
 /** A reminder that is due. */
@@ -22,7 +23,14 @@ export interface DueReminder {
   end: number;
   minutes: number;
   methods: Reminder['method'][];
+  /** Of an instance that takes days: the first one, and the one after the last; null for one with times. */
+  first_day: string | null;
+  end_day: string | null;
+  location: string;
 }
+
+/** Characters of the place in a reminder. */
+const MAX_LOCATION = 200;
 
 export interface ReminderQuery {
   record: EventRecord;
@@ -63,16 +71,28 @@ export function dueReminders(query: ReminderQuery, after: number, until: number)
       const isInside = one.start - lead > after && one.start - lead <= until;
       const isCurrent = Math.max(one.end, one.start + MIN_CURRENT) >= until;
       if (isInside && isCurrent && !hasOwn(query, one) && isActive(query, one))
-        found.push({ key: one.key, start: one.start, end: one.end, minutes, methods });
+        found.push(reminderOf(record, one, minutes, methods));
     }
   }
   for (const { one, reminders } of ownInstances(query, after, until))
     for (const [minutes, methods] of byMinutes(reminders)) {
       const moment = one.start - minutes * 60;
       if (moment > after && moment <= until && one.end >= until)
-        found.push({ key: one.key, start: one.start, end: one.end, minutes, methods });
+        found.push(reminderOf(record, one, minutes, methods));
     }
   return found.toSorted((a, b) => a.start - a.minutes * 60 - (b.start - b.minutes * 60));
+}
+
+function reminderOf(
+  record: EventRecord,
+  one: Occurrence,
+  minutes: number,
+  methods: Reminder['method'][],
+): DueReminder {
+  const { key, start, end } = one;
+  const { starts, ends, location } = contentOf(record, one);
+  const [first_day, end_day] = isDay(starts) ? [starts, ends] : [null, null];
+  return { key, start, end, minutes, methods, first_day, end_day, location: cutText(location, MAX_LOCATION) };
 }
 
 /**
@@ -257,7 +277,7 @@ export class ReminderClock implements OnModuleInit {
       if (marks.length > 0 && performance.now() - begun > BATCH_MS) break;
       const { tenant_id, calendar_id, event_id, owner_id: userId } = row;
       const { found, next, until } = this.check(row, at);
-      for (const { key, start, end, minutes, methods } of found)
+      for (const { key, start, end, minutes, methods, ...shown } of found)
         await this.outbox.append(tx, {
           tenantId: tenant_id,
           type: CalendarEvents.reminderDue,
@@ -271,6 +291,7 @@ export class ReminderClock implements OnModuleInit {
             event_starts: row.event.starts,
             minutes,
             methods,
+            ...shown,
           } satisfies ReminderDue,
         });
       reminders += found.length;

@@ -8,13 +8,14 @@ import {
   organizerOf,
   sameMailbox,
 } from '../../../lib/itip/index.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { type DomainEvent, Outbox } from '../../../platform/events/outbox.js';
 import { CALENDAR_MAIL, type CalendarMail, OwnMail } from '../../mail/index.js';
 import type { EventChange } from '../changes/event-write.js';
 import { EventWriter } from '../changes/event-writer.js';
-import { byAddress, EventsRepository } from '../events.repository.js';
+import { EventsRepository } from '../events.repository.js';
 import {
   type Applied,
   type Arrival,
@@ -29,14 +30,16 @@ import {
   assertChangesOwnOnly,
   assertTouchesOwnOnly,
   contextOf,
+  isFromAnother,
   joinsCurrent,
   placementsOf,
   rejoined,
+  standing,
   withOwner,
 } from './incoming/placements.js';
 import { applyRequest } from './incoming/requests.js';
 import { digest, OutgoingMessages } from './outgoing-messages.js';
-import { addressesIn, parsedOf, readMessage } from './parsed-message.js';
+import { addressesIn, calendarsIn, parsedOf, readMessage } from './parsed-message.js';
 import { type PlacedRecord, SchedulingRepository } from './scheduling.repository.js';
 import type { SchedulingMessageResponse } from './scheduling.dto.js';
 
@@ -63,7 +66,17 @@ export class IncomingMessages implements OnModuleInit {
   }
 
   private async receiveMail(tenantId: string, mail: CalendarMail): Promise<void> {
-    const bytes = Buffer.from(mail.content ?? '', 'base64');
+    for (const [n, bytes] of calendarsIn(Buffer.from(mail.content ?? '', 'base64')).entries())
+      await this.receiveCalendar(tenantId, mail, bytes, n);
+  }
+
+  private async receiveCalendar(
+    tenantId: string,
+    mail: CalendarMail,
+    bytes: Buffer,
+    n: number,
+  ): Promise<void> {
+    const key = `${mail.user_id} ${mail.message_id} ${mail.content ?? ''}`;
     await this.receive({
       tenantId,
       userId: mail.user_id,
@@ -73,7 +86,7 @@ export class IncomingMessages implements OnModuleInit {
       isProven: true,
       method: mail.method,
       isAuthentic: mail.is_authentic ?? null,
-      dedupeKey: `in ${digest(`${mail.user_id} ${mail.message_id} ${mail.content ?? ''}`)}`,
+      dedupeKey: `in ${digest(n === 0 ? key : `${key} ${n}`)}`,
       isTnef: mail.content === null,
     });
   }
@@ -90,8 +103,7 @@ export class IncomingMessages implements OnModuleInit {
     const emails = [...new Set([member.email, ...(account ? [account] : [])])];
     const message = arrival.isTnef ? 'tnef_unsupported' : readMessage(bytes);
     const addresses = typeof message === 'string' ? [] : addressesIn(message);
-    const members = await this.events.members(this.db, tenantId, [], addresses);
-    const memberIds = byAddress(members, ({ user_id }) => user_id);
+    const memberIds = await this.events.memberIds(this.db, tenantId, addresses);
     return this.db.tx(async (tx) => {
       await this.repository.lockUid(
         tx,
@@ -119,18 +131,20 @@ export class IncomingMessages implements OnModuleInit {
     owner: Incoming['owner'],
     members: ReadonlyMap<string, string>,
   ): Promise<{ applied: Applied; placed: PlacedRecord | null }> {
-    const { tenantId, from, byHand } = arrival;
+    const { tenantId, from } = arrival;
     const zones = new CalendarZones(message.calendar);
     const placed = await this.locked(tx, arrival, message, owner);
     const isPlaced = placed?.entries.some(({ owner_id }) => owner_id === owner.userId) ?? false;
     const now = new Date().toISOString();
-    const incoming: Incoming = { message, zones, from, owner, members, byHand, isPlaced, now };
+    const byHand = arrival.byHand ?? (placed && isPlaced ? standing(placed, from) : undefined);
+    const isByUser = arrival.byHand !== undefined;
+    const incoming: Incoming = { message, zones, from, owner, members, byHand, isByUser, isPlaced, now };
     try {
       if (arrival.method !== null && arrival.method !== message.method)
         throw new RejectedMessageError('method_mismatch');
       if (arrival.isAuthentic === false) throw new RejectedMessageError('sender_not_authenticated');
       const applied = await this.applied(tx, arrival, placed, incoming);
-      if (!arrival.isProven) assertChangesOwnOnly(placed, applied, incoming);
+      if (!arrival.isProven || isFromAnother(incoming)) assertChangesOwnOnly(placed, applied, incoming);
       const written = await this.write(tx, tenantId, arrival.calendarId, placed, applied, incoming);
       return { applied: written.applied, placed: written.placed ?? placed };
     } catch (error) {
@@ -143,13 +157,15 @@ export class IncomingMessages implements OnModuleInit {
   /** The event that a message concerns: one of the owner for responses, else one from outside of the workspace. */
   private async locked(
     tx: Tx,
-    { tenantId, calendarId }: Arrival,
+    { tenantId, calendarId, byHand }: Arrival,
     message: ItipMessage,
     owner: Incoming['owner'],
   ): Promise<PlacedRecord | null> {
     const rows = await this.repository.lockEvents(tx, tenantId, message.uid);
     const published = rows.find(
-      ({ origin, origin_calendar_id }) => origin === 'published' && origin_calendar_id === calendarId,
+      ({ origin, origin_calendar_id, organizer_id }) =>
+        origin === 'published' &&
+        (byHand ? origin_calendar_id === calendarId : organizer_id === owner.userId),
     );
     const external = rows.find(({ origin }) => origin === 'external');
     const own = rows.find(
@@ -243,9 +259,35 @@ export class IncomingMessages implements OnModuleInit {
       key,
       messages,
     };
-    const done = await this.writer.commitOne(tx, ctx, change, now);
+    const changed = await this.writer.commitOne(tx, ctx, change, now);
+    const done = await this.withDelegates(tx, ctx, placed, changed, now);
     const result = joins ? 'created' : applied.result;
     return { applied: { ...applied, result }, placed: { record: done.record, entries: done.entries } };
+  }
+
+  /** Invites the members to whom an attendee outside of the workspace has delegated, in a change of its own: it is no response. */
+  private async withDelegates(
+    tx: Tx,
+    ctx: RequestContext,
+    placed: PlacedRecord | null,
+    changed: EventChange,
+    now: string,
+  ): Promise<EventChange> {
+    const { record, entries } = changed;
+    const known = new Set(placed?.record.participants.map(({ user_id }) => user_id));
+    const isSame = record.participants.every(({ user_id }) => user_id === null || known.has(user_id));
+    if (record.origin !== 'internal' || isSame) return changed;
+    const origin = entries.find(({ calendar_id }) => calendar_id === record.origin_calendar_id);
+    const ownerId = origin?.owner_id ?? (record.organizer_id as string);
+    const placements = await this.writer.placements(tx, ctx, record, entries, ownerId);
+    const change: EventChange = {
+      before: record,
+      record,
+      ...placements,
+      action: 'updated',
+      fields: ['attendees'],
+    };
+    return this.writer.commitOne(tx, ctx, change, now);
   }
 
   private async record(

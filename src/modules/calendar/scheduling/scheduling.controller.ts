@@ -63,7 +63,7 @@ export class SchedulingController {
     id: 'takeSchedulingMessage',
     summary: 'Apply a received scheduling message',
     description:
-      'Messages that arrive in mailboxes of this installation are applied automatically. The body is `text/calendar`, or JSON with `ics` or with a mail of your mailbox, at most 1 MiB. By this operation a user also adds published events, invitations to other addresses (mailing lists, forwarded mails), and those with an unknown time zone, which is taken as the zone of the calendar (`reason` is `unknown_time_zone`). Status 201: the message created an event. Only for the owner of the calendar.',
+      'Messages that arrive in mailboxes of this installation are applied automatically. The body is `text/calendar`, or JSON with `ics` or with a mail of your mailbox, at most 1 MiB. By this operation a user also adds published events, invitations to other addresses (mailing lists), those that another address than the organizer sends (forwarded mails, services; `reason` is `other_sender`, `from` the sender), and those with an unknown time zone, which is taken as the zone of the calendar (`reason` is `unknown_time_zone`). A mail from another address changes no event that the organizer has sent. A mail about several meetings has several calendars: all are applied, and the response is about one that has an effect. Status 201: the message created an event. Only for the owner of the calendar.',
     response: [ReceivedMessageEnvelope, 'The message with its effect, and the event.'],
     unchanged: 'The message with its effect, and the event.',
     status: 201,

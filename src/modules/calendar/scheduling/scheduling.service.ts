@@ -24,6 +24,7 @@ import type { CalendarContext, EventRecord } from '../model/event-record.js';
 import { eventResponse, viewerOf } from '../responses/event.presenter.js';
 import type { CalendarEventResponse } from '../responses/event.response.js';
 import { IncomingMessages } from './incoming-messages.js';
+import { calendarsIn } from './parsed-message.js';
 import { OutgoingMessages } from './outgoing-messages.js';
 import { type Arrival, rejectionReason } from './incoming/incoming.js';
 import {
@@ -32,6 +33,7 @@ import {
   type ReceivedMessageEnvelope,
   SchedulingErrors,
   type SchedulingMessageListEnvelope,
+  type SchedulingMessageResponse,
   type SendSchedulingMessage,
   type SentMessageEnvelope,
   type TakeMessage,
@@ -163,20 +165,27 @@ export class SchedulingService {
   ): Promise<JsonReply<ReceivedMessageEnvelope>> {
     const calendar = await this.ownCalendar(ctx, calendarId);
     const { bytes, from, isProven } = await this.arrived(ctx, body);
-    const message = await this.incoming.receive({
-      tenantId: ctx.tenantId,
-      userId: calendar.owner_id,
-      calendarId,
-      bytes,
-      from,
-      isProven,
-      method: null,
-      // The user has decided to apply the message.
-      isAuthentic: null,
-      byHand: { timeZone: calendar.time_zone },
-      dedupeKey: `api ${uuidv7()}`,
-    });
-    if (!message) throw Errors.forbidden.with();
+    const taken: SchedulingMessageResponse[] = [];
+    for (const each of calendarsIn(bytes)) {
+      const message = await this.incoming.receive({
+        tenantId: ctx.tenantId,
+        userId: calendar.owner_id,
+        calendarId,
+        bytes: each,
+        from,
+        isProven,
+        method: null,
+        // The user has decided to apply the message.
+        isAuthentic: null,
+        byHand: { timeZone: calendar.time_zone },
+        dedupeKey: `api ${uuidv7()}`,
+      });
+      if (!message) throw Errors.forbidden.with();
+      taken.push(message);
+    }
+    // Of several messages, the response is about one that has an effect.
+    const message = (taken.find(({ result }) => !/^(?:rejected|ignored)/.test(result)) ??
+      taken[0]) as SchedulingMessageResponse;
     const error = message.reason === null ? undefined : PARSE_ERRORS[message.reason];
     if (error) throw error();
     if (message.reason === 'sender_mismatch') throw SchedulingErrors.senderMismatch.with();

@@ -11,7 +11,7 @@ import { MailUpstream } from '../mail-upstream.js';
 import { readJson } from '../upstream-response.js';
 import {
   CALENDAR_MAIL,
-  calendarAttachment,
+  calendarAttachments,
   type CalendarMail,
   CalendarMailReader,
   textOf,
@@ -136,7 +136,8 @@ export class CalendarMailIntake implements OnModuleInit {
         : await newMessages(session, mailbox, row, this.limits);
     const mails: CalendarMail[] = [];
     for (const { id, attachmentsList } of found) {
-      const mail = calendarAttachment(attachmentsList) && (await this.read(owner, mailbox, Number(id)));
+      const mail =
+        calendarAttachments(attachmentsList).length > 0 && (await this.read(owner, mailbox, Number(id)));
       if (mail) mails.push(mail);
     }
     await this.db.tx(async (tx) => {

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { isStorable } from '../../../platform/http/storable-text.js';
 import { type Fields, isFields, objectsOf } from '../input/fields.js';
 import { messagePath } from '../mail-call.js';
-import { MailClient, type MailOwner } from '../mail-client.js';
+import { MailClient, type MailOwner, type MailSession } from '../mail-client.js';
 import { MailUpstream } from '../mail-upstream.js';
 import { JsonResponse } from '../upstream-response.js';
 
@@ -68,17 +68,21 @@ function countAddresses(header: string): number {
 
 /** Maximum size of a calendar in bytes. Larger ones are ignored. */
 const MAX_CALENDAR = 1_048_576;
+const LINE_END = Buffer.from('\r\n');
 
 const CALENDAR_TYPES = ['text/calendar', 'application/ics', 'application/ms-tnef'];
 
-/** The listed attachment with the calendar: the `text/calendar` part of RFC 6047, else a calendar file, else TNEF. */
-export function calendarAttachment(attachments: unknown): Fields | null {
+/** Calendars of one mail that are read; further ones are ignored. */
+const MAX_PARTS = 20;
+
+/** The listed attachments with calendars: the `text/calendar` parts of RFC 6047, else calendar files, else TNEF. */
+export function calendarAttachments(attachments: unknown): Fields[] {
   const listed = objectsOf(attachments);
   for (const type of CALENDAR_TYPES) {
-    const found = listed.find(({ contentType }) => contentType === type);
-    if (found) return found;
+    const found = listed.filter(({ contentType }) => contentType === type);
+    if (found.length > 0) return found.slice(0, MAX_PARTS);
   }
-  return null;
+  return [];
 }
 
 /** Reads the calendar of one message from the mailbox of a user. */
@@ -101,7 +105,8 @@ export class CalendarMailReader {
     const value = await response.readWhole();
     if (status >= 500) throw this.upstream.reportFailure(`status ${status} for a message`);
     if (status >= 300 || !isFields(value)) return null;
-    const attachment = calendarAttachment(value['attachments']);
+    const attachments = calendarAttachments(value['attachments']);
+    const [attachment] = attachments;
     if (!attachment) return null;
     const from = addressOf(value['from']);
     const mail = {
@@ -112,6 +117,22 @@ export class CalendarMailReader {
       method: null,
     };
     if (attachment['contentType'] === CALENDAR_TYPES[2]) return { ...mail, content: null };
+    const contents: Buffer[] = [];
+    for (const each of attachments) {
+      const content = await this.content(session, path, each);
+      const length = contents.reduce((sum, other) => sum + other.length, content?.length ?? 0);
+      const isNew = content && !contents.some((other) => other.equals(content));
+      if (isNew && length <= MAX_CALENDAR) contents.push(...(contents.length > 0 ? [LINE_END] : []), content);
+    }
+    return contents.length === 0 ? null : { ...mail, content: Buffer.concat(contents).toString('base64') };
+  }
+
+  /** The bytes of an attachment; null for one that cannot be read. @throws ApiError of the mail service */
+  private async content(
+    session: MailSession,
+    path: ReturnType<typeof messagePath>,
+    attachment: Fields,
+  ): Promise<Buffer | null> {
     const id = attachment['id'];
     if (typeof id !== 'string' || !/^ATT\d{1,12}$/i.test(id)) return null;
     if (Number(attachment['sizeKb'] ?? 0) * 1024 > MAX_CALENDAR * 2) return null;
@@ -122,7 +143,7 @@ export class CalendarMailReader {
       return null;
     }
     const bytes = await buffer(file.body.stream());
-    return bytes.length > MAX_CALENDAR ? null : { ...mail, content: bytes.toString('base64') };
+    return bytes.length > MAX_CALENDAR ? null : bytes;
   }
 }
 

@@ -78,7 +78,7 @@ export class NotificationMail implements MailTemplate<NotificationMailValues>, O
     if (shown.length === 0) return null;
     const [{ type, title, data, created_at }] = shown as [NotificationResponse];
     const ownMail = shown.length === 1 ? this.notifications.find(type)?.mail : undefined;
-    if (!ownMail) return this.content(ctx, shown, language);
+    if (!ownMail) return this.content(ctx, shown, language, settings.timeZone);
     const { webClientUrl: clientUrl } = this.config;
     const createdAt = new Date(created_at);
     return ownMail({
@@ -102,13 +102,14 @@ export class NotificationMail implements MailTemplate<NotificationMailValues>, O
       return content ? [[type.key, content] as const] : [];
     });
     const ctx = { tenantId: uuidv7(), userId: uuidv7() };
+    const zone = 'Europe/Berlin';
     const line = (type: string, title: string, preference: NotificationPreference) =>
       ({ type, title, preference, url_path: '/tasks' }) as NotificationResponse;
     const one = line('task.assigned', 'Ann Example: “Book the venue”', 'task.*');
     const lines = [one, line('note.shared', 'Ann Example: “Spring offsite”', 'note.shared')];
     return {
-      one: this.content(ctx, [one], language),
-      many: this.content(ctx, lines, language),
+      one: this.content(ctx, [one], language, zone),
+      many: this.content(ctx, lines, language, zone),
       ...Object.fromEntries(own),
     };
   }
@@ -140,6 +141,7 @@ export class NotificationMail implements MailTemplate<NotificationMailValues>, O
     { tenantId, userId }: MemberKey,
     shown: NotificationResponse[],
     language: Language,
+    timeZone: string,
   ): MailContent {
     const t = translator(NOTIFICATION_TEXTS, language);
     const [only] = shown.length === 1 ? shown : [];
@@ -151,7 +153,10 @@ export class NotificationMail implements MailTemplate<NotificationMailValues>, O
     return {
       subject,
       paragraphs: [],
-      items: shown.map(({ title, url_path }) => ({ title, ...(url_path && { url: this.link(url_path) }) })),
+      items: shown.map(({ type, title, data, url_path }) => {
+        const detail = this.notifications.find(type)?.detail?.({ data, language, timeZone });
+        return { title, ...(detail && { detail }), ...(url_path && { url: this.link(url_path) }) };
+      }),
       ...(only ? { title: t('many', { count: 1 }) } : {}),
       action: { label: t('open'), url: this.link(INBOX_PATH) },
       footer: [optional.length > 0 ? t('reason') : t('security_reason')],

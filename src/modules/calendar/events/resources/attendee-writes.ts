@@ -11,6 +11,7 @@ import { EventWriter } from '../../changes/event-writer.js';
 import type { LockedEvent } from '../../events.repository.js';
 import { hasInstancesIn, instanceKeysOf, resourceIn, withoutRemovals } from '../../model/attendance.js';
 import { datesOf, differsBeyond, NO_DATES } from './attendee-dates.js';
+import { hasEnded, occurrenceOf } from '../../model/event-series.js';
 import { participantOf, responseAt } from '../../model/event-policy.js';
 import type { CalendarContext, EventRecord, ParticipantRow } from '../../model/event-record.js';
 import { ownAlarms } from '../../model/dependent-properties.js';
@@ -35,6 +36,35 @@ interface Job {
 const ALARM_BYTES = 8 * 1024;
 
 const ANSWERS: ReadonlySet<string> = new Set(['accepted', 'declined', 'tentative']);
+
+/**
+ * The responses that the text of a new invitation states for its user (RFC 6638, 3.2.2.2). Calendars are moved between servers by programs:
+ * nobody waits for responses to what is over.
+ */
+export function firstReplies(
+  record: EventRecord,
+  userId: string,
+  read: ReadEvent,
+  now: string,
+): EventMessage[] {
+  const own = record.participants.filter(
+    (row) => row.user_id === userId && !row.uninvited && ANSWERS.has(row.response),
+  );
+  if (own.length === 0 || hasEnded(record, now)) return [];
+  // Programs remove RSVP of those who have responded.
+  const replies = own.flatMap((row) =>
+    isOver(record, row.recurrence_key, now)
+      ? []
+      : replyTo(record, { ...row, rsvp: true }, row.recurrence_key, ''),
+  );
+  return serverMessages(replies, read);
+}
+
+/** Whether an instance is over, or is none of the event. @param key empty: the whole event, which is not */
+function isOver(record: EventRecord, key: string, now: string): boolean {
+  const occurrence = key === '' ? undefined : occurrenceOf(record, key, 'UTC');
+  return occurrence === null || (occurrence !== undefined && occurrence.end * 1000 <= Date.parse(now));
+}
 
 /**
  * Writes of a user who is not the organizer (RFC 6638, 3.2.2): the own response, the own alarms, and the dates that the user removes by

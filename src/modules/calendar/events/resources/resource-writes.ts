@@ -14,7 +14,7 @@ import { entryIn, EventOperations } from '../../changes/event-operations.js';
 import { EventRemovals } from '../../changes/event-removals.js';
 import type { EventChange } from '../../changes/event-write.js';
 import { EventWriter, messagesFor } from '../../changes/event-writer.js';
-import { byAddress, EventsRepository } from '../../events.repository.js';
+import { EventsRepository } from '../../events.repository.js';
 import { DeleteEvent } from '../../input/event.dto.js';
 import { attendeesAt, resourceIn } from '../../model/attendance.js';
 import { permissionsOf } from '../../model/event-policy.js';
@@ -30,7 +30,7 @@ import {
   withInstances,
 } from '../imported-event.js';
 import type { FileEvent } from '../ics-file.js';
-import { AttendeeWrites } from './attendee-writes.js';
+import { AttendeeWrites, firstReplies } from './attendee-writes.js';
 import {
   afterMove,
   concernsAttendees,
@@ -183,12 +183,12 @@ export class ResourceWrites {
     const instanceAlarms = instanceAlarmsAfter(null, reminders, given) ?? {};
     const read = { ...given, reminders, instanceAlarms };
     const emails = [...read.participants.map(({ email }) => email), read.organizer?.email ?? ''];
-    const rows = await this.events.members(tx, ctx.tenantId, [], [...new Set(emails.filter(Boolean))]);
-    const members = byAddress(rows, ({ user_id }) => user_id);
+    const members = await this.events.memberIds(tx, ctx.tenantId, emails.filter(Boolean));
     const made = checked(() => createdEvent(ctx.userId, calendar, members, read, now));
     const { record } = made;
     if (record.origin !== 'internal') {
-      await this.writer.commitOne(tx, ctx, made, now);
+      const messages = ctx.userId === calendar.owner_id ? firstReplies(record, ctx.userId, read, now) : [];
+      await this.writer.commitOne(tx, ctx, { ...made, messages }, now);
       return;
     }
     record.participants = withoutForeignResponses(record.participants, calendar.owner_id);

@@ -10,6 +10,7 @@ import {
   assertOrganizer,
   dtstampOf,
   type Incoming,
+  isFromOther,
   isOlder,
   isOwnAddress,
   keyOf,
@@ -24,14 +25,15 @@ import { invites } from './placements.js';
  * @throws RejectedMessageError
  */
 export function applyCancel(record: EventRecord, incoming: Incoming): Applied {
-  const { message, now, byHand } = incoming;
+  const { message, from, now, byHand } = incoming;
   let next = record;
+  let isOther = false;
   const done: Done = { keys: [], isCancelled: false };
   // Nothing proves who published an event: its user applies the cancellation, as the event itself.
   const isPublished = record.origin === 'published';
   if (isPublished && !byHand) throw new RejectedMessageError('published_by_mail');
   for (const part of message.parts) {
-    if (!isPublished) assertOrganizer(part, record, incoming);
+    if (!isPublished) isOther ||= isFromOther(assertOrganizer(part, record, incoming), from);
     next =
       part.recurrenceId === null
         ? withoutEvent(next, part, incoming, done)
@@ -39,7 +41,7 @@ export function applyCancel(record: EventRecord, incoming: Incoming): Applied {
   }
   if (next === record) return keepEvent('ignored_stale');
   return {
-    ...keepEvent(done.isCancelled ? 'cancelled' : 'updated'),
+    ...keepEvent(done.isCancelled ? 'cancelled' : 'updated', isOther ? 'other_sender' : null),
     record: { ...next, updated_at: now },
     action: next.deleted_at === null ? 'updated' : 'deleted',
     fields: [done.isCancelled ? 'status' : 'attendees'],

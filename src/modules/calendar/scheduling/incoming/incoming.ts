@@ -21,9 +21,10 @@ import { ApiError } from '../../../../platform/http/errors.js';
 import type { EventChange } from '../../changes/event-write.js';
 import { DuplicateUidError } from '../../changes/event-writer.js';
 import type { EventContent, EventRecord, EventTimes, ShowAs } from '../../model/event-record.js';
+import { takenFrom } from '../../model/dependent-properties.js';
 import { isSeries } from '../../model/event-series.js';
 import { meantKey } from '../../model/known-instances.js';
-import { contentOfVevent } from '../../model/vevent-content.js';
+import { allowsProposals, contentOfVevent } from '../../model/vevent-content.js';
 import { withoutScheduling } from '../../model/ics/people-parameters.js';
 import { startOf } from '../../model/vevent-reader.js';
 import { EventClock, type Recurrence } from '../../model/vevent-times.js';
@@ -31,12 +32,12 @@ import { BUSY_STATUS } from '../../model/vevent.js';
 import type { IncomingResult } from '../scheduling.entity.js';
 
 /**
- * A message that its user applies: a published event, an invitation to another address (of a mailing list, or forwarded), or one with an
- * unknown time zone is accepted.
+ * A message that its user applies: a published event, an invitation to another address (of a mailing list, or forwarded), one that another
+ * address sends, or one with an unknown time zone is accepted.
  */
 export interface ByHand {
-  /** The zone of the calendar, for an unknown time zone. */
-  timeZone: string;
+  /** The zone of the calendar, for an unknown time zone; null: none. */
+  timeZone: string | null;
 }
 
 /** A message as it arrived. */
@@ -93,8 +94,10 @@ export interface Incoming {
   owner: { userId: string; emails: readonly string[] };
   /** User ids of members of the workspace by address (lower case). */
   members: ReadonlyMap<string, string>;
-  /** The user applies the message. */
+  /** The user applies the message, or has applied an earlier one of the same sender about the event. */
   byHand?: ByHand | undefined;
+  /** The user applies this message. */
+  isByUser: boolean;
   /** The event is in a calendar of the owner. */
   isPlaced: boolean;
   /** RFC 3339. */
@@ -121,21 +124,36 @@ export const isOwnAddress = ({ emails }: Incoming['owner'], email: string): bool
 
 /** The address of the owner that a message names; undefined: it does not name the owner. */
 export const ownAttendee = (part: ItipPart, { owner }: Incoming): Attendee | undefined =>
-  attendeesOf(part.event).find(({ email }) => isOwnAddress(owner, email));
+  attendeesOf(part.event, (email) => isOwnAddress(owner, email)).find(({ email }) =>
+    isOwnAddress(owner, email),
+  );
+
+/** Whether a mail is from another address than that of the organizer, who may not have sent it. */
+export const isFromOther = (organizer: Organizer, from: string | null): boolean =>
+  from !== null && !maySendFor(from, organizer);
 
 /**
- * The organizer outside of the workspace who sent the message.
+ * Whether a user may apply a mail of another sender than the organizer: about an event that the user does not have, or one that was added in
+ * this way. Nothing proves that the organizer knows of such a mail, so it changes no event that the organizer has sent. EMAIL of ORGANIZER
+ * proves nothing either: the sender writes it.
+ */
+function mayTakeFromOther(known: EventRecord | null, { isByUser, isPlaced }: Incoming): boolean {
+  if (!isByUser || known === null || !isPlaced) return isByUser;
+  const sender = takenFrom(known);
+  return sender !== null && !sameMailbox(sender, known.organizer_email);
+}
+
+/**
+ * The organizer outside of the workspace who sent the message, or for whom the user applies it.
  * @param known the event whose organizer it must be; null: any
  * @throws RejectedMessageError `no_organizer`, `sender_mismatch`, `local_organizer`
  */
-export function assertOrganizer(
-  part: ItipPart,
-  known: EventRecord | null,
-  { from, members, owner }: Incoming,
-): Organizer {
+export function assertOrganizer(part: ItipPart, known: EventRecord | null, incoming: Incoming): Organizer {
+  const { from, members, owner } = incoming;
   const organizer = organizerOf(part.event);
   if (!organizer) throw new RejectedMessageError('no_organizer');
-  if (from !== null && !maySendFor(from, organizer)) throw new RejectedMessageError('sender_mismatch');
+  if (isFromOther(organizer, from) && !mayTakeFromOther(known, incoming))
+    throw new RejectedMessageError('sender_mismatch');
   if (isOwnAddress(owner, organizer.email) || members.has(organizer.email))
     throw new RejectedMessageError('local_organizer');
   if (known && !sameMailbox(known.organizer_email, organizer.email))
@@ -178,6 +196,8 @@ export interface ReadEvent {
   content: Omit<EventContent, keyof EventTimes>;
   times: EventTimes;
   recurrence: Recurrence;
+  /** False: the organizer refuses proposals of other times. */
+  proposals_allowed: boolean;
   /** The times of the instances that the series states at others than its rules, by key. */
   own: ReadonlyMap<string, EventTimes>;
 }
@@ -203,6 +223,7 @@ export function readEvent(
     },
     times,
     recurrence,
+    proposals_allowed: allowsProposals(event),
     own: clock.ownTimes(event, start, times, recurrence),
   };
 }

@@ -1,9 +1,19 @@
-import { isOfAttendee } from '../../../../lib/itip/index.js';
+import { compareVersions, isOfAttendee, organizerOf, sameMailbox } from '../../../../lib/itip/index.js';
 import type { RequestContext } from '../../../../platform/context/request-context.js';
 import { newEntry, type Placements } from '../../changes/event-write.js';
+import { takenFrom } from '../../model/dependent-properties.js';
 import type { EventRecord, OwnedEntry, ParticipantRow } from '../../model/event-record.js';
 import type { PlacedRecord } from '../scheduling.repository.js';
-import { type Applied, type Incoming, isOwnAddress, RejectedMessageError } from './incoming.js';
+import {
+  type Applied,
+  type ByHand,
+  type Incoming,
+  isFromOther,
+  isOwnAddress,
+  readEvent,
+  RejectedMessageError,
+  versionOf,
+} from './incoming.js';
 
 const isShared = (placed: PlacedRecord, { owner }: Incoming): boolean =>
   placed.entries.some(({ owner_id }) => owner_id !== owner.userId);
@@ -17,7 +27,7 @@ export function assertTouchesOwnOnly(placed: PlacedRecord | null, incoming: Inco
 
 /**
  * A mail without a verified sender changes no event that is in calendars of other members too, and adds such an event only to the
- * calendar of an attendee.
+ * calendar of an attendee, or of a user whose message states it as it is.
  * @throws RejectedMessageError `sender_mismatch`
  */
 export function assertChangesOwnOnly(
@@ -29,9 +39,40 @@ export function assertChangesOwnOnly(
   const { owner } = incoming;
   const isInvolved =
     placed.entries.some(({ owner_id }) => owner_id === owner.userId) ||
-    placed.record.participants.some(({ email }) => isOwnAddress(owner, email));
+    placed.record.participants.some(({ email }) => isOwnAddress(owner, email)) ||
+    statesCurrent(placed.record, incoming);
   const isChanged = applied.record !== undefined && applied.record !== placed.record;
   if (isChanged || !isInvolved) throw new RejectedMessageError('sender_mismatch');
+}
+
+/** Whether a message contains the current version of an event: it tells its reader nothing new to add the event. */
+function statesCurrent(record: EventRecord, incoming: Incoming): boolean {
+  const part = incoming.message.parts.find(({ recurrenceId }) => recurrenceId === null);
+  if (!part || compareVersions(part, versionOf(record)) !== 'same') return false;
+  const { content, times } = readEvent(part.event, incoming);
+  const names = ['title', 'description', 'location'] as const;
+  return (
+    times.starts === record.starts && names.every((name) => (content[name] ?? '') === (record[name] ?? ''))
+  );
+}
+
+/** Whether an organizer whom the message of an organizer names is not its sender. */
+export const isFromAnother = ({ message, from }: Incoming): boolean =>
+  !isOfAttendee(message.method) &&
+  message.method !== 'PUBLISH' &&
+  message.parts.some(({ event }) => {
+    const organizer = organizerOf(event);
+    return organizer !== null && isFromOther(organizer, from);
+  });
+
+/**
+ * The decision of a user for a later message about an event that was added from a mail by hand: the same sender may publish a new version,
+ * and times in an unknown zone are in the one of the event. Who sends for an organizer is no part of this decision.
+ */
+export function standing({ record }: PlacedRecord, from: string | null): ByHand | undefined {
+  const sender = takenFrom(record);
+  const isSame = sender !== null && from !== null && sameMailbox(sender, from);
+  return isSame ? { timeZone: record.time_zone } : undefined;
 }
 
 /** The event with the user id of the recipient at the address that is invited. */

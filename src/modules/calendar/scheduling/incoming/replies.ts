@@ -1,5 +1,4 @@
 import { v7 as uuidv7 } from 'uuid';
-import { textOf } from '../../../../lib/icalendar/index.js';
 import {
   type Attendee,
   attendeesOf,
@@ -23,7 +22,7 @@ import {
 import { contentOf, occurrenceOf } from '../../model/event-series.js';
 import { instantOf, wallOf } from '../../model/event-times.js';
 import { RESPONSES } from '../../model/vevent.js';
-import { toStorable } from '../../model/ics/storable.js';
+import { commentOf } from '../parsed-message.js';
 import {
   type Applied,
   dtstampOf,
@@ -96,7 +95,7 @@ function replyOf(record: EventRecord, part: ItipPart, incoming: Incoming): Appli
   const freshness = freshnessOf(record, email, rowKey, part);
   if (freshness !== 'newer') return keepEvent(freshness === 'same' ? 'ignored_duplicate' : 'ignored_stale');
   if (isForOldTime(record, key, part, incoming)) return keepEvent('ignored_stale', 'older_sequence');
-  const comment = toStorable(textOf(part.event, 'COMMENT') ?? '', MAX_COMMENT);
+  const comment = commentOf(part.event, sender.note, MAX_COMMENT);
   const dtstamp = dtstampOf(part, incoming.now);
   const values = { response, comment, responded_at: dtstamp };
   const responded = withResponse(record, email, rowKey, values);
@@ -113,20 +112,27 @@ function replyOf(record: EventRecord, part: ItipPart, incoming: Incoming): Appli
   const recorded = { ...responded, participants };
   return {
     ...keepEvent('reply_recorded'),
-    record: sender.delegatedTo ? withDelegate(recorded, row, sender.delegatedTo) : recorded,
+    record: sender.delegatedTo ? withDelegate(recorded, row, sender.delegatedTo, incoming) : recorded,
     action: 'responded',
     fields: ['response'],
     key: rowKey,
   };
 }
 
-/** Adds the delegate of an attendee. @throws RejectedMessageError `too_many_attendees` */
-function withDelegate(record: EventRecord, from: ParticipantRow, email: string): EventRecord {
-  if (rowOf(record, email)) return record;
+/** Adds the delegate of an attendee, who may be a member. @throws RejectedMessageError `too_many_attendees` */
+function withDelegate(
+  record: EventRecord,
+  from: ParticipantRow,
+  email: string,
+  { members }: Incoming,
+): EventRecord {
+  const userId = members.get(email) ?? null;
+  const isKnown = userId !== null && record.participants.some(({ user_id }) => user_id === userId);
+  if (isKnown || rowOf(record, email)) return record;
   const emails = new Set(record.participants.map((row) => row.email));
   if (emails.size >= MAX_ATTENDEES) throw new RejectedMessageError('too_many_attendees');
   const { recurrence_key, role, kind, rsvp } = from;
-  const invitation = { recurrence_key, role, kind, rsvp, email, delegated_from: from.email };
+  const invitation = { recurrence_key, role, kind, rsvp, email, user_id: userId, delegated_from: from.email };
   const delegate: ParticipantRow = { ...NEW_PARTICIPANT, ...invitation };
   return { ...record, participants: [...record.participants, delegate] };
 }
@@ -200,7 +206,7 @@ export function applyCounter(
   const key = part.recurrenceId === null ? '' : instanceKeyOf(record, part, incoming);
   assertInvited(record, row.email, key);
   if (isForOldVersion(record, key, part)) return keepEvent('ignored_stale', 'older_sequence');
-  const comment = toStorable(textOf(part.event, 'COMMENT') ?? '', MAX_COMMENT);
+  const comment = commentOf(part.event, sender.note, MAX_COMMENT);
   const decline = {
     method: 'DECLINECOUNTER' as const,
     recipient: row.email,

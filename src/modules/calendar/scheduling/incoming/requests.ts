@@ -5,7 +5,7 @@ import { changeAll, changeOne } from '../../changes/event-change.js';
 import { newColumns } from '../../changes/event-write.js';
 import { assertInstances } from '../../input/event-patch.js';
 import { FOLLOWING, responseAt } from '../../model/event-policy.js';
-import { isOrphaned } from '../../model/dependent-properties.js';
+import { asTakenFrom, isOrphaned } from '../../model/dependent-properties.js';
 import type { EventRecord, OverrideRow, ParticipantRow } from '../../model/event-record.js';
 import { instanceAt, isSeries, laterKeys, occurrenceOf } from '../../model/event-series.js';
 import { timesAt, wallOf } from '../../model/event-times.js';
@@ -15,6 +15,7 @@ import {
   assertOrganizer,
   dtstampOf,
   type Incoming,
+  isFromOther,
   isOlder,
   keyOf,
   ownAttendee,
@@ -37,7 +38,7 @@ const MAX_ORPHANS = 1_000;
  * @throws RejectedMessageError; ApiError 422 for times and rules
  */
 export function applyRequest(current: EventRecord | null, calendarId: string, incoming: Incoming): Applied {
-  const { message, from, now, byHand, isPlaced } = incoming;
+  const { message, from, now, byHand, isByUser, isPlaced } = incoming;
   const isPublished = message.method === 'PUBLISH';
   if (isPublished && from !== null && !byHand) throw new RejectedMessageError('published_by_mail');
   const [first] = message.parts as [ItipPart];
@@ -57,13 +58,16 @@ export function applyRequest(current: EventRecord | null, calendarId: string, in
   }
   if (record === current) return keepEvent(isStale ? 'ignored_stale' : 'ignored_duplicate');
   assertInstances(record as EventRecord);
+  const isOther = organizer !== null && isFromOther(organizer, from);
+  const isUnknownZone = message.parts.some((part) => hasUnknownZone(part, incoming));
+  // A warning: the user decides to apply the message, its times or its sender may be wrong.
+  const warning = isUnknownZone ? 'unknown_time_zone' : isOther ? 'other_sender' : null;
+  const isTaken = isByUser ? isPublished || warning !== null : byHand !== undefined;
+  const next =
+    from === null ? (record as EventRecord) : asTakenFrom(record as EventRecord, isTaken ? from : null);
   return {
-    ...keepEvent(
-      current && current.deleted_at === null ? 'updated' : 'created',
-      // A warning: the user decides to apply the message, its times may be wrong.
-      message.parts.some((part) => hasUnknownZone(part, incoming)) ? 'unknown_time_zone' : null,
-    ),
-    record: { ...(record as EventRecord), updated_at: now },
+    ...keepEvent(current && current.deleted_at === null ? 'updated' : 'created', warning),
+    record: { ...next, updated_at: now },
     action: current ? 'updated' : 'created',
     fields: current ? ['content'] : [],
     key: message.parts.length === 1 ? (keys[0] ?? '') : '',
@@ -100,9 +104,11 @@ function withSeries(
   return {
     ...next,
     ...version,
+    proposals_allowed: read.proposals_allowed,
     status: read.content.status ?? 'confirmed',
     deleted_at: null,
-    participants: participantsOf(next, part, incoming, changed?.moved ?? false),
+    // Who is invited again after a cancellation responds again.
+    participants: participantsOf(next, part, incoming, changed?.moved || current.status === 'cancelled'),
     // A rescheduled series loses its overrides: the organizer repeats those that are still valid.
     overrides: withOwnTimes(
       {
@@ -167,7 +173,7 @@ function differs(row: ParticipantRow, whole: ParticipantRow | undefined): boolea
 }
 
 function newRecord(
-  { content, times, recurrence, own }: ReadEvent,
+  { content, times, recurrence, own, proposals_allowed }: ReadEvent,
   calendarId: string,
   organizer: Organizer | null,
   { message, owner, now }: Incoming,
@@ -183,7 +189,7 @@ function newRecord(
     organizer_email: organizer?.email ?? (owner.emails[0] as string),
     organizer_name: organizer?.name ?? '',
     origin: organizer ? 'external' : 'published',
-    proposals_allowed: true,
+    proposals_allowed,
     ...NO_VERSION,
     ...newColumns(owner.userId, now),
     participants: [],
@@ -233,7 +239,7 @@ function withInstance(
   }
   const participants =
     current && current.participants.length > 0
-      ? withAttendeesOfInstance(next, key, part, incoming)
+      ? withAttendeesOfInstance(next, key, part, incoming, stored?.patch.status === 'cancelled')
       : participantsOf(next, part, incoming, false);
   return { ...next, participants, deleted_at: null };
 }
@@ -270,20 +276,24 @@ function withKey(
   return { ...record, ...times, added, excluded: record.excluded.filter((other) => other !== key) };
 }
 
-/** Attendees of one instance and their responses, as the organizer states them. Members of the workspace keep their own responses, and removals. */
+/**
+ * Attendees of one instance and their responses, as the organizer states them. Members of the workspace keep their own responses, and
+ * removals, unless the instance was cancelled.
+ */
 function withAttendeesOfInstance(
   record: EventRecord,
   key: string,
   part: ItipPart,
   incoming: Incoming,
+  wasCancelled: boolean,
 ): ParticipantRow[] {
-  const stated = rowsOf(part.event, key);
+  const stated = rowsOf(part.event, key, (email) => isOwnAddress(incoming.owner, email));
   if (stated.length === 0) return record.participants;
   const before = new Map(attendeesAt(record, key).map((row) => [row.email, row]));
   const attendees = stated.map((attendee) => {
     const previous = before.get(attendee.email);
-    const row = participant(record, attendee, incoming, false);
-    if (!previous || previous.user_id === null) return row;
+    const row = participant(record, attendee, incoming, wasCancelled);
+    if (!previous || previous.user_id === null || wasCancelled) return row;
     return { ...row, response: previous.response, removed: previous.removed };
   });
   const others = record.participants.filter(({ recurrence_key }) => recurrence_key !== key);
@@ -297,7 +307,10 @@ function participantsOf(
   incoming: Incoming,
   isMoved: boolean,
 ): ParticipantRow[] {
-  const rows = rowsOf(part.event, '').map((attendee) => participant(record, attendee, incoming, isMoved));
+  const isOwn = (email: string): boolean => isOwnAddress(incoming.owner, email);
+  const rows = rowsOf(part.event, '', isOwn).map((attendee) =>
+    participant(record, attendee, incoming, isMoved),
+  );
   const emails = new Set(rows.map(({ email }) => email));
   const ofInstances = record.participants.filter((row) => {
     const whole = wholeOf(record.participants, row.email);
