@@ -186,11 +186,11 @@ export class NotificationWriter implements OnApplicationBootstrap {
     causes: readonly UserCause[],
   ): NewRow | null {
     const shown = settings.uses('in_app', type.preference);
-    const isMailed =
-      this.mail.isConfigured && (type.isRequired === true || settings.uses('email', type.preference));
+    const isRequired = type.isRequired === true;
+    const isMailed = this.mail.isConfigured && (isRequired || settings.uses('email', type.preference));
+    const email_due_at = isMailed ? emailTime(new Date(), settings, isRequired) : null;
     const [first, last] = [causes[0], causes.at(-1)];
-    if (!first || !last || (!shown && !isMailed)) return null;
-    const email_due_at = isMailed ? emailTime(new Date(), settings, type.isRequired === true) : null;
+    if (!first || !last || (!shown && email_due_at === null)) return null;
     return {
       user_id: settings.userId,
       id: uuidv7(),

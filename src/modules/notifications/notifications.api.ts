@@ -91,11 +91,11 @@ export class NotificationsApi {
     return new Set(rows.flatMap(({ id, state }) => (state === 'unread' ? [id] : [])));
   }
 
-  /** The end of the quiet hours of now; null outside of them. */
-  quietUntil(settings: NotificationSettings): Date | null {
+  /** The seconds until the end of the quiet hours: 0 outside of them, infinite when they have no end. */
+  quietSeconds(settings: NotificationSettings): number {
     const now = new Date();
     const end = afterQuiet(now, settings);
-    return end > now ? end : null;
+    return end === null ? Infinity : (end.getTime() - now.getTime()) / 1_000;
   }
 
   /** With the rows that are left of each user, after the end of those that are no longer of use. */
