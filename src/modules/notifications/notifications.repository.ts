@@ -26,11 +26,11 @@ export interface NotificationRow
   seq: number;
 }
 
-/** Notifications of a user that are no longer of use, and those whose count is another one. */
+/** Notifications of a user that are no longer of use, and those whose count or actor is another one. */
 export interface Outcome {
   userId: string;
   ended: readonly Pick<NotificationRow, 'id' | 'seq'>[];
-  changed: readonly Pick<NotificationRow, 'id' | 'seq' | 'count' | 'data'>[];
+  changed: readonly Pick<NotificationRow, 'id' | 'seq' | 'count' | 'actor_id' | 'data'>[];
 }
 
 export interface RecentNotification extends Pick<NotificationRow, 'id' | 'seq' | 'state' | 'updated_at'> {
@@ -137,8 +137,8 @@ const withdraw = workspace.statement<SettledNotification>(
 
 const recount = workspace.statement<SettledNotification>(
   'notifications.recount',
-  `UPDATE notifications stored SET count = current.count, data = current.data, updated_at = now()
-     FROM jsonb_to_recordset($2) AS current (user_id uuid, id uuid, seq bigint, count int, data jsonb)
+  `UPDATE notifications stored SET count = current.count, actor_id = current.actor_id, data = current.data, updated_at = now()
+     FROM jsonb_to_recordset($2) AS current (user_id uuid, id uuid, seq bigint, count int, actor_id uuid, data jsonb)
     WHERE stored.tenant_id = $1 AND stored.user_id = current.user_id AND stored.id = current.id AND stored.seq = current.seq
    RETURNING stored.user_id, stored.id`,
 );

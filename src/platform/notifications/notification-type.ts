@@ -77,8 +77,10 @@ export interface NotificationTrigger {
 /** A notification that is still of use. */
 export interface CurrentNotification {
   id: string;
-  /** Of a grouped type: the causes that remain, and `data` of the newest of them. Absent: unchanged. */
+  /** Of a grouped type: the causes that remain, with the actor and `data` of the newest of them. Absent: unchanged. */
   count?: number;
+  /** Null means no member. */
+  actor_id?: string | null;
   data?: Record<string, unknown>;
 }
 
@@ -111,6 +113,8 @@ export interface NotificationType {
   readonly preference: NotificationPreference;
   /** One line. Placeholders: `{actor}`, `{title}` (of the subject), `{count}`, and the members of `data`. */
   readonly texts: Readonly<Record<Language, Text>>;
+  /** In place of `texts` where `data.direct` is true: the title of the subject is the name of a person, the other one of a direct room. */
+  readonly directTexts?: Readonly<Record<Language, Text>>;
   /** Path of the subject in the client. */
   readonly path?: (about: { subject: NotificationSubject; data: Record<string, unknown> }) => string;
   readonly lasts: NotificationTerm;

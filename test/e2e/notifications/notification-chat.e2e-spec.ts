@@ -95,11 +95,33 @@ describe('notifications', () => {
       await until('the mention to be read', async () => (await at.listOf()).unread_count === 0);
     });
 
+    test('the actor is the sender of the newest message that is left', async () => {
+      const id = await room('group', [at.bob, at.carol], 'Actors');
+      await at.drain();
+      await at.app.sql('DELETE FROM notifications');
+      for (const type of ['chat.message', 'chat.mention']) {
+        const mentions = type === 'chat.mention' ? [at.bob.id] : [];
+        await say(id, 'first', mentions);
+        const { message } = (await say(id, 'second', mentions, at.carol)).body;
+        await notify();
+        const shown = async () => (await at.listOf(at.bob, `?type=${type}`)).notifications;
+        expect(await shown()).toMatchObject([{ count: 2, actor: { id: at.carol.id } }]);
+        await at.carol.api.delete(`/chat/rooms/${id}/messages/${message.id}`);
+        expect(await shown()).toMatchObject([{ count: 1, actor: { id: at.alice.id } }]);
+      }
+      expect((await at.listOf(at.bob, '?type=chat.mention')).notifications[0].title).toBe(
+        'Alice mentioned you in Actors',
+      );
+    });
+
     test('a direct room has the name of the other user, and a member who left sees no name', async () => {
       const direct = await room('direct', [at.bob]);
       await say(direct, 'hello');
       await notify();
-      expect((await at.only(at.bob)).title).toBe('New message in Alice');
+      expect((await at.only(at.bob)).title).toBe('New message from Alice');
+      await say(direct, 'again', [at.bob.id]);
+      await notify();
+      expect((await at.listOf(at.bob)).notifications[0].title).toBe('Alice mentioned you');
       const group = await room('group', [at.carol], MARKER);
       await say(group, 'hello');
       await notify();
