@@ -117,6 +117,21 @@ describe('notifications, declines and recordings of calls', () => {
     expect(await listOf(alice, 'call.missed')).toEqual([]);
   });
 
+  test('a call without a title in a direct room has the name of the caller', async () => {
+    const { room: pair } = (await alice.api.post('/chat/rooms', { type: 'direct', member_ids: [bob.id] }))
+      .body;
+    const created = await alice.api.post('/call/rooms', { room_id: pair.id });
+    expect(created.status).toBe(201);
+    expect(await listOf(bob, 'call.started')).toMatchObject([
+      { title: 'Call from Alice', subject: { title: 'Alice' } },
+    ]);
+    await end(created.body.room.id);
+    expect(await listOf(bob, 'call.missed')).toMatchObject([{ title: 'You missed a call from Alice' }]);
+    const titled = await alice.api.post('/call/rooms', { room_id: pair.id, title: 'Sync' });
+    expect(await listOf(bob, 'call.started')).toMatchObject([{ title: 'Alice started the call “Sync”' }]);
+    await end(titled.body.room.id);
+  });
+
   test('a call of an event can be missed at each start', async () => {
     const { calendar } = (await alice.api.post('/calendar', { name: 'Team', time_zone: 'Europe/Berlin' }))
       .body;
