@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../platform/context/request-context.js';
+import type { RequestContext, WorkspaceKey } from '../../platform/context/request-context.js';
 import { type Statement, workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import type {
@@ -109,6 +109,15 @@ const titles = workspace.statement<Pick<ChatRoom, 'id'> & { title: string }>(
     WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.room_id = ANY ($3::uuid[])`,
 );
 
+/** Members whose clients learn at once that a notification has ended; those of others learn it when they next read. */
+const MAX_REVIEWED = 200;
+
+const unreadMembers = workspace.statement<{ user_id: string }>(
+  'chat.unread_members',
+  `SELECT user_id FROM chat_members
+    WHERE tenant_id = $1 AND room_id = $2 AND ($3::bigint IS NULL OR last_read_seq < $3) AND notify <> 'none' LIMIT $4`,
+);
+
 const direct = workspace.statement<{ direct: boolean }>(
   'chat.is_direct',
   `SELECT type = 'direct' AS direct FROM chat_rooms WHERE tenant_id = $1 AND id = $2`,
@@ -145,6 +154,19 @@ export class ChatNotifications extends DomainNotifications {
       data: { seq, message_id: id, ...(room?.direct && { direct: true }) },
       key: id,
     });
+  }
+
+  /** A message was deleted, or the room (`seq` null): its notifications end for the clients of members who have not read it. */
+  async endOf(tx: Tx, { tenantId }: WorkspaceKey, roomId: string, seq: number | null): Promise<void> {
+    const rows = await tx.query(unreadMembers, [tenantId, roomId, seq, MAX_REVIEWED]);
+    const users = rows.map(({ user_id }) => user_id);
+    this.endFor(tx, { tenantId }, roomId, users);
+  }
+
+  /** These users are no longer members of a room: its notifications end for their clients. */
+  endFor(tx: Tx, { tenantId }: WorkspaceKey, roomId: string, users: readonly string[]): void {
+    const subject = { kind: CHAT_ROOM, id: roomId };
+    tx.afterCommit(() => this.notifications.reviewSubject(tenantId, users, subject));
   }
 
   /** Marks the caller's notifications of a room up to this message as read. */

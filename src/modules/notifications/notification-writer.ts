@@ -11,6 +11,7 @@ import { SystemMail } from '../../platform/system-mail/system-mail.js';
 import { type NotificationSettings, NotificationSettingsApi } from '../settings/index.js';
 import { Announcements } from './inbox/announcements.js';
 import { emailTime } from './mails/email-time.js';
+import { NotificationsApi } from './notifications.api.js';
 import { NotificationSockets } from './notification-sockets.js';
 import { NotificationsRepository } from './notifications.repository.js';
 import type { NotificationEntity } from './notifications.schema.js';
@@ -83,6 +84,7 @@ export class NotificationWriter implements OnApplicationBootstrap {
     private readonly sockets: NotificationSockets,
     private readonly mail: SystemMail,
     private readonly announcements: Announcements,
+    private readonly api: NotificationsApi,
     private readonly db: Db,
   ) {}
 
@@ -105,6 +107,11 @@ export class NotificationWriter implements OnApplicationBootstrap {
         .settle({ tenantId, userId }, subject, upTo)
         .then((count) => count > 0 && this.sockets.publishCounts({ tenantId, userId }))
         .catch((error: unknown) => this.logger.warn({ err: error }, 'notifications stay unread'));
+    });
+    this.notifications.onReview(({ tenantId, userIds, subject }) => {
+      this.api
+        .review(tenantId, userIds, subject)
+        .catch((error: unknown) => this.logger.warn({ err: error }, 'notifications are not withdrawn'));
     });
   }
 

@@ -105,7 +105,12 @@ describe('notifications, declines and recordings of calls', () => {
   test('a missed call is for members who neither joined nor declined, and not for the one who ended it', async () => {
     const call = await startCall();
     await join(call, bob);
+    expect(await listOf(carol, 'call.started')).toMatchObject([{ state: 'unread' }]);
     expect((await decline(call, carol)).body).toEqual({ call_id: call, user_id: carol.id });
+    await until(
+      'the notification to be read',
+      async () => (await listOf(carol, 'call.started'))[0].state === 'read',
+    );
     await end(call);
     for (const user of [alice, bob, carol]) expect(await listOf(user, 'call.missed')).toEqual([]);
     const second = await startCall('Second');

@@ -3,6 +3,7 @@ import { ChatNotifier } from '../../../src/modules/chat/chat-notifier.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { Notifications } from '../../../src/platform/notifications/notifications.js';
 import type { TestUser } from '../../support/app.ts';
+import { TestSocket } from '../../support/network/socket.ts';
 import { until } from '../../support/until.ts';
 import { MARKER, NotificationTest } from '../../support/domains/notifications.ts';
 
@@ -111,6 +112,40 @@ describe('notifications', () => {
       }
       expect((await at.listOf(at.bob, '?type=chat.mention')).notifications[0].title).toBe(
         'Alice mentioned you in Actors',
+      );
+    });
+
+    test('a connected client learns at once that a message, its membership or the room has ended', async () => {
+      const ends = [
+        (id: string, message: string) => at.alice.api.delete(`/chat/rooms/${id}/messages/${message}`),
+        (id: string) => at.alice.api.delete(`/chat/rooms/${id}/members/${at.bob.id}`),
+        (id: string) => at.alice.api.delete(`/chat/rooms/${id}`),
+      ];
+      for (const end of ends) {
+        const id = await room('group', [at.bob, at.carol], 'Ends');
+        await at.drain();
+        await at.app.sql('DELETE FROM notifications');
+        const { message } = (await say(id, 'gone soon')).body;
+        await notify();
+        const socket = await TestSocket.open(at.second, at.bob);
+        try {
+          expect((await end(id, message.id)).status).toBe(200);
+          const event = await socket.next('notification');
+          expect(event).toMatchObject({ unread_count: 0, notification: { state: 'dismissed' } });
+        } finally {
+          socket.close();
+        }
+      }
+    });
+
+    test('a room that is read has no unread notification of the addition to it', async () => {
+      const id = await room('group', [at.bob], 'Added');
+      await at.drain();
+      await at.app.sql(`DELETE FROM notifications WHERE type <> 'room.added'`);
+      const { seq } = (await say(id, 'hello')).body.message;
+      expect((await at.bob.api.put(`/chat/rooms/${id}/read`, { seq })).status).toBe(200);
+      await until('the addition to be read', async () =>
+        (await at.listOf(at.bob)).notifications.every(({ state }: any) => state === 'read'),
       );
     });
 

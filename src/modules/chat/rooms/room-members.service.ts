@@ -191,6 +191,7 @@ export class RoomMembersService {
       if (userId !== ctx.userId && !atLeast(role, needed)) throw Errors.forbidden.with();
       if (removed === 'owner') await this.assertOwnerRemains(tx, ctx, roomId);
       await this.hooks.run(tx, ROOM_ACCESS_CHANGING, { ...ctx, roomId, removed: [userId] });
+      this.notifications.endFor(tx, ctx, roomId, [userId]);
       await this.report(tx, ctx, roomId, { type: 'member_removed', user_ids: [userId] });
       await this.record(tx, ctx, 'chat.member.removed', roomId, { user_id: userId });
       return JsonReply.of({ removed: true });
