@@ -835,6 +835,16 @@ describe('chat', () => {
     );
   });
 
+  test('a deactivated member gets no role that acts for the room, and may lose one', async () => {
+    const [owner, leaver] = await app.tenant('roles', 'owner', 'leaver');
+    const { id } = await newRoom({ member_ids: [leaver.id] }, owner);
+    ok(await owner.api.post(`/tenant/members/${leaver.id}/deactivate`));
+    const path = `/chat/rooms/${id}/members`;
+    for (const role of ['owner', 'moderator'])
+      rejected(await owner.api.post(path, { user_id: leaver.id, role }), 404, 'not_found');
+    ok(await owner.api.post(path, { user_id: leaver.id, role: 'member' }));
+  });
+
   test('a transfer gives the rooms without another owner a new one', async () => {
     const [owner, leaver, heir] = await app.tenant('heirs', 'owner', 'leaver', 'heir');
     const sole = await newRoom({ member_ids: [heir.id] }, leaver);
