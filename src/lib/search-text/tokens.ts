@@ -15,8 +15,8 @@ const IGNORED = new RegExp(
     '\\u0591-\\u05bd\\u05bf\\u05c1\\u05c2\\u05c4\\u05c5\\u05c7',
     // Arabic vowel signs and tatweel.
     '\\u0610-\\u061a\\u0640\\u064b-\\u065f\\u0670\\u06d6-\\u06dc\\u06df-\\u06e4\\u06e7\\u06e8\\u06ea-\\u06ed',
-    // Soft hyphen, joiners, variation selectors.
-    '\\u00ad\\u200c\\u200d\\u2060\\ufeff\\ufe00-\\ufe0f',
+    // Soft hyphen, joiners, spaces without a width, marks of direction, variation selectors.
+    '\\u00ad\\u200b-\\u200f\\u2060\\ufeff\\ufe00-\\ufe0f',
   ].join('')}]`,
   'g',
 );
@@ -89,9 +89,9 @@ export interface Span {
 const SPACELESS =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Bopomofo}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}' +
   '\\u302a-\\u302f\\u3031-\\u3035\\u303c\\u3099\\u309a\\u30fc\\uff70\\uff9e\\uff9f';
-/** Joiners and the soft hyphen are parts of words; letter-like symbols and squared words (㎏, ㌔) become words by NFKC. Two modifier letters are apostrophes. */
+/** Invisible characters within words are parts of words; letter-like symbols and squared words (㎏, ㌔) become words by NFKC. Two modifier letters are apostrophes. */
 const WORDLIKE =
-  '[[\\p{L}\\p{N}\\p{M}\\u00ad\\u200c\\u200d\\u2060\\u2100-\\u214f\\u3300-\\u33ff]--[\\u02bb\\u02bc]]';
+  '[[\\p{L}\\p{N}\\p{M}\\u00ad\\u200b-\\u200f\\u2060\\ufeff\\u2100-\\u214f\\u3300-\\u33ff]--[\\u02bb\\u02bc]]';
 const LETTERS = '[[\\p{L}\\p{N}\\p{M}]--[\\u02bb\\u02bc]]';
 const LAST_ASCII = 0x7f;
 /** An arrow with U+0338 (struck through) is another character and not an emoji. */

@@ -1,10 +1,10 @@
 export { addressForms, addressKey } from './addresses.js';
 
 /**
- * Anything but spaces, controls, marks without a base, fillers (U+3164, U+2800) and other invisible characters. Characters that are
+ * Anything but spaces, controls, marks without a base, fillers (U+3164, U+2800), the empty note head (U+1D159) and other invisible characters. Characters that are
  * private, or newer than the Unicode of this Node, count as visible.
  */
-const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}\u2800\p{Cc}\p{Cf}\p{Cs}\p{M}]/u;
+const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}\u2800\u{1d159}\p{Cc}\p{Cf}\p{Cs}\p{M}]/u;
 
 /** Whether a text has a visible character: whether a name, a title or a required answer counts as filled in. */
 export const hasVisibleCharacter = (text: string): boolean => VISIBLE.test(text);

@@ -10,7 +10,7 @@ import { ChatApi } from '../chat/index.js';
 import { CallEnding, CallStarts } from './changes/call-changes.js';
 import { CallsRepository } from './calls.repository.js';
 import { CallServer } from './call-server.js';
-import { Call } from './calls.schema.js';
+import { Call, DEFAULT_CALL_TITLE } from './calls.schema.js';
 import { CallErrors } from './calls.dto.js';
 
 const MINUTE_MS = 60_000;
@@ -54,7 +54,7 @@ export class CallsApi {
       tenant_id: tenantId,
       id,
       host_id: hostId,
-      title: title || 'Call',
+      title: title || DEFAULT_CALL_TITLE,
       scheduled_at: scheduledAt,
       reusable: true,
     };

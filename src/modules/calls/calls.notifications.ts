@@ -9,15 +9,29 @@ import type {
   NotificationType,
 } from '../../platform/notifications/notification-type.js';
 import { CALL_ENDED, CALL_STARTED, RECORDING_FAILED, RECORDING_READY } from './model/call-events.js';
-import type { Call, Recording } from './calls.schema.js';
+import { type Call, DEFAULT_CALL_TITLE, type Recording } from './calls.schema.js';
 
 /** A call with more users has no recipients. */
 const MAX_RECIPIENTS = 200;
 
+/** SQL: the direct room of a call without a title of its own. */
+const DIRECT = `room.tenant_id = $1 AND room.id = call.room_id AND room.type = 'direct' AND call.title = '${DEFAULT_CALL_TITLE}'`;
+
+const direct = workspace.statement<{ direct: boolean }>(
+  'calls.is_direct',
+  `SELECT true AS direct FROM calls call JOIN chat_room_refs room ON ${DIRECT} WHERE call.tenant_id = $1 AND call.id = $2`,
+);
+
+// A call without a title in a direct room has the name of the other user.
 const titles = workspace.statement<Pick<Call, 'id' | 'title'>>(
   'calls.titles',
-  `SELECT call.id, call.title FROM calls call
+  `SELECT call.id, coalesce(partner.display_name, call.title) AS title FROM calls call
      JOIN call_access access ON access.tenant_id = $1 AND access.call_id = call.id AND access.user_id = $2
+     LEFT JOIN chat_room_refs room ON ${DIRECT}
+     LEFT JOIN LATERAL (
+       SELECT profile.display_name FROM chat_room_roles other
+         JOIN member_profiles profile ON profile.tenant_id = $1 AND profile.user_id = other.user_id
+        WHERE other.tenant_id = $1 AND other.room_id = room.id AND other.user_id <> $2 LIMIT 1) partner ON room.id IS NOT NULL
     WHERE call.tenant_id = $1 AND call.id = ANY ($3::uuid[])`,
 );
 
@@ -91,7 +105,8 @@ async function ofStart(
   reader: Reader,
 ): Promise<NotificationCause | null> {
   const { call_id: id, user_id: actorId } = payload as { call_id: string; user_id: string };
-  return ofCall(id, actorId, await reader.query(recipients, [tenantId, id, MAX_RECIPIENTS + 1]));
+  const users = await reader.query(recipients, [tenantId, id, MAX_RECIPIENTS + 1]);
+  return ofCall(id, actorId, users, await reader.query(direct, [tenantId, id]));
 }
 
 /** The end of a scheduled call that never started has no recipients. */
@@ -102,12 +117,19 @@ async function ofEnd({ tenantId, payload }: DomainEvent, reader: Reader): Promis
     user_id: actorId,
   } = payload as { call_id: string; started_at: string | null; user_id: string | null };
   if (startedAt === null) return null;
-  return ofCall(id, actorId, await reader.query(missedBy, [tenantId, id, MAX_RECIPIENTS + 1, startedAt]));
+  const users = await reader.query(missedBy, [tenantId, id, MAX_RECIPIENTS + 1, startedAt]);
+  return ofCall(id, actorId, users, await reader.query(direct, [tenantId, id]));
 }
 
-function ofCall(id: string, actorId: string | null, users: { user_id: string }[]): NotificationCause | null {
+function ofCall(
+  id: string,
+  actorId: string | null,
+  users: { user_id: string }[],
+  [data]: { direct: boolean }[],
+): NotificationCause | null {
   if (users.length > MAX_RECIPIENTS) return null;
-  return { recipients: users.map((row) => row.user_id), actorId, subject: { kind: 'call', id } };
+  const recipients = users.map((row) => row.user_id);
+  return { recipients, actorId, subject: { kind: 'call', id }, ...(data && { data: { ...data } }) };
 }
 
 async function ofRecording({ tenantId, payload }: DomainEvent, reader: Reader): Promise<NotificationCause> {
@@ -129,6 +151,12 @@ const CALL_NOTIFICATIONS: readonly NotificationType[] = [
       pt: '{actor} iniciou a chamada “{title}”',
       vi: '{actor} đã bắt đầu cuộc gọi “{title}”',
     },
+    directTexts: {
+      en: 'Call from {title}',
+      de: 'Anruf von {title}',
+      pt: 'Chamada de {title}',
+      vi: 'Cuộc gọi từ {title}',
+    },
     path: callPath,
     lasts: whileLive,
     rings: ringing,
@@ -142,6 +170,12 @@ const CALL_NOTIFICATIONS: readonly NotificationType[] = [
       de: 'Du hast den Anruf „{title}“ verpasst',
       pt: 'Você perdeu a chamada “{title}”',
       vi: 'Bạn đã bỏ lỡ cuộc gọi “{title}”',
+    },
+    directTexts: {
+      en: 'You missed a call from {title}',
+      de: 'Du hast einen Anruf von {title} verpasst',
+      pt: 'Você perdeu uma chamada de {title}',
+      vi: 'Bạn đã bỏ lỡ cuộc gọi từ {title}',
     },
     path: callPath,
     lasts: 'while_readable',

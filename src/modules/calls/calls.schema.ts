@@ -12,6 +12,9 @@ import {
   guestsSchema,
 } from './guests/guests.schema.js';
 
+/** Of calls that are made without a title and without a named room. */
+export const DEFAULT_CALL_TITLE = 'Call';
+
 export const CALL_KINDS = ['meeting', 'livestream'] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 

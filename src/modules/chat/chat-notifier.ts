@@ -40,6 +40,7 @@ interface NewMessage {
 interface Reader {
   user_id: string;
   notify: 'all' | 'mentions';
+  direct: boolean;
   last_read_seq: number;
 }
 
@@ -68,7 +69,7 @@ const messages = workspace.statement<NewMessage & { is_text: boolean }>(
 
 const readers = workspace.statement<Reader>(
   'chat.notified_readers',
-  `SELECT member.user_id, member.notify, member.last_read_seq::float8 AS last_read_seq
+  `SELECT member.user_id, member.notify, room.type = 'direct' AS direct, member.last_read_seq::float8 AS last_read_seq
      FROM chat_members member
      JOIN chat_rooms room ON room.tenant_id = $1 AND room.id = $2 AND room.deleted_at IS NULL
     WHERE member.tenant_id = $1 AND member.room_id = $2 AND member.notify <> 'none' AND member.last_read_seq < $3
@@ -167,13 +168,14 @@ export class ChatNotifier implements OnModuleInit {
   private async notify(tx: Tx, room: RoomKey, texts: readonly NewMessage[], seq: number): Promise<void> {
     const audience = await tx.query(readers, [room.tenant_id, room.room_id, seq]);
     const about = { subject: { kind: CHAT_ROOM, id: room.room_id } };
+    const facts = audience[0]?.direct ? { direct: true } : {};
     const mentioned = new Set<string>();
     for (const message of texts.filter(({ mentions }) => mentions.length > 0)) {
       const recipients = audience
         .filter((each) => message.mentions.includes(each.user_id) && isUnread(message, each))
         .map(({ user_id }) => user_id);
       for (const user of recipients) mentioned.add(user);
-      const data = { seq: message.seq, message_id: message.id };
+      const data = { seq: message.seq, message_id: message.id, ...facts };
       const cause = { ...about, recipients, actorId: message.user_id, data, key: message.id };
       await this.notifications.notify(tx, room.tenant_id, CHAT_MENTION, cause);
     }
@@ -182,6 +184,7 @@ export class ChatNotifier implements OnModuleInit {
       await this.notifications.notify(tx, room.tenant_id, CHAT_MESSAGE, {
         ...about,
         ...cause,
+        data: { ...cause.data, ...facts },
         key: `${room.room_id} ${seq}`,
       });
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '../../platform/context/request-context.js';
+import type { RequestContext, WorkspaceKey } from '../../platform/context/request-context.js';
 import { type Statement, workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
 import type {
@@ -19,11 +19,14 @@ const remaining = (name: string, condition: string): Statement<CurrentNotificati
   workspace.statement(
     `chat.${name}`,
     `SELECT about.id, CASE WHEN found.messages < ${MAX_COUNTED} THEN least(about.count, found.messages) ELSE about.count END AS count,
+            found.actor_id,
             about.data || jsonb_build_object('seq', found.seq, 'message_id', found.message_id) AS data
        FROM jsonb_to_recordset($3) AS about (id uuid, subject_id uuid, count int, data jsonb)
       CROSS JOIN LATERAL (
-        SELECT count(*)::int AS messages, max(newest.seq) AS seq, (array_agg(newest.id ORDER BY newest.seq DESC))[1] AS message_id
-          FROM (SELECT message.seq, message.id FROM chat_messages message
+        SELECT count(*)::int AS messages, max(newest.seq) AS seq, (array_agg(newest.id ORDER BY newest.seq DESC))[1] AS message_id,
+               (array_agg(newest.actor_id ORDER BY newest.seq DESC))[1] AS actor_id
+          FROM (SELECT message.seq, message.id, CASE WHEN message.guest_name IS NULL THEN message.sender_id END AS actor_id
+                  FROM chat_messages message
                  WHERE message.tenant_id = $1 AND message.room_id = about.subject_id AND message.deleted_at IS NULL
                    AND message.seq BETWEEN coalesce(about.data->>'first_seq', about.data->>'seq')::bigint AND (about.data->>'seq')::bigint
                    AND ${condition} ORDER BY message.seq DESC LIMIT ${MAX_COUNTED}) newest) found
@@ -40,6 +43,12 @@ export const CHAT_MESSAGE: NotificationType = {
     de: { one: 'Neue Nachricht in {title}', other: '{count} neue Nachrichten in {title}' },
     pt: { one: 'Nova mensagem em {title}', other: '{count} novas mensagens em {title}' },
     vi: '{count} tin nhắn mới trong {title}',
+  },
+  directTexts: {
+    en: { one: 'New message from {title}', other: '{count} new messages from {title}' },
+    de: { one: 'Neue Nachricht von {title}', other: '{count} neue Nachrichten von {title}' },
+    pt: { one: 'Nova mensagem de {title}', other: '{count} novas mensagens de {title}' },
+    vi: '{count} tin nhắn mới từ {title}',
   },
   path,
   // A message that mentions the recipient has a notification of its own.
@@ -59,6 +68,12 @@ export const CHAT_MENTION: NotificationType = {
     de: { one: '{actor} hat Sie in {title} erwähnt', other: '{count} Erwähnungen in {title}' },
     pt: { one: '{actor} mencionou você em {title}', other: '{count} menções a você em {title}' },
     vi: '{actor} đã nhắc đến bạn trong {title}',
+  },
+  directTexts: {
+    en: { one: '{title} mentioned you', other: '{count} mentions of you by {title}' },
+    de: { one: '{title} hat Sie erwähnt', other: '{count} Erwähnungen durch {title}' },
+    pt: { one: '{title} mencionou você', other: '{count} menções a você de {title}' },
+    vi: '{title} đã nhắc đến bạn',
   },
   path,
   // Index: chat_messages_mentions.
@@ -94,6 +109,20 @@ const titles = workspace.statement<Pick<ChatRoom, 'id'> & { title: string }>(
     WHERE member.tenant_id = $1 AND member.user_id = $2 AND member.room_id = ANY ($3::uuid[])`,
 );
 
+/** Members whose clients learn at once that a notification has ended; those of others learn it when they next read. */
+const MAX_REVIEWED = 200;
+
+const unreadMembers = workspace.statement<{ user_id: string }>(
+  'chat.unread_members',
+  `SELECT user_id FROM chat_members
+    WHERE tenant_id = $1 AND room_id = $2 AND ($3::bigint IS NULL OR last_read_seq < $3) AND notify <> 'none' LIMIT $4`,
+);
+
+const direct = workspace.statement<{ direct: boolean }>(
+  'chat.is_direct',
+  `SELECT type = 'direct' AS direct FROM chat_rooms WHERE tenant_id = $1 AND id = $2`,
+);
+
 /** Notifications of rooms and messages. `ChatNotifier` makes those of messages. */
 @Injectable()
 export class ChatNotifications extends DomainNotifications {
@@ -117,13 +146,27 @@ export class ChatNotifications extends DomainNotifications {
     { id, seq }: { id: string; seq: number },
     users: readonly string[],
   ): Promise<void> {
+    const [room] = users.length > 0 ? await tx.query(direct, [tenantId, roomId]) : [];
     await this.notifications.notify(tx, tenantId, CHAT_MENTION, {
       recipients: users,
       actorId: userId,
       subject: { kind: CHAT_ROOM, id: roomId },
-      data: { seq, message_id: id },
+      data: { seq, message_id: id, ...(room?.direct && { direct: true }) },
       key: id,
     });
+  }
+
+  /** A message was deleted, or the room (`seq` null): its notifications end for the clients of members who have not read it. */
+  async endOf(tx: Tx, { tenantId }: WorkspaceKey, roomId: string, seq: number | null): Promise<void> {
+    const rows = await tx.query(unreadMembers, [tenantId, roomId, seq, MAX_REVIEWED]);
+    const users = rows.map(({ user_id }) => user_id);
+    this.endFor(tx, { tenantId }, roomId, users);
+  }
+
+  /** These users are no longer members of a room: its notifications end for their clients. */
+  endFor(tx: Tx, { tenantId }: WorkspaceKey, roomId: string, users: readonly string[]): void {
+    const subject = { kind: CHAT_ROOM, id: roomId };
+    tx.afterCommit(() => this.notifications.reviewSubject(tenantId, users, subject));
   }
 
   /** Marks the caller's notifications of a room up to this message as read. */

@@ -11,6 +11,7 @@ import { SystemMail } from '../../platform/system-mail/system-mail.js';
 import { type NotificationSettings, NotificationSettingsApi } from '../settings/index.js';
 import { Announcements } from './inbox/announcements.js';
 import { emailTime } from './mails/email-time.js';
+import { NotificationsApi } from './notifications.api.js';
 import { NotificationSockets } from './notification-sockets.js';
 import { NotificationsRepository } from './notifications.repository.js';
 import type { NotificationEntity } from './notifications.schema.js';
@@ -83,6 +84,7 @@ export class NotificationWriter implements OnApplicationBootstrap {
     private readonly sockets: NotificationSockets,
     private readonly mail: SystemMail,
     private readonly announcements: Announcements,
+    private readonly api: NotificationsApi,
     private readonly db: Db,
   ) {}
 
@@ -105,6 +107,11 @@ export class NotificationWriter implements OnApplicationBootstrap {
         .settle({ tenantId, userId }, subject, upTo)
         .then((count) => count > 0 && this.sockets.publishCounts({ tenantId, userId }))
         .catch((error: unknown) => this.logger.warn({ err: error }, 'notifications stay unread'));
+    });
+    this.notifications.onReview(({ tenantId, userIds, subject }) => {
+      this.api
+        .review(tenantId, userIds, subject)
+        .catch((error: unknown) => this.logger.warn({ err: error }, 'notifications are not withdrawn'));
     });
   }
 
@@ -186,11 +193,11 @@ export class NotificationWriter implements OnApplicationBootstrap {
     causes: readonly UserCause[],
   ): NewRow | null {
     const shown = settings.uses('in_app', type.preference);
-    const isMailed =
-      this.mail.isConfigured && (type.isRequired === true || settings.uses('email', type.preference));
+    const isRequired = type.isRequired === true;
+    const isMailed = this.mail.isConfigured && (isRequired || settings.uses('email', type.preference));
+    const email_due_at = isMailed ? emailTime(new Date(), settings, isRequired) : null;
     const [first, last] = [causes[0], causes.at(-1)];
-    if (!first || !last || (!shown && !isMailed)) return null;
-    const email_due_at = isMailed ? emailTime(new Date(), settings, type.isRequired === true) : null;
+    if (!first || !last || (!shown && email_due_at === null)) return null;
     return {
       user_id: settings.userId,
       id: uuidv7(),

@@ -101,7 +101,8 @@ export class NotificationPresenter {
     { title, actor, isReadable }: { title: string | null; actor: string | undefined; isReadable: boolean },
   ): string {
     const t = translator(NOTIFICATION_TEXTS, language);
-    const texts = this.notifications.find(type)?.texts;
+    const found = this.notifications.find(type);
+    const texts = (data['direct'] === true && found?.directTexts) || found?.texts;
     if (!texts || !isReadable) return t('unavailable');
     const values = { ...(data as TextValues), title: title || t('untitled'), count };
     return fill(language, texts[language], { ...values, actor: oneLine(actor ?? t('unknown_actor')) });

@@ -3,6 +3,7 @@ import type { MemberKey, RequestContext } from '../../platform/context/request-c
 import { Db } from '../../platform/database/db.js';
 import { MembersReader } from '../../platform/database/members-reader.js';
 import type { Reader } from '../../platform/database/tx.js';
+import type { NotificationSubject } from '../../platform/notifications/notification-type.js';
 import { Notifications } from '../../platform/notifications/notifications.js';
 import { NotificationSettingsApi, type NotificationSettings } from '../settings/index.js';
 import { NotificationRelevance } from './inbox/notification-relevance.js';
@@ -17,6 +18,9 @@ export interface CurrentNotificationView {
   notification: NotificationResponse;
   settings: NotificationSettings;
 }
+
+/** Notifications that one review examines. */
+const MAX_REVIEWED = 500;
 
 /** Notifications of a user, who reads them with these rights. */
 interface OwnNotifications {
@@ -56,25 +60,15 @@ export class NotificationsApi {
     if (wanted.length === 0) return [];
     const found = new Map<string, CurrentNotificationView>();
     const users = [...new Set(wanted.map(({ userId }) => userId))];
-    const contexts = await this.rows.contextsOf(tenantId, users, requestId);
     const settings = await this.settings.readSettings(this.db, tenantId, users);
     const settingsOf = new Map(settings.map((each) => [each.userId, each]));
-    const rows = await this.rows.ofUsers(tenantId, wanted);
     // One statement reads what all recipients see.
     const reader = new MembersReader(this.db);
-    const own = contexts.flatMap((ctx) => {
-      const settings = settingsOf.get(ctx.userId);
-      return settings ? [{ ctx, settings, rows: rows.get(ctx.userId) ?? [] }] : [];
-    });
-    const examined = await Promise.all(
-      own.map(async (each) => ({
-        ...each,
-        outcome: await this.relevance.outcomeOf(each.ctx, each.rows, reader),
-      })),
-    );
-    const present = await this.settled(tenantId, examined);
+    const present = await this.examine(tenantId, wanted, requestId, reader);
     await Promise.all(
-      present.map(async ({ ctx, settings: of, rows: left }) => {
+      present.map(async ({ ctx, rows: left }) => {
+        const of = settingsOf.get(ctx.userId);
+        if (!of) return;
         const unread = left.filter(({ state }) => state === 'unread');
         const ringing = await this.ringing(ctx, unread, reader);
         for (const notification of await this.presenter.present(reader, ctx, ringing, of.language))
@@ -85,24 +79,49 @@ export class NotificationsApi {
     return wanted.map(({ userId, id }) => found.get(`${userId} ${id}`) ?? null);
   }
 
+  /** Withdraws the unread notifications of users about a subject that are no longer of use, and reports them to the sockets of the users. */
+  async review(tenantId: string, userIds: readonly string[], subject: NotificationSubject): Promise<void> {
+    const wanted = await this.rows.unreadAbout(tenantId, userIds, subject, MAX_REVIEWED);
+    if (wanted.length > 0) await this.examine(tenantId, wanted, 'notifications', new MembersReader(this.db));
+  }
+
+  /** Ends the notifications that are no longer of use. @returns the others, by recipients that are active members */
+  private async examine(
+    tenantId: string,
+    wanted: readonly { userId: string; id: string }[],
+    requestId: string,
+    reader: Reader,
+  ): Promise<OwnNotifications[]> {
+    const users = [...new Set(wanted.map(({ userId }) => userId))];
+    const contexts = await this.rows.contextsOf(tenantId, users, requestId);
+    const rows = await this.rows.ofUsers(tenantId, wanted);
+    const examined = await Promise.all(
+      contexts.map(async (ctx) => {
+        const own = rows.get(ctx.userId) ?? [];
+        return { ctx, rows: own, outcome: await this.relevance.outcomeOf(ctx, own, reader) };
+      }),
+    );
+    return this.settled(tenantId, examined);
+  }
+
   /** The notifications among these that are still unread. */
   async unreadAmong(member: MemberKey, ids: readonly string[]): Promise<Set<string>> {
     const rows = await this.rows.byIds(this.db, member, ids);
     return new Set(rows.flatMap(({ id, state }) => (state === 'unread' ? [id] : [])));
   }
 
-  /** The end of the quiet hours of now; null outside of them. */
-  quietUntil(settings: NotificationSettings): Date | null {
+  /** The seconds until the end of the quiet hours: 0 outside of them, infinite when they have no end. */
+  quietSeconds(settings: NotificationSettings): number {
     const now = new Date();
     const end = afterQuiet(now, settings);
-    return end > now ? end : null;
+    return end === null ? Infinity : (end.getTime() - now.getTime()) / 1_000;
   }
 
   /** With the rows that are left of each user, after the end of those that are no longer of use. */
-  private async settled<Own extends OwnNotifications>(
+  private async settled(
     tenantId: string,
-    examined: readonly (Own & { outcome: Outcome })[],
-  ): Promise<Own[]> {
+    examined: readonly (OwnNotifications & { outcome: Outcome })[],
+  ): Promise<OwnNotifications[]> {
     const changed = await this.rows.settleEnded(
       tenantId,
       examined.map(({ outcome }) => outcome),

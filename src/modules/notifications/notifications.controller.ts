@@ -8,6 +8,7 @@ import { Id } from '../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../platform/http/input.pipe.js';
 import { Cursors } from '../../platform/paging/cursors.js';
 import { INVALID_TRANSITION, type RequestedState, transition } from './inbox/lifecycle.js';
+import { NotificationHousekeeping } from './inbox/notification-housekeeping.js';
 import { NotificationRelevance } from './inbox/notification-relevance.js';
 import { NotificationSockets } from './notification-sockets.js';
 import { NotificationPresenter } from './notification.presenter.js';
@@ -40,6 +41,7 @@ export class NotificationsService {
     private readonly presenter: NotificationPresenter,
     private readonly relevance: NotificationRelevance,
     private readonly sockets: NotificationSockets,
+    private readonly housekeeping: NotificationHousekeeping,
     private readonly cursors: Cursors,
     private readonly db: Db,
   ) {}
@@ -47,6 +49,7 @@ export class NotificationsService {
   async list(ctx: RequestContext, query: ListNotifications): Promise<NotificationListEnvelope> {
     const states = query.unread === true ? (['unread'] as const) : (query.state ?? ['unread', 'read']);
     const types = patternsOf(query.type);
+    await this.housekeeping.wakeOwn(ctx);
     await this.sockets.examine(ctx);
     const { rows, next } = await this.cursors.page(query, {
       scope: `notifications ${ctx.tenantId} ${ctx.userId} ${[...states].toSorted().join()} ${(types ?? []).toSorted().join()}`,
@@ -59,6 +62,7 @@ export class NotificationsService {
   }
 
   async readAll(ctx: RequestContext, { before, type }: ReadAll): Promise<AllReadEnvelope> {
+    await this.housekeeping.wakeOwn(ctx);
     await this.sockets.examine(ctx);
     return this.db.tx(async (tx) => {
       const updated = await this.rows.readAll(tx, ctx, {
@@ -131,6 +135,7 @@ export class NotificationsService {
     id: string,
     request: (row: NotificationRow) => { state: RequestedState; snoozeUntil?: Date },
   ): Promise<NotificationEnvelope> {
+    await this.housekeeping.wakeOwn(ctx);
     const row = await this.db.tx(async (tx) => {
       const before = await this.rows.lock(tx, ctx, id);
       if (!before) throw NotificationErrors.notFound.with();

@@ -26,11 +26,11 @@ export interface NotificationRow
   seq: number;
 }
 
-/** Notifications of a user that are no longer of use, and those whose count is another one. */
+/** Notifications of a user that are no longer of use, and those whose count or actor is another one. */
 export interface Outcome {
   userId: string;
   ended: readonly Pick<NotificationRow, 'id' | 'seq'>[];
-  changed: readonly Pick<NotificationRow, 'id' | 'seq' | 'count' | 'data'>[];
+  changed: readonly Pick<NotificationRow, 'id' | 'seq' | 'count' | 'actor_id' | 'data'>[];
 }
 
 export interface RecentNotification extends Pick<NotificationRow, 'id' | 'seq' | 'state' | 'updated_at'> {
@@ -137,8 +137,8 @@ const withdraw = workspace.statement<SettledNotification>(
 
 const recount = workspace.statement<SettledNotification>(
   'notifications.recount',
-  `UPDATE notifications stored SET count = current.count, data = current.data, updated_at = now()
-     FROM jsonb_to_recordset($2) AS current (user_id uuid, id uuid, seq bigint, count int, data jsonb)
+  `UPDATE notifications stored SET count = current.count, actor_id = current.actor_id, data = current.data, updated_at = now()
+     FROM jsonb_to_recordset($2) AS current (user_id uuid, id uuid, seq bigint, count int, actor_id uuid, data jsonb)
     WHERE stored.tenant_id = $1 AND stored.user_id = current.user_id AND stored.id = current.id AND stored.seq = current.seq
    RETURNING stored.user_id, stored.id`,
 );
@@ -177,8 +177,16 @@ const settle = workspace.statement<Pick<NotificationEntity, 'id'>>(
   `UPDATE notifications SET state = 'read', read_at = now(), seen_at = coalesce(seen_at, now()), group_key = NULL,
           email_due_at = NULL, updated_at = now()
     WHERE tenant_id = $1 AND user_id = $2 AND state = 'unread' AND subject_kind = $3 AND subject_id = $4
-      AND (data->>'seq')::bigint <= $5
+      AND coalesce((data->>'seq')::bigint, 0) <= $5
    RETURNING id`,
+);
+
+// Index notifications_unread.
+const unreadAbout = workspace.statement<SettledNotification>(
+  'notifications.unread_about',
+  `SELECT user_id, id FROM notifications
+    WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[]) AND state = 'unread' AND subject_kind = $3 AND subject_id = $4
+    ORDER BY user_id, id LIMIT $5`,
 );
 
 const actors = workspace.statement<{ user_id: string; display_name: string }>(
@@ -297,6 +305,17 @@ export class NotificationsRepository {
     upTo: number,
   ): Promise<number> {
     return (await this.db.single((tx) => tx.query(settle, [tenantId, userId, kind, id, upTo]))).length;
+  }
+
+  /** Unread notifications of users about a subject. */
+  async unreadAbout(
+    tenantId: string,
+    userIds: readonly string[],
+    { kind, id }: { kind: string; id: string },
+    limit: number,
+  ): Promise<{ userId: string; id: string }[]> {
+    const rows = await this.db.query(unreadAbout, [tenantId, userIds, kind, id, limit]);
+    return rows.map((row) => ({ userId: row.user_id, id: row.id }));
   }
 
   /** @returns display names by user id */

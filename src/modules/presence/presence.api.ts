@@ -3,6 +3,7 @@ import type { RequestContext, WorkspaceKey } from '../../platform/context/reques
 import type { Connection } from '../../platform/realtime/connection.js';
 import type { PresenceStatus } from './presence.schema.js';
 import { PresenceDevices } from './devices/presence-devices.js';
+import { PresenceOptions } from './presence-writes.js';
 import { PresenceRepository } from './presence.repository.js';
 
 /** Presence for other modules. Their SQL may also join the views `presence_views` and `presence_viewers`. */
@@ -11,7 +12,13 @@ export class PresenceApi {
   constructor(
     private readonly repository: PresenceRepository,
     private readonly devices: PresenceDevices,
+    private readonly options: PresenceOptions,
   ) {}
+
+  /** Seconds after which a dead socket no longer counts as open, whether its client or its process has ended. */
+  get staleSeconds(): number {
+    return this.options.lifetimeSeconds;
+  }
 
   /** The presence of active members by user id; deactivated and unknown users are missing. */
   async readPresence(

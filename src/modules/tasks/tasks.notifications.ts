@@ -31,13 +31,15 @@ const ofOpenTasks = (name: string, condition = 'true'): Statement<CurrentNotific
 // The comments of others from the first to the last one that a notification counts. A completed task may still be discussed.
 const ofComments = workspace.statement<CurrentNotification>(
   'tasks.current_comments',
-  `SELECT about.id, least(about.count, found.comments) AS count,
+  `SELECT about.id, least(about.count, found.comments) AS count, found.actor_id,
           about.data || jsonb_build_object('comment_id', found.comment_id) AS data
      FROM jsonb_to_recordset($3) AS about (id uuid, subject_id uuid, count int, data jsonb)
      JOIN task_members member ON member.tenant_id = $1 AND member.task_id = about.subject_id AND member.user_id = $2
       AND member.role IS NOT NULL AND NOT member.trashed
     CROSS JOIN LATERAL (
-      SELECT count(*)::int AS comments, (array_agg(comment.id ORDER BY comment.id DESC))[1] AS comment_id FROM task_comments comment
+      SELECT count(*)::int AS comments, (array_agg(comment.id ORDER BY comment.id DESC))[1] AS comment_id,
+             (array_agg(comment.author_id ORDER BY comment.id DESC))[1] AS actor_id
+        FROM task_comments comment
        WHERE comment.tenant_id = $1 AND comment.task_id = about.subject_id AND comment.author_id <> $2
          AND comment.id BETWEEN coalesce(about.data->>'first_comment_id', about.data->>'comment_id')::uuid
                             AND (about.data->>'comment_id')::uuid) found

@@ -77,8 +77,10 @@ export interface NotificationTrigger {
 /** A notification that is still of use. */
 export interface CurrentNotification {
   id: string;
-  /** Of a grouped type: the causes that remain, and `data` of the newest of them. Absent: unchanged. */
+  /** Of a grouped type: the causes that remain, with the actor and `data` of the newest of them. Absent: unchanged. */
   count?: number;
+  /** Null means no member. */
+  actor_id?: string | null;
   data?: Record<string, unknown>;
 }
 
@@ -113,6 +115,8 @@ export interface NotificationType {
   readonly texts: Readonly<Record<Language, Text>>;
   /** A second line in e-mails, such as time and place; empty: none. */
   readonly detail?: (notification: Pick<MailedNotification, 'data' | 'language' | 'timeZone'>) => string;
+  /** In place of `texts` where `data.direct` is true: the title of the subject is the name of a person, the other one of a direct room. */
+  readonly directTexts?: Readonly<Record<Language, Text>>;
   /** Path of the subject in the client. */
   readonly path?: (about: { subject: NotificationSubject; data: Record<string, unknown> }) => string;
   readonly lasts: NotificationTerm;

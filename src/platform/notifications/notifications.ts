@@ -16,11 +16,19 @@ interface SettledSubject {
 }
 type Settle = (settled: SettledSubject) => void;
 
+interface ReviewedSubject {
+  tenantId: string;
+  userIds: readonly string[];
+  subject: NotificationSubject;
+}
+type Review = (reviewed: ReviewedSubject) => void;
+
 /** Registers notification types, and notifies users in the transaction of a cause. */
 @Injectable()
 export class Notifications {
   private readonly types = new Map<string, NotificationType>();
   private settle: Settle = () => undefined;
+  private review: Review = () => undefined;
 
   constructor(private readonly outbox: Outbox) {}
 
@@ -50,10 +58,23 @@ export class Notifications {
 
   /**
    * Marks the unread notifications about a subject as read, because the user has seen it. Call it after the commit.
-   * @param upTo only notifications whose `data.seq` is at most this number
+   * @param upTo only notifications whose `data.seq` is at most this number, and those without one
    */
   markSettled(tenantId: string, userId: string, subject: NotificationSubject, upTo: number): void {
     this.settle({ tenantId, userId, subject, upTo });
+  }
+
+  /** Called by the notifications module. */
+  onReview(review: Review): void {
+    this.review = review;
+  }
+
+  /**
+   * Withdraws the unread notifications of users about a subject that are no longer of use, so that their clients learn it at once. Call it
+   * after the commit. Nothing depends on it: whatever it leaves out is withdrawn when the user next reads.
+   */
+  reviewSubject(tenantId: string, userIds: readonly string[], subject: NotificationSubject): void {
+    if (userIds.length > 0) this.review({ tenantId, userIds, subject });
   }
 
   find(key: string): NotificationType | undefined {

@@ -105,7 +105,12 @@ describe('notifications, declines and recordings of calls', () => {
   test('a missed call is for members who neither joined nor declined, and not for the one who ended it', async () => {
     const call = await startCall();
     await join(call, bob);
+    expect(await listOf(carol, 'call.started')).toMatchObject([{ state: 'unread' }]);
     expect((await decline(call, carol)).body).toEqual({ call_id: call, user_id: carol.id });
+    await until(
+      'the notification to be read',
+      async () => (await listOf(carol, 'call.started'))[0].state === 'read',
+    );
     await end(call);
     for (const user of [alice, bob, carol]) expect(await listOf(user, 'call.missed')).toEqual([]);
     const second = await startCall('Second');
@@ -115,6 +120,21 @@ describe('notifications, declines and recordings of calls', () => {
         { title: 'You missed the call “Second”', subject: { kind: 'call', id: second } },
       ]);
     expect(await listOf(alice, 'call.missed')).toEqual([]);
+  });
+
+  test('a call without a title in a direct room has the name of the caller', async () => {
+    const { room: pair } = (await alice.api.post('/chat/rooms', { type: 'direct', member_ids: [bob.id] }))
+      .body;
+    const created = await alice.api.post('/call/rooms', { room_id: pair.id });
+    expect(created.status).toBe(201);
+    expect(await listOf(bob, 'call.started')).toMatchObject([
+      { title: 'Call from Alice', subject: { title: 'Alice' } },
+    ]);
+    await end(created.body.room.id);
+    expect(await listOf(bob, 'call.missed')).toMatchObject([{ title: 'You missed a call from Alice' }]);
+    const titled = await alice.api.post('/call/rooms', { room_id: pair.id, title: 'Sync' });
+    expect(await listOf(bob, 'call.started')).toMatchObject([{ title: 'Alice started the call “Sync”' }]);
+    await end(titled.body.room.id);
   });
 
   test('a call of an event can be missed at each start', async () => {

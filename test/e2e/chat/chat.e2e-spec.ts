@@ -469,6 +469,23 @@ describe('chat', () => {
       expect(mentions).toEqual([bob.id, carol.id].toSorted());
     });
 
+    test('an edit removes the text of a message with files only', async () => {
+      const { id } = await newRoom();
+      const file = await upload(alice.api, '/chat/attachments', 'a', { filename: 'a.txt' });
+      const { attachment } = ok(file, 201);
+      const path = (message: any) => `/chat/rooms/${id}/messages/${message.id}`;
+      const captioned = ok(await post(id, { body: 'caption', attachment_ids: [attachment.id] }), 201).message;
+      const edited = ok(await alice.api.patch(path(captioned), { body: '' })).message;
+      expect(edited).toMatchObject({
+        body: '',
+        attachments: [{ name: 'a.txt' }],
+        edited_at: expect.any(String),
+      });
+      const plain = ok(await post(id), 201).message;
+      for (const body of ['', ' \u200b'])
+        rejected(await alice.api.patch(path(plain), { body }), 422, 'validation_failed');
+    });
+
     test('an edit with a reference or files is rejected, since it cannot change them', async () => {
       const { id } = await newRoom();
       const message = await send(id);
@@ -816,6 +833,16 @@ describe('chat', () => {
       }),
       { numRuns: 25 },
     );
+  });
+
+  test('a deactivated member gets no role that acts for the room, and may lose one', async () => {
+    const [owner, leaver] = await app.tenant('roles', 'owner', 'leaver');
+    const { id } = await newRoom({ member_ids: [leaver.id] }, owner);
+    ok(await owner.api.post(`/tenant/members/${leaver.id}/deactivate`));
+    const path = `/chat/rooms/${id}/members`;
+    for (const role of ['owner', 'moderator'])
+      rejected(await owner.api.post(path, { user_id: leaver.id, role }), 404, 'not_found');
+    ok(await owner.api.post(path, { user_id: leaver.id, role: 'member' }));
   });
 
   test('a transfer gives the rooms without another owner a new one', async () => {

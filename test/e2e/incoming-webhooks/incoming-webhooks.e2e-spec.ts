@@ -106,6 +106,13 @@ describe('incoming webhooks', () => {
     const absent = { mrkdwn: null, blocks: null };
     ok(await post(made, { ...absent, text: null, attachments: [{ text: 'attached' }] }));
     expect((await messages()).at(-1).body).toBe('attached');
+    for (const part of [
+      { attachments: [{ title: 'CPU' }] },
+      { blocks: [{ text: { type: 'mrkdwn', text: 'CPU' } }] },
+    ]) {
+      ok(await post(made, { text: '', ...part }));
+      expect((await messages()).at(-1).body).toBe('CPU');
+    }
     ok(await post(made, { ...absent, text: '*own*', attachments: null }));
     expect((await messages()).at(-1).body).toBe('**own**');
     const task = await hook(targets().task_folder);
@@ -153,6 +160,8 @@ describe('incoming webhooks', () => {
   test.each([
     ['room', {}, 'text'],
     ['room', { text: '   ' }, 'text'],
+    ['room', { text: '', attachments: [{ text: '' }] }, 'text'],
+    ['task_folder', { text: '' }, 'text'],
     ['room', { text: 7 }, 'text'],
     ['room', { text: 'x'.repeat(32_001) }, 'text'],
     ['room', { attachments: 'x' }, 'attachments'],

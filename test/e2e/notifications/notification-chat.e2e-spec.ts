@@ -3,6 +3,7 @@ import { ChatNotifier } from '../../../src/modules/chat/chat-notifier.js';
 import { PeriodicJobs } from '../../../src/platform/jobs/periodic-jobs.js';
 import { Notifications } from '../../../src/platform/notifications/notifications.js';
 import type { TestUser } from '../../support/app.ts';
+import { TestSocket } from '../../support/network/socket.ts';
 import { until } from '../../support/until.ts';
 import { MARKER, NotificationTest } from '../../support/domains/notifications.ts';
 
@@ -95,11 +96,67 @@ describe('notifications', () => {
       await until('the mention to be read', async () => (await at.listOf()).unread_count === 0);
     });
 
+    test('the actor is the sender of the newest message that is left', async () => {
+      const id = await room('group', [at.bob, at.carol], 'Actors');
+      await at.drain();
+      await at.app.sql('DELETE FROM notifications');
+      for (const type of ['chat.message', 'chat.mention']) {
+        const mentions = type === 'chat.mention' ? [at.bob.id] : [];
+        await say(id, 'first', mentions);
+        const { message } = (await say(id, 'second', mentions, at.carol)).body;
+        await notify();
+        const shown = async () => (await at.listOf(at.bob, `?type=${type}`)).notifications;
+        expect(await shown()).toMatchObject([{ count: 2, actor: { id: at.carol.id } }]);
+        await at.carol.api.delete(`/chat/rooms/${id}/messages/${message.id}`);
+        expect(await shown()).toMatchObject([{ count: 1, actor: { id: at.alice.id } }]);
+      }
+      expect((await at.listOf(at.bob, '?type=chat.mention')).notifications[0].title).toBe(
+        'Alice mentioned you in Actors',
+      );
+    });
+
+    test('a connected client learns at once that a message, its membership or the room has ended', async () => {
+      const ends = [
+        (id: string, message: string) => at.alice.api.delete(`/chat/rooms/${id}/messages/${message}`),
+        (id: string) => at.alice.api.delete(`/chat/rooms/${id}/members/${at.bob.id}`),
+        (id: string) => at.alice.api.delete(`/chat/rooms/${id}`),
+      ];
+      for (const end of ends) {
+        const id = await room('group', [at.bob, at.carol], 'Ends');
+        await at.drain();
+        await at.app.sql('DELETE FROM notifications');
+        const { message } = (await say(id, 'gone soon')).body;
+        await notify();
+        const socket = await TestSocket.open(at.second, at.bob);
+        try {
+          expect((await end(id, message.id)).status).toBe(200);
+          const event = await socket.next('notification');
+          expect(event).toMatchObject({ unread_count: 0, notification: { state: 'dismissed' } });
+        } finally {
+          socket.close();
+        }
+      }
+    });
+
+    test('a room that is read has no unread notification of the addition to it', async () => {
+      const id = await room('group', [at.bob], 'Added');
+      await at.drain();
+      await at.app.sql(`DELETE FROM notifications WHERE type <> 'room.added'`);
+      const { seq } = (await say(id, 'hello')).body.message;
+      expect((await at.bob.api.put(`/chat/rooms/${id}/read`, { seq })).status).toBe(200);
+      await until('the addition to be read', async () =>
+        (await at.listOf(at.bob)).notifications.every(({ state }: any) => state === 'read'),
+      );
+    });
+
     test('a direct room has the name of the other user, and a member who left sees no name', async () => {
       const direct = await room('direct', [at.bob]);
       await say(direct, 'hello');
       await notify();
-      expect((await at.only(at.bob)).title).toBe('New message in Alice');
+      expect((await at.only(at.bob)).title).toBe('New message from Alice');
+      await say(direct, 'again', [at.bob.id]);
+      await notify();
+      expect((await at.listOf(at.bob)).notifications[0].title).toBe('Alice mentioned you');
       const group = await room('group', [at.carol], MARKER);
       await say(group, 'hello');
       await notify();

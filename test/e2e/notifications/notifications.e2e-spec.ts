@@ -110,6 +110,25 @@ describe('notifications', () => {
   describe('snooze', () => {
     const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 
+    test('a snooze that has ended is over for the list, the counts and a change, before the job', async () => {
+      await at.task('Late');
+      await at.drain();
+      const { id } = await at.only();
+      const path = `/notifications/${id}/lifecycle`;
+      const reads = [
+        () => at.bob.api.get('/notifications?unread=true').then(({ body }) => body.notifications[0].id),
+        () => at.bob.api.put(`/notifications/${id}/read`).then(({ body }) => body.notification.id),
+        () => at.bob.api.put('/notifications/read_all').then(({ body }) => body.updated === 1 && id),
+      ];
+      for (const read of reads) {
+        expect((await at.bob.api.put(path, { state: 'snoozed', snooze_until: inDays(1) })).status).toBe(200);
+        await at.app.sql(`UPDATE notifications SET snooze_until = now() - interval '1 s' WHERE id = $1`, [
+          id,
+        ]);
+        expect(await read()).toBe(id);
+      }
+    });
+
     test('a snoozed notification returns once, unread, at the top', async () => {
       await at.task('First');
       const { id } = await at.only();

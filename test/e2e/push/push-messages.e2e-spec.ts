@@ -110,6 +110,42 @@ describe('push messages', () => {
     expect(at.messages(device)).toHaveLength(1);
   });
 
+  test('are not sent in quiet hours of the whole week', async () => {
+    const { device } = await at.subscribe(bob);
+    const ranges = [
+      { from: '00:00', to: '12:00' },
+      { from: '12:00', to: '00:00' },
+    ];
+    await prefer(bob, { quiet_hours: { tz: 'UTC', ranges } });
+    await at.assign(alice, bob, 'Book the venue');
+    await at.deliver();
+    expect(at.service.of(device)).toEqual([]);
+    expect(await app.sql('SELECT FROM push_deliveries WHERE user_id = $1', [bob.id])).toEqual([]);
+  });
+
+  test('wait for the end of quiet hours that are longer than their lifetime', async () => {
+    const { device } = await at.subscribe(bob);
+    const names = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+    const today = new Date().getUTCDay();
+    const days = [-1, 0, 1, 2].map((n) => names[(today + n + 7) % 7]);
+    const ranges = [
+      { from: '00:00', to: '12:00', days },
+      { from: '12:00', to: '00:00', days },
+    ];
+    await prefer(bob, { quiet_hours: { tz: 'UTC', ranges } });
+    await at.assign(alice, bob, 'Book the venue');
+    await at.deliver();
+    const [row] = await app.sql(
+      `SELECT due_at > now() + interval '2 days' AS is_later, expires_at - due_at BETWEEN '86390 s' AND '86410 s' AS is_of_use
+         FROM push_deliveries WHERE user_id = $1`,
+      [bob.id],
+    );
+    expect(row).toEqual({ is_later: true, is_of_use: true });
+    await prefer(bob, { quiet_hours: { ranges: [] } });
+    await at.later();
+    expect(at.messages(device)).toHaveLength(1);
+  });
+
   test('are not sent to a device whose session has an open socket', async () => {
     const { device } = await at.subscribe(bob);
     const [row] = await app.sql<{ session_id: string | null }>(
@@ -122,7 +158,36 @@ describe('push messages', () => {
     await at.assign(alice, bob, 'Seen at once');
     await at.deliver();
     expect(at.service.of(device)).toEqual([]);
+    const pending = () => app.sql('SELECT FROM push_deliveries WHERE user_id = $1', [bob.id]);
+    expect(await pending()).toHaveLength(1);
+    // The socket is still open after the time in which dead ones end.
+    await app.sql(
+      `UPDATE push_deliveries SET expires_at = expires_at - make_interval(secs => 120) WHERE user_id = $1`,
+      [bob.id],
+    );
+    await at.later();
+    expect(at.service.of(device)).toEqual([]);
+    expect(await pending()).toEqual([]);
     socket.close();
+  });
+
+  test.each([
+    [1, 'is dead'],
+    [0, 'is dead, unless the user has read the notification'],
+  ])('are sent %i times when the socket of the device turns out to be gone: it %s', async (times) => {
+    const { device } = await at.subscribe(bob);
+    const socket = await TestSocket.open(app, bob);
+    const devices = app.get<PresenceDevices>(PresenceDevices);
+    await devices.flush();
+    await at.assign(alice, bob, 'Book the venue');
+    await at.deliver();
+    await at.later();
+    expect(at.service.of(device)).toEqual([]);
+    if (times === 0) ok(await bob.api.put('/notifications/read_all'));
+    socket.close();
+    await app.sql('UPDATE presence_devices SET expires_at = now() WHERE user_id = $1', [bob.id]);
+    await at.later();
+    expect(at.messages(device)).toHaveLength(times);
   });
 
   test('follow the rights of the recipient when they are sent', async () => {

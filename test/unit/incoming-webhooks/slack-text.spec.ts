@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { composeText } from '../../../src/modules/incoming-webhooks/receiving/hook-targets.js';
+import { composeText } from '../../../src/modules/incoming-webhooks/receiving/slack-text.js';
 import { runs } from '../../support/property-runs.ts';
 
 const markdown = (text: string) => composeText({ text }).text;
@@ -7,7 +7,21 @@ const markdown = (text: string) => composeText({ text }).text;
 describe('text of a payload for Slack', () => {
   test.each([
     ['*bold* and _it_', '**bold** and _it_'],
-    ['a*b*c 2 * 3 * 4', 'a*b*c 2 * 3 * 4'],
+    ['a*b*c 2 * 3 * 4', 'a\\*b\\*c 2 * 3 * 4'],
+    ['`_a_`, __init__, snake_case_name _x_', '`_a_`, \\_\\_init\\_\\_, snake_case_name _x_'],
+    ['**a** ~~b~~', '\\*\\*a\\*\\* \\~\\~b\\~\\~'],
+    ['[docs](https://example.com/a_b_)', '\\[docs](<https://example.com/a_b>\\_)'],
+    ['![x](y) <https://example.com|label [x]>', '!\\[x](y) [label \\[x\\]](https://example.com)'],
+    ['# no\n#1\nTitle\n---', '\\# no  \n#1  \nTitle  \n\\---'],
+    ['> quote\n> more\nafter', '> quote  \n> more\n\nafter'],
+    ['>>> all\nof it', '> all  \n> of it'],
+    ['a\n    b', 'a  \n\u00a0\u00a0\u00a0\u00a0b'],
+    ['C:\\*.txt <b>x</b> &copy; ``', 'C:\\\\\\*.txt \\<b>x\\</b> &amp;copy; \\`\\`'],
+    ['see ```one\n*two*``` end', 'see\u0020\n```\none\n*two*\n```\n end'],
+    [
+      'https://example.com/_x_*y* *https://example.com*',
+      '<https://example.com/_x_*y>\\* **https://example.com**',
+    ],
     ['~gone~', '~~gone~~'],
     ['<https://example.com/a_(b)|with parentheses>', '[with parentheses](<https://example.com/a_(b)>)'],
     ['<https://example.com/a?b=1|the page>', '[the page](https://example.com/a?b=1)'],
@@ -16,7 +30,7 @@ describe('text of a payload for Slack', () => {
     ['<!date^1392734382^{date}|Feb 18>', 'Feb 18'],
     ['`a &lt; *b*` &lt; *c*', '`a < *b*` &lt; **c**'],
     ['```\n*x* &amp; y\n```', '```\n*x* & y\n```'],
-    ['line 1\nline 2', 'line 1\nline 2'],
+    ['line 1\nline 2\n\nline 3', 'line 1  \nline 2\n\nline 3'],
   ])('%j becomes CommonMark', (given, expected) => {
     expect(composeText({ text: given })).toEqual({ text: expected, format: 'markdown' });
   });
@@ -26,6 +40,25 @@ describe('text of a payload for Slack', () => {
       text: '*a* <b> &amp;',
       format: 'plain',
     });
+  });
+
+  test('plain text of blocks, and titles, names and footers of attachments, have no markup', () => {
+    const plain = (text: string) => ({ type: 'plain_text', text });
+    const blocks = [
+      { type: 'header', text: plain('Deploy *x* &amp; _y_') },
+      { type: 'section', text: plain('*a* `b` <c>\n> d'), fields: [plain('~e~')] },
+    ];
+    const attachments = [{ title: '*t*', title_link: 'https://example.com', text: '*x*', footer: '`f`' }];
+    expect(composeText({ blocks, attachments }).text.split('  \n')).toEqual([
+      '**Deploy *x\\* &amp; _y\\_**',
+      '*a\\* \\`b\\` \\<c>',
+      '\\> d',
+      '~e\\~',
+      '[*t\\*](https://example.com)',
+      '**x**',
+      '\\`f\\`',
+    ]);
+    expect(composeText({ text: '*a*', mrkdwn: false, attachments: [{ text: 'b' }] }).text).toBe('*a\\*  \nb');
   });
 
   test('blocks replace the text, attachments follow', () => {
@@ -51,7 +84,7 @@ describe('text of a payload for Slack', () => {
         {},
       ],
     };
-    expect(composeText(payload).text.split('\n')).toEqual([
+    expect(composeText(payload).text.split('  \n')).toEqual([
       '**Deploy**',
       '**done**',
       'a',
@@ -75,7 +108,7 @@ describe('text of a payload for Slack', () => {
         fields: [{ title: 'Value', value: 1.5 }, { value: 0 }, { title: 'Set', value: false }],
       },
     ];
-    expect(composeText({ text: 'top', attachments }).text.split('\n')).toEqual([
+    expect(composeText({ text: 'top', attachments }).text.split('  \n')).toEqual([
       'top',
       'in **blocks**',
       '[Ann](https://example.com/ann)',
@@ -88,6 +121,17 @@ describe('text of a payload for Slack', () => {
       'Set: false',
     ]);
   });
+
+  test.each(['[', '_', '*a', '`', '```', '<a', '~', '\\', '> ', '_a_b', '&#', 'https://a_'])(
+    'takes linear time for many %j',
+    (piece) => {
+      const text = piece.repeat(32_000 / piece.length);
+      const started = performance.now();
+      markdown(text);
+      composeText({ blocks: [{ text: { type: 'plain_text', text } }] });
+      expect(performance.now() - started).toBeLessThan(500);
+    },
+  );
 
   test('keeps the words of any text', () => {
     const piece = fc.constantFrom(

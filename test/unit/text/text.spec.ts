@@ -6,6 +6,7 @@ import {
   cutText,
   labelOf,
   shortenText,
+  hasVisibleCharacter,
 } from '../../../src/lib/text/index.js';
 
 describe('cut text', () => {
@@ -54,4 +55,8 @@ test('the spellings of an address differ in case and in the form of its domain o
   // No domains: they stay as they are.
   for (const text of ['jörg', 'a@ü b', 'a@ü/b.example', 'a@xn--\u00fc.example', `a@${'ü'.repeat(300)}`, ''])
     expect([text, addressForms(text), addressKey(text)]).toEqual([text, [text], text]);
+});
+
+test.each(['', ' \n', '\u3164', '\u2800', '\u200b', '\u{1d159}'])('%j has no visible character', (text) => {
+  expect([hasVisibleCharacter(text), hasVisibleCharacter(`${text}\u{1d15f}`)]).toEqual([false, true]);
 });

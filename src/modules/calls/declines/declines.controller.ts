@@ -6,6 +6,7 @@ import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { Id } from '../../../platform/http/id.pipe.js';
+import { Notifications } from '../../../platform/notifications/notifications.js';
 import { Connection } from '../../../platform/realtime/connection.js';
 import { defineClientEvent, defineServerEvent } from '../../../platform/realtime/event-declarations.js';
 import { SocketEvents } from '../../../platform/realtime/socket-events.js';
@@ -46,6 +47,7 @@ export class CallDeclines implements OnModuleInit {
     private readonly calls: CallsRepository,
     private readonly events: SocketEvents,
     private readonly connections: UserConnections,
+    private readonly notifications: Notifications,
     private readonly bus: Bus,
     private readonly db: Db,
   ) {}
@@ -69,6 +71,7 @@ export class CallDeclines implements OnModuleInit {
     await this.db.single(async (tx) => {
       await tx.query(decline, [tenant, callId, user]);
       tx.afterCommit(() => this.bus.publish(CALL_DECLINED, { tenant, call: callId, user }));
+      tx.afterCommit(() => this.notifications.markSettled(tenant, user, { kind: 'call', id: callId }, 0));
     });
     return { call_id: callId, user_id: user };
   }

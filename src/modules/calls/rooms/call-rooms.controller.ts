@@ -23,7 +23,7 @@ import { CallAccess } from '../call-access.js';
 import { CallServer } from '../call-server.js';
 import { CallEnvelope, CallErrors, CallRoomEnvelope } from '../calls.dto.js';
 import { CallsRepository } from '../calls.repository.js';
-import { Call, CallMember } from '../calls.schema.js';
+import { Call, CallMember, DEFAULT_CALL_TITLE } from '../calls.schema.js';
 import { CallEnding, CallStarts } from '../changes/call-changes.js';
 import { callReply, callRoomReply } from '../responses/call.presenter.js';
 import { CreateCallRoom } from './call-rooms.dto.js';
@@ -57,7 +57,7 @@ export class CallRoomsService {
     if (!this.server.isConfigured) throw CallErrors.serverNotConfigured.with();
     if (input.settings?.auto_record) await this.access.assertPermission(ctx, 'calls.record');
     const room = input.room_id === undefined ? undefined : await this.room(ctx, input.room_id);
-    const title = input.title ?? room?.name ?? 'Call';
+    const title = input.title ?? room?.name ?? DEFAULT_CALL_TITLE;
     await this.checkMembers(ctx, input);
     return this.writes.runTx(ctx, key, async (tx) => {
       if (room && (await this.chat.lock(tx, ctx, room.id)) === null) throw CallErrors.roomNotFound.with();

@@ -152,6 +152,7 @@ export class MessageWrites {
             objectId: id,
             data: { room_id: roomId, sender_id },
           });
+        await this.notifications.endOf(tx, ctx, roomId, seq);
       },
     });
     return this.write(ctx, roomId, write);

@@ -13,7 +13,6 @@ import { v7 as uuidv7 } from 'uuid';
 import { MAX_QUERY, vectorOf } from '../../../lib/search-text/index.js';
 import { hasVisibleCharacter } from '../../../lib/text/index.js';
 import { EXAMPLE_ID, UUID } from '../../../platform/field-docs/field-docs.js';
-import { fieldError } from '../../../platform/http/errors.js';
 import {
   Flag,
   IntegerFrom,
@@ -28,7 +27,7 @@ import {
 import { PageQuery } from '../../../platform/paging/page.dto.js';
 import { ChatMessageResponse, Ids, LowerCase, SocketMessage, SocketRoom } from '../chat.dto.js';
 import { FORMATS, type MessageOrigin } from '../chat.schema.js';
-import type { MessageInput } from '../model/message-rules.js';
+import { blankBody, type MessageInput } from '../model/message-rules.js';
 
 const MAX_BODY = 32_000;
 const MAX_ATTACHMENTS = 10;
@@ -62,8 +61,8 @@ const Fixed = (message: string): PropertyDecorator =>
   applyDecorators(IsOptional(), Equals(undefined, { message }));
 
 export class EditMessage {
-  @Visible('body must not be blank')
-  @Text(MAX_BODY, { minLength: 1, example: 'The rooms are booked for May.' })
+  /** May be empty if the message has attachments. */
+  @Text(MAX_BODY, { example: 'The rooms are booked for May.' })
   body!: string;
 
   @Optional() @OneOf(FORMATS, { example: 'plain' }) format?: (typeof FORMATS)[number];
@@ -250,8 +249,7 @@ export async function messageInput(
   via: MessageOrigin | null = null,
 ): Promise<MessageInput> {
   const { client_msg_id, format, mentions, reply_to = null, attachment_ids: attachments, body } = input;
-  if (attachments.length === 0 && !hasVisibleCharacter(body))
-    throw fieldError('body', 'is_not_empty', 'body must not be blank without attachments');
+  if (attachments.length === 0 && !hasVisibleCharacter(body)) throw blankBody();
   const content = { body, format, reply_to, mentions, attachments };
   const fingerprint = createHash('sha256').update(JSON.stringify(content)).digest('hex');
   return { id: uuidv7(), client_msg_id, fingerprint, ...content, via, tsv: await wordsOf(body) };

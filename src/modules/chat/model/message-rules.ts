@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { v7 as uuidv7 } from 'uuid';
-import { type ApiError, Errors } from '../../../platform/http/errors.js';
+import { hasVisibleCharacter } from '../../../lib/text/index.js';
+import { type ApiError, Errors, fieldError } from '../../../platform/http/errors.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
 import { quotaExceeded } from '../../../platform/quotas/row-quota.js';
 import { ChatErrors } from '../chat.dto.js';
@@ -227,6 +228,9 @@ export interface EditCommand {
   tsv: string;
 }
 
+export const blankBody = (): ApiError =>
+  fieldError('body', 'is_not_empty', 'body must not be blank without attachments');
+
 /** Replaces the text of an own message, and its mentions. @param members the members among the mentioned users */
 export function editMessage(
   facts: ChangeFacts,
@@ -239,6 +243,7 @@ export function editMessage(
   if (message.sender_id !== command.userId || message.kind !== 'text') return Errors.forbidden.with();
   if (message.isDeleted) return ChatErrors.messageDeleted.with();
   if (facts.isArchived) return ChatErrors.roomArchived.with();
+  if (message.files === 0 && !hasVisibleCharacter(command.body)) return blankBody();
   if (command.base !== null && command.base !== message.mod_seq) return unwritten('conflict', message);
   const { body, tsv } = command;
   const format = command.format ?? message.format;

@@ -88,14 +88,7 @@ export class RoomUsers {
     callers: readonly string[],
     fieldOf: (userId: string) => string,
   ): Promise<void> {
-    const known = await this.tenants.findActiveMembers(tx, ctx.tenantId, [...others]);
-    const unknown = others.find((id) => !known.has(id));
-    if (unknown !== undefined) {
-      const message = `${unknown} is not an active member of the workspace`;
-      throw ChatErrors.userNotFound.with({
-        details: [{ field: fieldOf(unknown), code: 'unknown_user', message }],
-      });
-    }
+    await this.assertActive(tx, ctx, others, fieldOf);
     const near = await this.members.inManyRooms(
       tx,
       ctx,
@@ -106,6 +99,22 @@ export class RoomUsers {
     await this.members.lockUsers(tx, ctx, near);
     const full = await this.members.inManyRooms(tx, ctx, near, QUOTAS.user.chat_rooms);
     if (full.length > 0) throw ChatErrors.tooManyRooms.with();
+  }
+
+  /** @throws ApiError 404 for an unknown or deactivated user */
+  async assertActive(
+    tx: Tx,
+    { tenantId }: RequestContext,
+    users: readonly string[],
+    fieldOf: (userId: string) => string,
+  ): Promise<void> {
+    const known = await this.tenants.findActiveMembers(tx, tenantId, [...users]);
+    const unknown = users.find((id) => !known.has(id));
+    if (unknown === undefined) return;
+    const message = `${unknown} is not an active member of the workspace`;
+    throw ChatErrors.userNotFound.with({
+      details: [{ field: fieldOf(unknown), code: 'unknown_user', message }],
+    });
   }
 }
 
@@ -168,6 +177,9 @@ export class RoomMembersService {
         throw ChatErrors.tooManyMembers.with();
       const fieldOf = (id: string) => (id === single ? 'user_id' : 'user_ids');
       await this.users.assertAddable(tx, ctx, missing, [], fieldOf);
+      // A deactivated member keeps a role, or loses it, but cannot use another one.
+      if (role !== undefined && role !== 'member')
+        await this.users.assertActive(tx, ctx, [...presentIds], fieldOf);
       const changed = await this.write(tx, ctx, roomId, missing, role && { role, userIds: [...presentIds] });
       const shown = await this.members.list(tx, ctx, roomId, { only: userIds, limit: userIds.length });
       const texts = shown.map(({ member }) => member);
@@ -191,6 +203,7 @@ export class RoomMembersService {
       if (userId !== ctx.userId && !atLeast(role, needed)) throw Errors.forbidden.with();
       if (removed === 'owner') await this.assertOwnerRemains(tx, ctx, roomId);
       await this.hooks.run(tx, ROOM_ACCESS_CHANGING, { ...ctx, roomId, removed: [userId] });
+      this.notifications.endFor(tx, ctx, roomId, [userId]);
       await this.report(tx, ctx, roomId, { type: 'member_removed', user_ids: [userId] });
       await this.record(tx, ctx, 'chat.member.removed', roomId, { user_id: userId });
       return JsonReply.of({ removed: true });

@@ -127,6 +127,7 @@ export class RoomsService {
       const shown = (await this.rooms.read(ctx, id, tx)) as string;
       await this.rooms.update(tx, ctx, id, { deleted_at: new Date() });
       await this.hooks.run(tx, ROOM_ACCESS_CHANGING, { ...ctx, roomId: id, removed: null });
+      await this.notifications.endOf(tx, ctx, id, null);
       this.changes.reportDeletion(tx, ctx, id);
       await this.record(tx, ctx, 'chat.room.deleted', id, { name: room.name });
       return deletedRoomReply(shown);

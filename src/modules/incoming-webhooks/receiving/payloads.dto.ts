@@ -8,10 +8,10 @@ import { CreateTask } from '../../tasks/index.js';
 export const MAX_TEXT = 32_000;
 const MAX_PARTS = 100;
 
-/** A text as Slack's incoming webhooks have it. */
+/** A text as Slack's incoming webhooks have it. Programs send an empty one beside blocks, attachments or a title. */
 class TextPayload {
   @Nullable()
-  @Text(MAX_TEXT, { minLength: 1, required: false, example: 'Disk of *db1* is 91 % full' })
+  @Text(MAX_TEXT, { required: false, example: 'Disk of *db1* is 91 % full' })
   text?: string | null;
 }
 

@@ -1,6 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { MemberKey } from '../../../platform/context/request-context.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
+import type { Tx } from '../../../platform/database/tx.js';
 import { PeriodicJobs } from '../../../platform/jobs/periodic-jobs.js';
 import { deletion, type Sweep, sweep } from '../../../platform/jobs/sweep.js';
 import { Announcements } from './announcements.js';
@@ -14,12 +16,15 @@ const DISMISSED_DAYS = 30;
 const LATE_DAYS = 7;
 const CAUSE_DAYS = 30;
 
-// Each row is updated by one process only. It gets a new number, so that it is at the top of the list.
-const wake = workspace.statement<Pick<NotificationEntity, 'tenant_id' | 'user_id' | 'id' | 'type'>>(
-  'notifications.wake',
+type WokenNotification = Pick<NotificationEntity, 'tenant_id' | 'user_id' | 'id' | 'type'>;
+
+const DUE = `state = 'snoozed' AND snooze_until <= now()`;
+
+/** Each row gets a new number, so that it is at the top of the list. @param due SQL: a condition, and what a lock that is held means */
+const wakeSql = (due: string, held: 'SKIP LOCKED' | '' = ''): string =>
   `WITH due AS MATERIALIZED (
-     SELECT tenant_id, user_id, id FROM notifications WHERE state = 'snoozed' AND snooze_until <= now()
-      ORDER BY tenant_id, user_id, id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED),
+     SELECT tenant_id, user_id, id FROM notifications WHERE ${due}
+      ORDER BY tenant_id, user_id, id LIMIT ${BATCH} FOR UPDATE ${held}),
    numbered AS (
      SELECT due.*, row_number() OVER own AS n, count(*) OVER (PARTITION BY due.tenant_id, due.user_id) AS total
        FROM due WINDOW own AS (PARTITION BY due.tenant_id, due.user_id ORDER BY due.id)),
@@ -34,8 +39,22 @@ const wake = workspace.statement<Pick<NotificationEntity, 'tenant_id' | 'user_id
      FROM numbered JOIN heads ON heads.tenant_id = numbered.tenant_id AND heads.user_id = numbered.user_id
     WHERE notification.tenant_id = numbered.tenant_id AND notification.user_id = numbered.user_id
       AND notification.id = numbered.id
-   RETURNING notification.tenant_id, notification.user_id, notification.id, notification.type`,
-  { reach: 'cell' },
+   RETURNING notification.tenant_id, notification.user_id, notification.id, notification.type`;
+
+// Each row is updated by one process only.
+const wake = workspace.statement<WokenNotification>('notifications.wake', wakeSql(DUE, 'SKIP LOCKED'), {
+  reach: 'cell',
+});
+
+const wakeOwn = workspace.statement<WokenNotification>(
+  'notifications.wake_own',
+  wakeSql(`tenant_id = $1 AND user_id = $2 AND ${DUE}`),
+);
+
+// Index notifications_snoozed: few rows are due, because the job wakes them soon.
+const isDue = workspace.statement<{ is_due: boolean }>(
+  'notifications.is_wake_due',
+  `SELECT EXISTS (SELECT FROM notifications WHERE tenant_id = $1 AND user_id = $2 AND ${DUE}) AS is_due`,
 );
 
 // Index notifications_age, as for dismissed ones.
@@ -80,9 +99,19 @@ export class NotificationHousekeeping implements OnModuleInit {
 
   /** Marks snoozed notifications as unread when their snooze has ended. */
   async wake(): Promise<void> {
+    await this.wakeBy((tx) => tx.query(wake, []));
+  }
+
+  /** The same for those of one user, so that what the user reads is not late. */
+  async wakeOwn({ tenantId, userId }: MemberKey): Promise<void> {
+    const [found] = await this.db.query(isDue, [tenantId, userId]);
+    if (found?.is_due) await this.wakeBy((tx) => tx.query(wakeOwn, [tenantId, userId]));
+  }
+
+  private async wakeBy(change: (tx: Tx) => Promise<WokenNotification[]>): Promise<void> {
     for (let count = BATCH; count === BATCH;) {
       count = await this.db.tx(async (tx) => {
-        const woken = await tx.query(wake, []);
+        const woken = await change(tx);
         this.sockets.reportChanges(tx, woken);
         await this.announcements.announceWoken(tx, woken);
         return woken.length;

@@ -52,11 +52,13 @@ export class NotificationRelevance {
     if (open.length === 0) return { userId, ended: [], changed: [] };
     const current = await this.current(ctx, open, reader);
     const ended = open.filter(({ id }) => !current.has(id)).map(({ id, seq }) => ({ id, seq }));
-    const changed = open.flatMap(({ id, seq, count, data }) => {
+    const changed = open.flatMap(({ id, seq, count, actor_id, data }) => {
       const now = current.get(id);
-      return now?.count === undefined || now.count === count
+      if (now?.count === undefined) return [];
+      const actor = now.actor_id === undefined ? actor_id : now.actor_id;
+      return now.count === count && actor === actor_id
         ? []
-        : [{ id, seq, count: now.count, data: now.data ?? data }];
+        : [{ id, seq, count: now.count, actor_id: actor, data: now.data ?? data }];
     });
     return { userId, ended, changed };
   }

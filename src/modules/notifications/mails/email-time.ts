@@ -13,12 +13,13 @@ const NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 /**
  * The earliest time of the e-mail for a notification.
  * @param isRequired true: at once, regardless of the settings
+ * @returns null for no e-mail: the quiet hours have no end
  */
 export function emailTime(
   now: Date,
   settings: Pick<NotificationSettings, 'timeZone' | 'quietRanges' | 'digest'>,
   isRequired: boolean,
-): Date {
+): Date | null {
   if (isRequired) return now;
   const soon = new Date(now.getTime() + DELAY_SECONDS * 1_000);
   return afterQuiet(settings.digest === 'off' ? soon : nextDigest(soon, settings), settings);
@@ -37,20 +38,29 @@ function nextDigest(
   return dateOf(zone.toInstant(day * DAY + DIGEST_HOUR * HOUR));
 }
 
-/** @returns the time itself, or the end of the quiet hours that contain it */
+/** @returns the time itself, or the end of the quiet hours that contain it; null: they cover the whole week and have no end */
 export function afterQuiet(
   time: Date,
   { timeZone, quietRanges }: Pick<NotificationSettings, 'timeZone' | 'quietRanges'>,
-): Date {
+): Date | null {
   const zone = Zone.of(timeZone);
   const start = zone.toWall(secondsOf(time));
-  // Ranges may adjoin or overlap. Ranges that cover the whole week have no effect.
+  // Ranges may adjoin or overlap.
   for (let wall = start; wall < start + WEEK;) {
     const ends = quietRanges.flatMap((range) => endOf(range, wall) ?? []);
-    if (ends.length === 0) return wall === start ? time : dateOf(zone.toInstant(wall));
+    if (ends.length === 0) return wall === start ? time : endAt(zone, time, wall - start, wall);
     wall = Math.max(...ends);
   }
-  return time;
+  return null;
+}
+
+/**
+ * The instant of a later wall time. A wall time that occurs twice means the first one, except after it.
+ * @param seconds from `time` to the wall time by the clock
+ */
+function endAt(zone: Zone, time: Date, seconds: number, wall: number): Date {
+  const first = dateOf(zone.toInstant(wall));
+  return first > time ? first : dateOf(secondsOf(time) + seconds);
 }
 
 /** @returns the end of the range that contains the wall time, in seconds; null when none does */

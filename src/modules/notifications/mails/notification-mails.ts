@@ -284,9 +284,11 @@ export class NotificationMails implements OnModuleInit {
         null,
       );
       if (!settings) return;
-      const later = postponed(settings, isActive);
-      if (later) await this.move(tx, member, optional, later);
-      await this.send(tx, member, settings, later ? required : wanted);
+      const now = new Date();
+      const time = mailTime(now, settings, isActive);
+      const isDue = time !== null && time <= now;
+      if (!isDue) await this.move(tx, member, optional, time);
+      await this.send(tx, member, settings, isDue ? wanted : required);
     });
   }
 
@@ -331,10 +333,9 @@ export class NotificationMails implements OnModuleInit {
   }
 }
 
-/** @returns the time until which e-mails wait; null: they are sent now */
-function postponed(settings: NotificationSettings, isActive: boolean): Date | null {
-  const now = new Date();
+/** @returns the time of the e-mails that are due; null: never */
+function mailTime(now: Date, settings: NotificationSettings, isActive: boolean): Date | null {
   const quietEnd = afterQuiet(now, settings);
-  if (quietEnd > now) return quietEnd;
-  return isActive ? new Date(now.getTime() + DELAY_SECONDS * 1_000) : null;
+  if (quietEnd === null || quietEnd > now) return quietEnd;
+  return isActive ? new Date(now.getTime() + DELAY_SECONDS * 1_000) : now;
 }

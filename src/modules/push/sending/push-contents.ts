@@ -7,7 +7,7 @@ import { PresenceApi } from '../../presence/index.js';
 import type { PushSubscription } from '../push.schema.js';
 import type { PushMessage } from '../push-sender.js';
 import { PushSubscriptionsRepository } from '../push-subscriptions.repository.js';
-import { type ClaimedDelivery, traitsOf, WITHDRAWAL_URGENCY } from './push-queue.js';
+import { type ClaimedDelivery, DAY, traitsOf, WITHDRAWAL_URGENCY } from './push-queue.js';
 
 /** Names the work in logs. */
 const REQUEST_ID = 'push';
@@ -19,13 +19,19 @@ export type PushDecision =
   | { action: 'drop' }
   /** The session of the device has ended. */
   | { action: 'unsubscribe' }
-  | { action: 'wait'; seconds: number }
+  /** `lifetime`: the seconds of use begin again when the wait ends. */
+  | { action: 'wait'; seconds: number; lifetime?: number }
   /** A message that was sent stays, and is examined again after `seconds`; null: not again. */
   | { action: 'keep'; seconds: number | null }
   /** A message that was sent is withdrawn from the devices of the user. */
   | { action: 'withdraw' }
   /** The subscription was deleted, and its deliveries with it. */
   | { action: 'none' };
+
+/** Seconds until a device with an open socket is looked at again; then each time after as long as the message has waited. */
+const FIRST_LOOK = 10;
+/** Seconds by which the last look is later than the end of the sockets. */
+const LOOK_MARGIN = 1;
 
 const DROP: PushDecision = { action: 'drop' };
 
@@ -110,12 +116,32 @@ export class PushContents {
     if (!view) return DROP;
     const { settings, notification } = view;
     if (!settings.uses('push', notification.preference as NotificationPreference)) return DROP;
-    if (session_id !== null && known.connected.has(session_id)) return DROP;
-    const quietUntil = this.notifications.quietUntil(settings);
-    if (quietUntil && quietUntil >= delivery.expires_at) return DROP;
-    if (quietUntil) return { action: 'wait', seconds: secondsUntil(quietUntil) };
+    if (session_id !== null && known.connected.has(session_id)) return this.whileConnected(delivery, ttl);
+    const quiet = this.notifications.quietSeconds(settings);
+    if (quiet > 0) return duringQuiet(delivery, ttl, quiet);
     return { action: 'send', subscription, message: messageOf(delivery, view, ttl) };
   }
+
+  /**
+   * A socket that counts as open may be dead, or have closed a moment ago. The device gets the message when it no longer counts, and none
+   * when it still counts after the time in which every dead one ends.
+   */
+  private whileConnected({ type }: ClaimedDelivery, ttl: number): PushDecision {
+    const { ttl: lifetime, examined } = traitsOf(type);
+    const age = Math.max(0, lifetime - ttl);
+    if (examined !== undefined) return { action: 'wait', seconds: examined };
+    const left = this.presence.staleSeconds - age;
+    return left <= 0
+      ? DROP
+      : { action: 'wait', seconds: Math.min(Math.max(age, FIRST_LOOK), left + LOOK_MARGIN) };
+  }
+}
+
+/** A message that is of use for a day waits for the end of the quiet hours also when they are longer; others would come too late. */
+function duringQuiet({ type }: ClaimedDelivery, ttl: number, quiet: number): PushDecision {
+  if (quiet < ttl) return { action: 'wait', seconds: quiet };
+  const { ttl: lifetime } = traitsOf(type);
+  return lifetime >= DAY && quiet !== Infinity ? { action: 'wait', seconds: quiet, lifetime } : DROP;
 }
 
 /** Withdraws a message that a device shows, if its notification is no longer of use. */

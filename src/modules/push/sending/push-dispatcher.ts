@@ -174,6 +174,7 @@ export class PushDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
           outcome: 'postponed',
           seconds: decision.seconds,
           attempts,
+          ...(decision.lifetime !== undefined && { lifetime: decision.lifetime }),
         });
       case 'keep':
         return this.record({ delivery, attempt: null, outcome: 'sent', seconds: decision.seconds });

@@ -11,7 +11,8 @@ import type { PushDelivery } from '../push.schema.js';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+/** Seconds. */
+export const DAY = 24 * HOUR;
 
 /** How messages of a type are sent (RFC 8030, sections 5.2 and 5.3). */
 export interface PushTraits {
@@ -82,7 +83,8 @@ export type ClaimedDelivery = Omit<PushDelivery, 'due_at' | 'created_at'>;
 
 /**
  * What has happened with a delivery. `sent`: the device has the message, which is examined after `seconds`, or not at all for null.
- * `postponed`: the next attempt is after `seconds`; `attempts` have failed. `dropped`: the delivery ends.
+ * `postponed`: the next attempt is after `seconds`, and the message is of use for `lifetime` seconds from then on; `attempts` have failed.
+ * `dropped`: the delivery ends.
  */
 export type PushResult = {
   delivery: ClaimedDelivery;
@@ -90,7 +92,7 @@ export type PushResult = {
   attempt: PushAttempt | null;
 } & (
   | { outcome: 'sent'; seconds: number | null }
-  | { outcome: 'postponed'; seconds: number; attempts: number }
+  | { outcome: 'postponed'; seconds: number; attempts: number; lifetime?: number }
   | { outcome: 'dropped' }
 );
 
@@ -177,7 +179,7 @@ const finish = workspace.statement<never>(
   'push.finish',
   `WITH results AS MATERIALIZED (
      SELECT * FROM jsonb_to_recordset($2) AS result (
-       user_id uuid, subscription_id uuid, notification_id uuid, claims int, outcome text, seconds float8, attempts int, attempted boolean,
+       user_id uuid, subscription_id uuid, notification_id uuid, claims int, outcome text, seconds float8, lifetime float8, attempts int, attempted boolean,
        status int, error text)),
    subscriptions AS MATERIALIZED (
      SELECT subscription.user_id, subscription.id FROM push_subscriptions subscription
@@ -191,7 +193,7 @@ const finish = workspace.statement<never>(
       WHERE subscription.tenant_id = $1 AND subscription.user_id = locked.user_id AND subscription.id = locked.id),
    deliveries AS MATERIALIZED (
      SELECT delivery.user_id, delivery.subscription_id, delivery.notification_id, delivery.claims = results.claims AS is_leased,
-            results.outcome, results.seconds, results.attempts
+            results.outcome, results.seconds, results.lifetime, results.attempts
        FROM push_deliveries delivery
        JOIN results ON results.user_id = delivery.user_id AND results.subscription_id = delivery.subscription_id
         AND results.notification_id = delivery.notification_id
@@ -208,6 +210,8 @@ const finish = workspace.statement<never>(
                        WHEN locked.outcome = 'withdrawn' THEN 'pending' ELSE delivery.state END,
           claims = CASE WHEN locked.outcome = 'withdrawn' THEN delivery.claims + 1 ELSE delivery.claims END,
           expires_at = CASE WHEN locked.outcome = 'withdrawn' THEN now() + make_interval(secs => ${WITHDRAWAL_TTL})
+                            WHEN locked.is_leased AND locked.lifetime IS NOT NULL
+                            THEN clock_timestamp() + make_interval(secs => locked.seconds + locked.lifetime)
                             ELSE delivery.expires_at END,
           attempts = CASE WHEN locked.is_leased THEN locked.attempts ELSE delivery.attempts END,
           due_at = CASE WHEN NOT locked.is_leased THEN delivery.due_at
@@ -267,6 +271,7 @@ export class PushQueue {
       claims: delivery.claims,
       outcome: isShownStill(delivery, result) ? 'withdrawn' : result.outcome,
       seconds: result.outcome === 'dropped' ? 0 : result.seconds,
+      lifetime: result.outcome === 'postponed' ? (result.lifetime ?? null) : null,
       attempts: result.outcome === 'postponed' ? result.attempts : 0,
       attempted: attempt !== null,
       status: attempt?.statusCode ?? null,

@@ -1,4 +1,6 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
 import { IsOptional, IsString, Matches } from 'class-validator';
 import { DATE_TIME, UUID } from '../../../../platform/field-docs/field-docs.js';
 import { OneOf, Optional, Text } from '../../../../platform/http/input.decorators.js';
@@ -11,8 +13,14 @@ export class RequestCode {
   @IsOptional() @Text(35, { example: 'de' }) locale?: string;
 }
 
-/** Six digits. */
-const Code = (): PropertyDecorator => Matches(/^\d{6}$/, { message: 'code must be six digits' });
+/** Six digits, which a person may type or copy in groups. */
+const Code = (): PropertyDecorator =>
+  applyDecorators(
+    Transform(({ value }: { value: unknown }) =>
+      typeof value === 'string' ? value.replace(/[\s-]/g, '') : value,
+    ),
+    Matches(/^\d{6}$/, { message: 'code must be six digits' }),
+  );
 
 export class ClaimInvite {
   @GuestName() name!: string;
