@@ -168,7 +168,7 @@ export class ChatNotifier implements OnModuleInit {
   private async notify(tx: Tx, room: RoomKey, texts: readonly NewMessage[], seq: number): Promise<void> {
     const audience = await tx.query(readers, [room.tenant_id, room.room_id, seq]);
     const about = { subject: { kind: CHAT_ROOM, id: room.room_id } };
-    const facts = audience[0]?.direct ? { direct: true } : {};
+    const facts: Record<string, boolean> = audience[0]?.direct ? { direct: true } : {};
     const mentioned = new Set<string>();
     for (const message of texts.filter(({ mentions }) => mentions.length > 0)) {
       const recipients = audience
