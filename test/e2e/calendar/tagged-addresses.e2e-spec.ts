@@ -60,15 +60,15 @@ describe('addresses of members', () => {
 
   test('an address whose tag another member has is that of the other member', async () => {
     const [cat, own] = await app.tenant('tags', 'cat', 'cat+own');
-    const calendar = await defaultCalendar(cat!);
-    const event = await newEvent(cat!, calendar, {
+    const calendar = await defaultCalendar(cat);
+    const event = await newEvent(cat, calendar, {
       start: START,
       end: END,
       attendees: ['cat+own@tags.example', 'cat+else@tags.example', 'dan+own@tags.example'],
     });
     expect(event.attendees.map(({ email, user_id }: any) => [email, user_id])).toEqual([
-      ['cat+own@tags.example', own!.id],
-      ['cat@tags.example', cat!.id],
+      ['cat+own@tags.example', own.id],
+      ['cat@tags.example', cat.id],
       ['dan+own@tags.example', null],
     ]);
   });

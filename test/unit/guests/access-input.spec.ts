@@ -1,4 +1,5 @@
 import { ClaimInvite, VerifyViewer } from '../../../src/modules/calls/guests/access/access.dto.js';
+import { ApiError } from '../../../src/platform/http/errors.js';
 import { validated } from '../../../src/platform/http/input.pipe.js';
 
 describe('the code of a guest', () => {
@@ -12,6 +13,6 @@ describe('the code of a guest', () => {
   );
 
   test.each(['48021', '4802155', '48o215', 480_215, ''])('has six digits: %j', (code) => {
-    expect(() => validated(ClaimInvite, { name: 'Gina', email, code })).toThrow();
+    expect(() => validated(ClaimInvite, { name: 'Gina', email, code })).toThrow(ApiError);
   });
 });
