@@ -23,11 +23,12 @@ const byLogin = mailService.statement<Account>(
 /** `matched` is the address or an alias. */
 const byAddresses = mailService.statement<Account & { matched: string }>(
   'accounts.by_addresses',
-  `SELECT address AS matched, ${COLUMNS} FROM users WHERE address = ANY ($1::text[])
-   UNION ALL
-   SELECT alias.address, account.id, account.username, account.address, account.name, account.password
+  `SELECT alias.address AS matched, account.id, account.username, account.address, account.name, account.password
    FROM aliases AS alias JOIN users AS account ON account.id = alias.user_id
-   WHERE alias.address = ANY ($1::text[])`,
+   WHERE alias.address = ANY ($1::text[])
+     AND NOT EXISTS (SELECT FROM users AS holder WHERE holder.address = alias.address)
+   UNION ALL
+   SELECT address, ${COLUMNS} FROM users WHERE address = ANY ($1::text[])`,
 );
 /** The oldest account of each domain. */
 const postmasters = mailService.statement<Account & { domain: string }>(
