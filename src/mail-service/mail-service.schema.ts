@@ -20,6 +20,7 @@ export const mailServiceSchema = wholeSchema([
       MailJobOutcomes1798022300002: '0005-job-outcomes',
       MailboxNames1798800005000: '0006-mailbox-names',
       QueuePairs1798814000080: '0007-queue-pairs',
+      Aliases1798816000081: '0008-aliases',
     }),
     sql: sqlFiles('mail_service', import.meta.url, 'messages', 'release-0.1.0'),
   },

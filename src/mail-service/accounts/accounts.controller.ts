@@ -28,6 +28,11 @@ const change = ofUser({
   name: Joi.string().max(256).allow(''),
   existingPassword: Joi.string().max(256),
 });
+const addressing = ofUser({
+  address: fields.email().required(),
+  // An address beside the main one is not supported.
+  main: fields.flag().valid(true).required(),
+});
 const removal = ofUser();
 const login = ofService({
   username: Joi.string().min(1).max(256).required(),
@@ -55,6 +60,11 @@ export class AccountsController {
   @Put('users/:user')
   change(@ServiceCall(change) { user, ...input }: { user: string; password?: string; name?: string }) {
     return this.accounts.change(user, input);
+  }
+
+  @Post('users/:user/addresses')
+  addAddress(@ServiceCall(addressing) { user, address }: { user: string; address: string }) {
+    return this.accounts.addAddress(user, address);
   }
 
   @Delete('users/:user')

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../../platform/database/db.js';
+import { errorCode } from '../../platform/database/database-errors.js';
 import { mailService } from '../mail-service.schema.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { domainOf, isPostmaster, withoutTag } from './addresses.js';
@@ -19,9 +20,15 @@ const byLogin = mailService.statement<Account>(
   'accounts.by_login',
   `SELECT ${COLUMNS} FROM users WHERE username = $1 OR address = $1 ORDER BY username = $1 DESC LIMIT 1`,
 );
-const byAddresses = mailService.statement<Account>(
+/** `matched` is the address or an alias. */
+const byAddresses = mailService.statement<Account & { matched: string }>(
   'accounts.by_addresses',
-  `SELECT ${COLUMNS} FROM users WHERE address = ANY ($1::text[])`,
+  `SELECT alias.address AS matched, account.id, account.username, account.address, account.name, account.password
+   FROM aliases AS alias JOIN users AS account ON account.id = alias.user_id
+   WHERE alias.address = ANY ($1::text[])
+     AND NOT EXISTS (SELECT FROM users AS holder WHERE holder.address = alias.address)
+   UNION ALL
+   SELECT address, ${COLUMNS} FROM users WHERE address = ANY ($1::text[])`,
 );
 /** The oldest account of each domain. */
 const postmasters = mailService.statement<Account & { domain: string }>(
@@ -39,6 +46,16 @@ const insert = mailService.statement<{ id: string }>(
   `INSERT INTO users (id, username, address, name, password) VALUES ($1, $2, $3, $4, $5)
    ON CONFLICT DO NOTHING RETURNING id`,
 );
+const setAddress = mailService.statement<never>(
+  'accounts.set_address',
+  `UPDATE users SET address = $2 WHERE id = $1`,
+);
+const addAlias = mailService.statement<never>(
+  'accounts.add_alias',
+  `INSERT INTO aliases (address, user_id) VALUES ($2, $1)
+   ON CONFLICT (address) DO UPDATE SET user_id = excluded.user_id, created_at = now()`,
+);
+const endAlias = mailService.statement<never>('accounts.end_alias', `DELETE FROM aliases WHERE address = $1`);
 const addBoxes = mailService.statement<never>(
   'accounts.add_boxes',
   `INSERT INTO mailboxes (user_id, id, path, special_use, retention)
@@ -53,9 +70,9 @@ const dropTokens = mailService.statement<never>(
   'accounts.drop_tokens',
   `DELETE FROM access_tokens WHERE user_id = $1`,
 );
-const lock = mailService.statement<{ id: string }>(
+const lock = mailService.statement<Pick<Account, 'id' | 'address'>>(
   'accounts.lock',
-  `SELECT id FROM users WHERE id = $1 FOR UPDATE`,
+  `SELECT id, address FROM users WHERE id = $1 FOR UPDATE`,
 );
 const deleteMessages = mailService.statement<never>(
   'accounts.delete_messages',
@@ -71,7 +88,8 @@ const remove = mailService.statement<never>('accounts.remove', `DELETE FROM user
 const ownDomains = mailService.statement<{ domain: string }>(
   'accounts.own_domains',
   `SELECT domain FROM unnest($1::text[]) AS domain
-   WHERE EXISTS (SELECT FROM users WHERE substring(address FROM '[^@]*$') = domain)`,
+   WHERE EXISTS (SELECT FROM users WHERE substring(address FROM '[^@]*$') = domain)
+      OR EXISTS (SELECT FROM aliases WHERE substring(address FROM '[^@]*$') = domain)`,
 );
 const storage = mailService.statement<{ used: string }>(
   'accounts.storage',
@@ -101,7 +119,7 @@ export class AccountsRepository {
   }
 
   /**
-   * The accounts of addresses. An address with a tag belongs to the account without it; `postmaster@` without an account of
+   * The accounts of addresses and aliases. An address with a tag belongs to the account without it; `postmaster@` without an account of
    * its own belongs to the oldest account of the domain, `postmaster` to the oldest of all (RFC 5321 4.5.1).
    * @param addresses normalised
    */
@@ -109,7 +127,7 @@ export class AccountsRepository {
     const rows = await this.db.query(byAddresses, [
       [...new Set([...addresses, ...addresses.map(withoutTag)])],
     ]);
-    const byAddress = new Map(rows.map((row) => [row.address, row]));
+    const byAddress = new Map(rows.map(({ matched, ...account }) => [matched, account]));
     const owners = new Map<string, Account>();
     for (const address of addresses) {
       const owner = byAddress.get(address) ?? byAddress.get(withoutTag(address));
@@ -127,14 +145,35 @@ export class AccountsRepository {
     return owners;
   }
 
-  /** @returns false when the username or the address is taken */
+  /** The alias of another account ends. @returns false when the username or the address is taken */
   async create(account: Account, boxes: readonly FirstMailbox[]): Promise<boolean> {
     return this.db.tx(async (tx) => {
       const { id, username, address, name, password } = account;
       const [made] = await tx.query(insert, [id, username, address, name, password]);
-      if (made) await tx.query(addBoxes, [id, JSON.stringify(boxes)]);
-      return made !== undefined;
+      if (!made) return false;
+      await tx.query(endAlias, [address]);
+      await tx.query(addBoxes, [id, JSON.stringify(boxes)]);
+      return true;
     });
+  }
+
+  /** Gives an account another address. The former one becomes an alias, and the alias of another account ends. */
+  async changeAddress(id: string, address: string): Promise<'changed' | 'unknown' | 'taken'> {
+    try {
+      return await this.db.tx(async (tx) => {
+        const [account] = await tx.query(lock, [id]);
+        if (!account) return 'unknown';
+        if (account.address === address) return 'changed';
+        await tx.query(setAddress, [id, address]);
+        // After the change, which waits for another account that takes or leaves the address.
+        await tx.query(endAlias, [address]);
+        await tx.query(addAlias, [id, account.address]);
+        return 'changed';
+      });
+    } catch (error) {
+      if (errorCode(error) === '23505') return 'taken';
+      throw error;
+    }
   }
 
   /** A new password revokes all tokens. @returns false for an unknown account */

@@ -9,7 +9,7 @@ import { normalizeAddress } from './addresses.js';
 
 type Listener = (address: string) => Promise<void>;
 
-/** Reports new accounts to the delivery, which can then deliver the mail that waits for them. */
+/** Reports new accounts, and new addresses of accounts, to the delivery, which can then deliver the mail that waits for them. */
 @Injectable()
 export class AccountCreations {
   private readonly listeners: Listener[] = [];
@@ -86,6 +86,19 @@ export class AccountsService {
     const changed = await this.accounts.change(id, { password: hash, name });
     if (hash !== undefined) this.tokens.clearCache();
     if (!changed) throw mailErrors.userNotFound();
+    return { success: true };
+  }
+
+  /**
+   * Adds a main address, as WildDuck does: the former one is still delivered to this account.
+   * @throws MailError 404, 500 when the address is taken
+   */
+  async addAddress(id: string, given: string): Promise<{ success: true }> {
+    const address = normalizeAddress(given);
+    const outcome = await this.accounts.changeAddress(id, address);
+    if (outcome === 'unknown') throw mailErrors.userNotFound();
+    if (outcome === 'taken') throw mailErrors.addressExists();
+    await this.creations.reportCreation(address);
     return { success: true };
   }
 

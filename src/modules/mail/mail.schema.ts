@@ -103,6 +103,7 @@ export const mailSchema: SchemaPart = {
     CalendarMail1797000000002: '0303-calendar-mail',
     CalendarMailWalks1797100000020: '0304-calendar-mail-walks',
     MailArrivals1798813000001: '0305-mail-arrivals',
+    FollowedAddresses1798816000082: '0306-followed-addresses',
   }),
   sql: sqlFiles('workspace', import.meta.url, 'recipients'),
 };

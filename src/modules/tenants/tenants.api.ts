@@ -81,6 +81,11 @@ export class TenantsApi {
     return this.statuses.status(tx, tenantId, userId);
   }
 
+  /** The address of a member, also of a deactivated one; null without a membership and after an erasure. */
+  async addressOf(tenantId: string, userId: string): Promise<string | null> {
+    return this.tenants.addressOf(tenantId, userId);
+  }
+
   /** Whether the member is a service account. */
   async isService(tenantId: string, userId: string): Promise<boolean> {
     return this.tenants.isService(tenantId, userId);

@@ -190,6 +190,11 @@ export class TenantsRepository {
     return (await this.db.query(profile, [tenantId, userId]))[0] ?? null;
   }
 
+  async addressOf(tenantId: string, userId: string): Promise<string | null> {
+    const member = await rowsOf(this.db, TenantMember).one({ tenant_id: tenantId, user_id: userId });
+    return member && member.erased_at === null ? member.email : null;
+  }
+
   async isService(tenantId: string, userId: string): Promise<boolean> {
     return (
       (await rowsOf(this.db, TenantMember).one({ tenant_id: tenantId, user_id: userId }))?.is_service ?? false

@@ -56,6 +56,12 @@ const release = workspace.statement<never>(
     WHERE tenant_id = $1 AND user_id = $2 AND lease_id = $3`,
 );
 
+const setAddress = workspace.statement<never>(
+  'mail.account_set_address',
+  `UPDATE mail_accounts SET address = $3, updated_at = now()
+    WHERE tenant_id = $1 AND user_id = $2 AND origin = 'created'`,
+);
+
 const link = workspace.statement<never>(
   'mail.account_link',
   `INSERT INTO mail_accounts AS account (tenant_id, user_id, origin, username, mail_user_id, password, token, token_version)
@@ -121,6 +127,11 @@ export class MailAccountsRepository {
   ): Promise<void> {
     const values = [owner.tenantId, owner.userId, lease, pauseSeconds, rejection];
     await this.db.single((tx) => tx.query(release, values));
+  }
+
+  /** Records the address that the mail service has given to a created account. */
+  async setAddress({ tenantId, userId }: MailOwner, address: string): Promise<void> {
+    await this.db.single((tx) => tx.query(setAddress, [tenantId, userId, address]));
   }
 
   async link(

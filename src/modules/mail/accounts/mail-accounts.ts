@@ -73,6 +73,20 @@ export class MailAccounts {
   }
 
   /**
+   * Gives the account that was created for a user the user's current address. A linked account keeps its own.
+   * @throws AccountRejectedError `AddressExistsError` while another account has the address
+   */
+  async followAddress(owner: MailOwner): Promise<void> {
+    const account = await this.accounts.read(owner);
+    const email = await this.tenants.addressOf(owner.tenantId, owner.userId);
+    if (email === null || account?.origin !== 'created' || account.mail_user_id === null) return;
+    const address = this.accountAddress(email);
+    if (address === account.address) return;
+    await this.provider.changeAddress(account.mail_user_id, address);
+    await this.accounts.setAddress(owner, address);
+  }
+
+  /**
    * Verifies an existing account of the mail service and links it to a user.
    * @param password undefined in mode `service`
    * @throws AccountRejectedError
@@ -147,11 +161,15 @@ export class MailAccounts {
     if (this.config.MAIL_ACCOUNTS === 'link') throw MailErrors.accountRequired.with();
     const member = await this.tenants.profile(owner.tenantId, owner.userId);
     if (member === null) throw MailErrors.accountRequired.with();
-    const domain = this.config.MAIL_ACCOUNT_DOMAIN;
-    const local = member.email.slice(0, member.email.lastIndexOf('@'));
     const password = this.sealedPassword(owner, randomBytes(24).toString('base64url'));
-    const address = domain === undefined ? member.email : `${local}@${domain}`;
+    const address = this.accountAddress(member.email);
     await this.accounts.begin(owner, { username: usernameOf(owner), address, password });
+  }
+
+  /** The address of the account of a user. */
+  private accountAddress(email: string): string {
+    const domain = this.config.MAIL_ACCOUNT_DOMAIN;
+    return domain === undefined ? email : `${email.slice(0, email.lastIndexOf('@'))}@${domain}`;
   }
 
   private async renew(owner: MailRequester, lease: string, account: MailAccountRow): Promise<MailCredential> {
@@ -186,18 +204,18 @@ export class MailAccounts {
   /** @returns null when the account exists: a process crashed before it could store the id */
   private async create(
     owner: MailOwner,
-    { username, address }: MailAccountRow,
+    { username }: MailAccountRow,
     password: string | null,
   ): Promise<string | null> {
     const member = await this.tenants.profile(owner.tenantId, owner.userId);
-    const account = {
-      username,
-      password: password ?? '',
-      address: address ?? '',
-      name: member?.displayName ?? '',
-    };
+    if (member === null) throw MailErrors.accountRequired.with();
+    // Not the recorded address: the user may have changed theirs since an attempt that failed.
+    const address = this.accountAddress(member.email);
+    const account = { username, password: password ?? '', address, name: member.displayName };
     try {
-      return await this.provider.createAccount(account);
+      const id = await this.provider.createAccount(account);
+      await this.accounts.setAddress(owner, address);
+      return id;
     } catch (error) {
       if (error instanceof AccountRejectedError && error.code === 'UserExistsError') return null;
       throw error;

@@ -43,6 +43,15 @@ export class MailProvider {
     return this.mailUserId(id);
   }
 
+  /**
+   * Gives an account another main address. The former one is still delivered to it.
+   * @throws AccountRejectedError `AddressExistsError` and others
+   */
+  async changeAddress(id: string, address: string): Promise<void> {
+    const path = ['users', id, 'addresses'];
+    await this.request('change an address', { method: 'POST', path, body: { address, main: true } });
+  }
+
   /** @throws AccountRejectedError */
   async findAccount(username: string): Promise<string> {
     const path = ['users', 'resolve', encodeURIComponent(username)];
