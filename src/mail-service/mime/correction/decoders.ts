@@ -226,6 +226,9 @@ const ALIASES = new Map([
   ...['x-mac-ce', 'x-mac-centraleurope', 'x-mac-centraleurroman'].map(
     (name) => [name, 'maccenteuro'] as const,
   ),
+  ...[1, 2, 3, 4, 9, 10, 13, 14, 15, 16].flatMap((part, n) =>
+    ['latin', 'latin-', 'l'].map((name) => [`${name}${n + 1}`, `iso-8859-${part}`] as const),
+  ),
   ['x-mac-romanian', 'macromania'],
   ['x-mac-greek', 'macgreek'],
   ['x-mac-turkish', 'macturkish'],
