@@ -16,6 +16,8 @@ const MIN_WIDTH = 8;
 /** The beginning of a text, or data with blanks within its lines. */
 const WORDS = /\S\s+\S+\s+\S/;
 const IN_ALPHABET = /^[A-Za-z\d+/]*[=\s]*$/;
+/** The last line of data with blanks in it: words hardly end so. */
+const IS_SPACED_END = /^[A-Za-z\d+/][A-Za-z\d+/ \t]*={1,2}$/;
 const IN_GROUPS = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2,3}=+|[=\s]+)?$/;
 
 /**
@@ -92,7 +94,7 @@ export class Base64Decoder extends Transform {
   private isData(piece: string): boolean {
     const { isPadded, isWithinLine } = this;
     if (!this.hasData || (!isPadded && (isWithinLine || LONG_RUN.test(piece)))) return true;
-    if (!IN_ALPHABET.test(piece)) return !isPadded && this.isFaultyLine(piece);
+    if (!IN_ALPHABET.test(piece)) return !isPadded && (IS_SPACED_END.test(piece) || this.isFaultyLine(piece));
     return !isPadded || isWithinLine || IN_GROUPS.test(piece) || LONG_RUN.test(piece);
   }
 
