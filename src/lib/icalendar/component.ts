@@ -130,6 +130,11 @@ function closeOf(line: string, from: number, range: NameRange | null): number {
   return close?.[0] === '"' && (close.index === first || first < range.end) ? close.index : -1;
 }
 
+/** The hours of an offset that is the name of a zone: WordPress writes `UTC+5:30` without quotes. */
+const HOURS = /^(?:UTC|GMT)?\s*[+-]\d{1,2}$/i;
+/** Its minutes, which no time begins with. */
+const MINUTES = /:[0-5]\d(?=[:;])/y;
+
 function readValue(
   line: string,
   from: number,
@@ -151,6 +156,10 @@ function readValue(
   if (name === 'TZID' && line[from] === '(') end = line.lastIndexOf(':');
   // Others write addresses such as `tzone://Microsoft/Utc` without quotes.
   if (name === 'TZID' && line.startsWith('://', end)) end = line.indexOf(':', end + 1);
+  if (name === 'TZID' && line[end] === ':' && HOURS.test(line.slice(from, Math.min(end, from + 10)))) {
+    MINUTES.lastIndex = end;
+    if (MINUTES.test(line)) end = MINUTES.lastIndex;
+  }
   if (end < from) return null;
   return end < line.length ? { text: decodeParameter(line.slice(from, end)), end } : null;
 }

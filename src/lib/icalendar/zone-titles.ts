@@ -330,8 +330,9 @@ function places(): Map<string, string> {
   return zonesByPlace;
 }
 
-/** `(UTC+01:00)`, `(GMT -5)`, `GMT+0530`: the offset that a title begins with. */
-const OFFSET = /^\(?\s*(?:UTC|GMT)\s*(?:([+\-\u2212\u2013])\s*(\d{1,2})(?:[:.]?([0-5]\d))?)?\s*(?:\)|$)/i;
+/** `(UTC+01:00)`, `(GMT -5)`, `GMT+0530`: the offset that a title begins with, also in parts of an hour: `UTC+5.5`. */
+const OFFSET =
+  /^\(?\s*(?:UTC|GMT)\s*(?:([+\-\u2212\u2013])\s*(\d{1,2})(?:\.(25|50?|75)(?!\d)|[:.]?([0-5]\d))?)?\s*(?:\)|$)/i;
 /** An offset alone. */
 const PLAIN_OFFSET = /^([+\-\u2212\u2013])(\d{2}):?([0-5]\d)$/;
 /** Two offsets, in winter and in summer: `GMT +0100 (Standard) / GMT +0200 (Daylight)`, `GMT-05:00/-04:00`, `GMT-05.00/-04.00`. */
@@ -367,10 +368,12 @@ export const offsetOfTitle = (title: string): number | null =>
   title.length > MAX_TITLE ? null : leadingOffset(title).offset;
 
 function leadingOffset(title: string): { offset: number | null; rest: string } {
-  const match = OFFSET.exec(title) ?? PLAIN_OFFSET.exec(title);
+  const match = OFFSET.exec(title);
+  const [, sign, hours, part, minutes = part && String(Number(`0.${part}`) * 60)] = match ?? [];
+  const plain = match ? null : PLAIN_OFFSET.exec(title);
   return {
-    offset: match ? offsetOf(match.slice(1)) : null,
-    rest: title.slice(match?.[0].length ?? 0).trim(),
+    offset: match ? offsetOf([sign, hours, minutes]) : plain ? offsetOf(plain.slice(1)) : null,
+    rest: title.slice((match ?? plain)?.[0].length ?? 0).trim(),
   };
 }
 

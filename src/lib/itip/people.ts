@@ -30,10 +30,13 @@ export interface Attendee extends Organizer {
 /** The address of `mailto:` or of a bare address, lower case; null for another URI. */
 export function addressOfUri(uri: string | undefined): string | null {
   // An escaped `@` is one only when the URI is read.
-  const address = withoutParameters(mailAddress(withoutParameters(uri ?? ''))).toLowerCase();
+  const address = withoutParameters(mailAddress(withoutParameters(withoutQuotes(uri ?? '')))).toLowerCase();
   const isAddress = /^[^\s@<>":\p{Cc}]+@[^\s@<>":\p{Cc}]+$/u.test(address) && address.length <= MAX_ADDRESS;
   return isAddress && address.isWellFormed() ? address : null;
 }
+
+/** Some programs write the whole URI in quotes, as the value of a parameter. */
+const withoutQuotes = (uri: string): string => uri.trim().replace(/^"([^"]*)"$/, '$1');
 
 /** Some programs write parameters after the address: `mailto:jo@example.com;PARTSTAT=ACCEPTED`. */
 function withoutParameters(uri: string): string {

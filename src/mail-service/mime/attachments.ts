@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { AttachmentStream } from 'mailparser';
 import { type Bytes, gather, SpoolFile, streamOf } from '../storage/bytes.js';
 import type { AttachmentInfo } from './message.js';
-import { describe, walk } from './walk.js';
+import { describe, typeWithParameters, walk } from './walk.js';
 
 /** Copied attachments up to this size, bytes, stay in memory. */
 const SHORT = 65_536;
@@ -49,7 +49,7 @@ export async function openAttachment(source: Readable, id: string, withStatus = 
 }
 
 /**
- * Reads several attachments with their descriptions.
+ * Reads several attachments with their descriptions, and their types with parameters.
  * @param file for long contents
  * @param withStatus as `hasStatus` of the message
  */
@@ -58,9 +58,9 @@ export async function readAttachments(
   ids: readonly string[],
   file: string,
   withStatus: boolean,
-): Promise<{ info: AttachmentInfo; content: Buffer | Readable }[]> {
+): Promise<{ info: AttachmentInfo; type: string; content: Buffer | Readable }[]> {
   const spool = new SpoolFile(file);
-  const taken: { info: AttachmentInfo; bytes: Bytes }[] = [];
+  const taken: { info: AttachmentInfo; type: string; bytes: Bytes }[] = [];
   try {
     const onAttachment = async (attachment: AttachmentStream, id: string): Promise<void> => {
       if (!ids.includes(id)) return void (await describe(attachment, id));
@@ -68,14 +68,15 @@ export async function readAttachments(
       const info = await describe(attachment, id, async (content) => {
         bytes.all = await gather(content, spool, SHORT);
       });
-      taken.push({ info, bytes: bytes.all as Bytes });
+      taken.push({ info, type: typeWithParameters(attachment, info.contentType), bytes: bytes.all as Bytes });
     };
     await walk(source, onAttachment, { withTexts: false, withStatus });
   } finally {
     await spool.close();
   }
-  return taken.map(({ info, bytes }) => ({
+  return taken.map(({ info, type, bytes }) => ({
     info,
+    type,
     content: bytes instanceof Uint8Array ? Buffer.from(bytes) : Readable.from(lazily(bytes)),
   }));
 }

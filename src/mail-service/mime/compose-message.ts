@@ -174,7 +174,7 @@ const copiedAttachments = ({ raw, ids, withStatus, file }: CopiedAttachments & {
  */
 function withContentIds(copied: readonly Copied[], { html = '', attachments }: NewMessage): Copied[] {
   const taken = new Set(attachments.map((attachment) => contentIdOf(attachment)));
-  return copied.map(({ info, content }, n) => {
+  return copied.map(({ info, type, content }, n) => {
     const own = contentIdOf(info);
     const cid = !isLinked(html, info)
       ? null
@@ -182,13 +182,13 @@ function withContentIds(copied: readonly Copied[], { html = '', attachments }: N
         ? own
         : `copy-${n + 1}-${Date.now().toString(36)}@copied`;
     taken.add(cid ?? undefined);
-    return { info: { ...info, cid }, content };
+    return { info: { ...info, cid }, type, content };
   });
 }
 
-const copiedPart = ({ info, content }: Copied): Part => ({
+const copiedPart = ({ info, type, content }: Copied): Part => ({
   filename: info.filename,
-  contentType: typeOfFile(info.contentType),
+  contentType: typeOfFile(type),
   content,
   contentDisposition: info.disposition,
   ...(info.cid && { cid: info.cid }),

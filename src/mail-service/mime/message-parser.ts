@@ -88,10 +88,12 @@ type Constructor = new (
 ) => Omit<MailParser, keyof Internals> & Internals;
 
 const ADDRESS_HEADERS = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc']);
-/** Headers that name a sender. The last one counts, as in mailparser. */
+/** Headers that name a sender. */
 const SINGLE_HEADERS = new Set(['from', 'sender', 'reply-to']);
 /** mailparser splits their ids at blanks. */
 const ID_HEADERS = ['message-id', 'in-reply-to', 'references'];
+/** Headers of which the first one counts: programs that verify a message look at it (RFC 6376 5.4.2), and mailparser at the last one. */
+const FIRST_HEADERS: ReadonlySet<string> = new Set([...SINGLE_HEADERS, 'subject', 'date']);
 const TEXT_TYPES: ReadonlySet<unknown> = new Set(['text/plain', 'text/html']);
 
 /** Texts that programs read, not users. A calendar is a scheduling message. */
@@ -123,6 +125,8 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
   base: string | undefined;
   /** Files within the texts, known with the text. */
   files: EmbeddedFile[] = [];
+  /** Whole texts that are longer than what is stored of them, known with the text. */
+  longTexts: EmbeddedFile[] = [];
   private readonly enriched = new Set<SplitPart>();
   private readonly flowed = new Map<SplitPart, { delSp: boolean }>();
   /** The part that is processed is HTML. */
@@ -151,27 +155,28 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
     libmime.decodeWords = (text) => decodeWords(text?.replace(DOTTED_WORD, renameCharset));
   }
 
-  override processHeaders(lines: readonly HeaderLine[]): Headers {
+  override processHeaders(all: readonly HeaderLine[]): Headers {
+    const lines = withoutRepeated(all || []);
     const headers = super.processHeaders(lines);
     for (const name of ADDRESS_HEADERS) {
       const isSingle = SINGLE_HEADERS.has(name);
-      const values = (lines || [])
+      const values = lines
         .filter(({ key }) => key === name)
         .map(({ line }) => this.addresses(line, isSingle));
       const last = values.at(-1);
       if (last) headers.set(name, (isSingle || values.length === 1 ? last : values) as never);
     }
     for (const name of ID_HEADERS) {
-      const values = (lines || []).filter(({ key }) => key === name).map(({ line }) => this.textOf(line));
+      const values = lines.filter(({ key }) => key === name).map(({ line }) => this.textOf(line));
       const ids = name === 'references' ? values.join(' ') : values.at(-1);
       if (ids !== undefined) headers.set(name, ids);
     }
     for (const name of PARAMETER_HEADERS) {
-      const line = (lines || []).findLast(({ key }) => key === name);
+      const line = lines.findLast(({ key }) => key === name);
       if (line) this.keepEncodedForms(parametersOf(headers, name), this.unfoldedValue(line.line));
     }
     // mailparser takes the present time for a date that it cannot read.
-    const date = (lines || []).findLast(({ key }) => key === 'date');
+    const date = lines.find(({ key }) => key === 'date');
     if (date) headers.set('date', this.dateOf(date.line));
     return headers;
   }
@@ -244,20 +249,27 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
   override getTextContent(): MessageText {
     const texts: string[] = [];
     const markups: string[] = [];
+    const whole = { plain: [] as string[], html: [] as string[] };
     const visit = (part: Part, alternative?: Alternative): void => {
       const content = part.textContent;
       if (content && part.contentType === 'text/html') {
         markups.push(content);
+        whole.html.push(content);
         if (this.withTexts && !alternative?.hasText) texts.push(documentText(content.slice(0, MAX_TEXT)));
       } else if (content && (content.trim() !== '' || !alternative?.hasHtml)) {
         const text = this.readableText(part.node, content);
         texts.push(text);
+        whole.plain.push(text);
         if (this.withTexts && !alternative?.hasHtml && this.hasHtml) markups.push(this.textToHtml(text));
       }
       const own = part.contentType === 'multipart/alternative' ? textsOf(part) : undefined;
       for (const child of part.children) visit(child, alternative ?? own);
     };
     if (this.tree) visit(this.tree);
+    this.longTexts = [
+      ...longText('message.txt', 'text/plain', whole.plain, '\n'),
+      ...longText('message.html', 'text/html', whole.html, '<br/>\n'),
+    ];
     if (!this.withTexts) return { type: 'text' };
     return {
       type: 'text',
@@ -332,6 +344,18 @@ export class MessageParser extends (MailParser as unknown as Constructor) {
       }
     }
   }
+}
+
+/** The file of a text that is stored in part only. */
+function longText(name: string, type: string, parts: readonly string[], separator: string): EmbeddedFile[] {
+  const length = parts.reduce((sum, part) => sum + part.length + separator.length, -separator.length);
+  if (length <= MAX_TEXT) return [];
+  return [{ name, contentType: type, charset: 'utf-8', read: () => [Buffer.from(parts.join(separator))] }];
+}
+
+function withoutRepeated(lines: readonly HeaderLine[]): HeaderLine[] {
+  const seen = new Set<string>();
+  return lines.filter(({ key }) => !FIRST_HEADERS.has(key) || (!seen.has(key) && seen.add(key)));
 }
 
 function renameCharset(word: string, name: string): string {

@@ -110,9 +110,9 @@ const textOf = (header: unknown): string => (typeof header === 'string' ? toOneL
 
 function dateOf(value: unknown): string | null {
   if (!(value instanceof Date) || Number.isNaN(value.getTime())) return null;
-  // Years outside of this range are not storable or not plausible.
+  // Dates begin with 1900 (RFC 5322, 3.3); PostgreSQL does not read five digits.
   const year = value.getUTCFullYear();
-  return year >= 1970 && year < 10_000 ? value.toISOString() : null;
+  return year >= 1900 && year < 10_000 ? value.toISOString() : null;
 }
 
 function contentTypeOf(header: unknown): ParsedMessage['contentType'] {

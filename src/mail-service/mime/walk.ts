@@ -92,10 +92,11 @@ export async function walk(
     await Promise.all(works);
     const contents = tnefs.contents();
     // They come after the parts of the message, whose ids do not depend on them.
-    for (const file of [...parser.files, ...contents.flatMap(({ files }) => files)].slice(
-      0,
-      MAX_ATTACHMENTS - count,
-    ))
+    for (const file of [
+      ...parser.files,
+      ...contents.flatMap(({ files }) => files),
+      ...parser.longTexts,
+    ].slice(0, MAX_ATTACHMENTS - count))
       await take(attachmentOf(file));
     tnef = contents[0];
   } finally {
@@ -110,6 +111,19 @@ export function locationOf(headers: Headers): string | undefined {
   const value = headers.get('content-location');
   // Long addresses are folded.
   return typeof value === 'string' && value.length <= MAX_LOCATION ? value.replace(/\s+/g, '') : undefined;
+}
+
+/** Parameters that belong to the message with the attachment, not to its content: the name is a field of its own. */
+const PLACED = new Set(['name', 'boundary']);
+
+/** The media type of an attachment with its parameters, such as `charset` and the `method` of a calendar, for a copy. */
+export function typeWithParameters({ headers }: AttachmentStream, type: string): string {
+  const { params = {} } = (headers.get('content-type') ?? {}) as { params?: Record<string, unknown> };
+  const kept = Object.entries(params).filter(
+    (entry): entry is [string, string] =>
+      !PLACED.has(entry[0]) && /^[\w-]{1,40}$/.test(entry[0]) && /^[\w.:+/ -]{1,100}$/.test(String(entry[1])),
+  );
+  return [type, ...kept.slice(0, 20).map(([name, value]) => `${name}="${value}"`)].join('; ');
 }
 
 /** Describes an attachment. @param read must read the content to its end */

@@ -145,6 +145,18 @@ describe('an attendee who removes dates of a series by CalDAV', () => {
     expect(await put(own, (await read(own, bobs)).replace(/EXDATE[^\r]*\r\n/, ''), bobs)).toBe(403);
   });
 
+  test('is no organizer, who writes an instance beside its EXDATE', async () => {
+    const path = `${anncal}r2b.ics`;
+    const text = calendarOf(
+      series('r2b', ann.email, [bob.email], 'EXDATE:20270304T090000Z'),
+      moved('r2b', '04', [bob.email]),
+    );
+    for (const status of [201, 204]) {
+      expect(await put(path, text, anns)).toBe(status);
+      expect(linesOf(await read(path, anns), 'DTSTART')).toContain('20270304T110000Z');
+    }
+  });
+
   test('changes nothing else', async () => {
     const own = `${bobcal}r3.ics`;
     await put(`${anncal}r3.ics`, calendarOf(series('r3', ann.email, [bob.email])), anns);

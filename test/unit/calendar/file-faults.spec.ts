@@ -190,6 +190,7 @@ describe('a malformed date', () => {
 
   test.each([
     ['DTSTART:12000101T100000Z', [], 'DTSTART must lie between 1900 and 9989'],
+    ['DTSTART:20260331T100000Z', ['DTEND:99991231T000000Z'], 'DTEND must lie between 1900 and 9989'],
     ['DTSTART:20260331T100000Z', ['DTEND:20460331T100000Z'], 'DTEND must be at most 10 years after DTSTART'],
   ])('of an instance, %s, is named by its warning', (start, others, reason) => {
     const { overrides, warnings } = withInstances(['RECURRENCE-ID:20260331T100000Z', start, ...others]);
@@ -527,4 +528,10 @@ test.each([
   expect(reminders).toMatchObject([{ method: 'popup', minutes }]);
   const alarm = alarmVcomponent(reminders![0]!, undefined, null);
   expect(propertiesOf(alarm, 'TRIGGER').map(({ value }) => value)).toEqual([trigger]);
+});
+
+test('an organizer in quotes has an address', () => {
+  expect(read(START, 'ORGANIZER;CN=x:"mailto:O@x.example"').organizer).toMatchObject({
+    email: 'o@x.example',
+  });
 });

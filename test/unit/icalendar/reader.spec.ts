@@ -373,3 +373,19 @@ describe('a stream', () => {
     await expect(read()).rejects.toMatchObject({ code: 'truncated' });
   });
 });
+
+test.each(['UTC+5:30', 'GMT+05:30', 'UTC-08:00', '+02:00', 'UTC+3'])(
+  'the zone %s needs no quotes',
+  (name) => {
+    const found = readEvent(
+      event(`DTSTART;TZID=${name}:20260302T090000`, `DTEND;TZID=${name};VALUE=DATE-TIME:20260302T100000`),
+    );
+    for (const [each, value] of [
+      ['DTSTART', '20260302T090000'],
+      ['DTEND', '20260302T100000'],
+    ] as const) {
+      expect(propertyOf(found, each)?.value).toBe(value);
+      expect(parameterOf(propertyOf(found, each)!, 'TZID')).toBe(name);
+    }
+  },
+);

@@ -138,6 +138,7 @@ describe('a TZID', () => {
     ['(UTC-03:30) Nowhere', -3.5],
     ['+07:30', 7.5],
     ['UTC+10:30', 10.5],
+    ['UTC-3.5', -3.5],
     ['GMT-02:30', -2.5],
   ])('%s states its offset', (tzid, hours) => {
     const found = resolve(component('VCALENDAR'), tzid);
@@ -154,6 +155,8 @@ describe('a TZID', () => {
     ['+05:45', 'Asia/Kathmandu'],
     ['Etc/GMT+3', 'Etc/GMT+3'],
     ['UTC+3', 'Etc/GMT-3'],
+    ['UTC+5.5', 'Asia/Kolkata'],
+    ['UTC+5.75', 'Asia/Kathmandu'],
   ])('%s is the zone %s', (tzid, zone) => {
     const found = resolve(component('VCALENDAR'), tzid) as { name: string };
     for (const month of [0, 6]) {

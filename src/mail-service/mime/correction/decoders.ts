@@ -16,6 +16,8 @@ const MIN_WIDTH = 8;
 /** The beginning of a text, or data with blanks within its lines. */
 const WORDS = /\S\s+\S+\s+\S/;
 const IN_ALPHABET = /^[A-Za-z\d+/]*[=\s]*$/;
+/** The last line of data with blanks in it: words hardly end so. */
+const IS_SPACED_END = /^[A-Za-z\d+/][A-Za-z\d+/ \t]*={1,2}$/;
 const IN_GROUPS = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2,3}=+|[=\s]+)?$/;
 
 /**
@@ -92,7 +94,7 @@ export class Base64Decoder extends Transform {
   private isData(piece: string): boolean {
     const { isPadded, isWithinLine } = this;
     if (!this.hasData || (!isPadded && (isWithinLine || LONG_RUN.test(piece)))) return true;
-    if (!IN_ALPHABET.test(piece)) return !isPadded && this.isFaultyLine(piece);
+    if (!IN_ALPHABET.test(piece)) return !isPadded && (IS_SPACED_END.test(piece) || this.isFaultyLine(piece));
     return !isPadded || isWithinLine || IN_GROUPS.test(piece) || LONG_RUN.test(piece);
   }
 
@@ -225,6 +227,9 @@ const ALIASES = new Map([
   ...['ptcp154', 'cp154'].map((name) => [name, 'pt154'] as const),
   ...['x-mac-ce', 'x-mac-centraleurope', 'x-mac-centraleurroman'].map(
     (name) => [name, 'maccenteuro'] as const,
+  ),
+  ...[1, 2, 3, 4, 9, 10, 13, 14, 15, 16].flatMap((part, n) =>
+    ['latin', 'latin-', 'l'].map((name) => [`${name}${n + 1}`, `iso-8859-${part}`] as const),
   ),
   ['x-mac-romanian', 'macromania'],
   ['x-mac-greek', 'macgreek'],

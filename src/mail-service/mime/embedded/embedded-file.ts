@@ -8,11 +8,12 @@ export interface EmbeddedFile {
   name: string;
   /** Null: by the name. */
   contentType: string | null;
+  charset?: string;
   read: () => Iterable<Buffer> | AsyncIterable<Buffer>;
 }
 
 /** The file in the form in which the parser announces attachments. */
-export function attachmentOf({ name, contentType, read }: EmbeddedFile): AttachmentStream {
+export function attachmentOf({ name, contentType, charset, read }: EmbeddedFile): AttachmentStream {
   const hash = createHash('sha256');
   async function* hashed(): AsyncGenerator<Buffer> {
     for await (const chunk of read()) {
@@ -26,7 +27,7 @@ export function attachmentOf({ name, contentType, read }: EmbeddedFile): Attachm
     filename: name,
     contentType: contentType ?? detectMimeType(name),
     contentDisposition: 'attachment',
-    headers: new Map(),
+    headers: new Map(charset ? [['content-type', { value: contentType, params: { charset } }]] : []),
     related: false,
     checksum: '',
     content: Readable.from(hashed()),

@@ -84,7 +84,7 @@ export const patchesOf = (overrides: readonly OverrideRow[]) =>
 /**
  * The event of a file. Instances without their series replace nothing of a stored series.
  * @param current the stored event; null: none
- * @param isFile false: the text of a CalDAV program
+ * @param isFile false: the text of an attendee's CalDAV program
  * @returns null: the file has instances of the stored series only
  * @throws ICalendarError; RecurrenceError
  */

@@ -62,7 +62,7 @@ export interface ReadEvent {
  * Reads an event with its instances. Unknown properties and components are kept in `custom`.
  * @param given the VEVENT without RECURRENCE-ID
  * @param all VEVENTs with RECURRENCE-ID and the same UID
- * @param isFile false: a text of CalDAV, in which EXDATE deletes an instance that the program leaves beside it
+ * @param isFile false: an attendee's text of CalDAV, in which EXDATE deletes an instance that the program leaves beside it
  * @throws ICalendarError; RecurrenceError for a rule
  */
 export function readEvent(

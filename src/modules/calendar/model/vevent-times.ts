@@ -113,7 +113,8 @@ export class EventClock {
       ? this.readUntil(start, until)
       : ((length && lasting(start, length.value, this.warn)) ?? usual);
     const [from, to] = [checkedWall(times.starts), checkedWall(times.ends)];
-    if (from === null || to === null) throw invalid('DTSTART', 'must lie between 1900 and 9989');
+    if (from === null || to === null)
+      throw invalid(from === null ? 'DTSTART' : 'DTEND', 'must lie between 1900 and 9989');
     if (to - from > MAX_LENGTH) throw invalid('DTEND', 'must be at most 10 years after DTSTART');
     return times;
   }

@@ -178,7 +178,7 @@ export class ResourceWrites {
 
   /** @param deletedId the event with this UID that the organizer has deleted; null without one */
   private async create({ tx, ctx, calendar, event, now }: Job, deletedId: string | null): Promise<void> {
-    const given = checkedDates(event, () => fileEvent(event, null)) as ReadEvent;
+    const given = checkedDates(event, () => fileEvent(event, null, true)) as ReadEvent;
     const reminders = remindersAfter(null, [], given);
     const instanceAlarms = instanceAlarmsAfter(null, reminders, given) ?? {};
     const read = { ...given, reminders, instanceAlarms };
@@ -213,7 +213,7 @@ export class ResourceWrites {
       const read = checkedDates(job.event, () => fileEvent(job.event, own));
       return this.attendee.write({ ...job, locked, own, read });
     }
-    const read = checkedDates(job.event, () => fileEvent(job.event, record));
+    const read = checkedDates(job.event, () => fileEvent(job.event, record, true));
     const next = checkedDates(job.event, () =>
       read ? replaceValues(record, read) : withInstances(record, job.event),
     );
