@@ -2961,13 +2961,16 @@ var sending = /* @__PURE__ */ new Set();
 var receiving = new FinalizationRegistry(() => void 0);
 async function keepRequest(request, sent) {
   sending.add(request);
+  const release = () => void sending.delete(request);
+  request.signal.addEventListener("abort", release, { once: true });
   try {
     const response = await sent;
     if (response.body)
       receiving.register(response.body, request);
     return response;
   } finally {
-    sending.delete(request);
+    request.signal.removeEventListener("abort", release);
+    release();
   }
 }
 

@@ -296,7 +296,7 @@ describe('a user', () => {
     const { body: made } = await alice.post(`${box(alices['Drafts'])}/messages`, { draft: true, raw });
     await alice.post(`${box(alices['Drafts'])}/messages/${made.message.id}/submit`, {});
     const letter = await arrived(bob, bobs['INBOX'], 'forged');
-    expect(letter.from).toEqual({ address: 'alice@example.com', name: '' });
+    expect(letter.from).toEqual({ address: 'alice@example.com', name: 'CEO' });
     const source = (
       await bob.get(`${box(bobs['INBOX'])}/messages/${letter.id}/message.eml`)
     ).bytes.toString();
