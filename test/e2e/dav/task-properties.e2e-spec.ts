@@ -121,13 +121,11 @@ describe('properties of tasks of CalDAV programs', () => {
 
   test('alarms beyond the reminders that a task can have stay', async () => {
     const alarms = Array.from({ length: 12 }, (_, n) => [
-      ...[
-        'BEGIN:VALARM',
-        'ACTION:DISPLAY',
-        'DESCRIPTION:d',
-        `TRIGGER;RELATED=END:-PT${n + 1}H`,
-        'END:VALARM',
-      ],
+      'BEGIN:VALARM',
+      'ACTION:DISPLAY',
+      'DESCRIPTION:d',
+      `TRIGGER;RELATED=END:-PT${n + 1}H`,
+      'END:VALARM',
     ]).flat();
     const to = `${path}alarms.ics`;
     expect(await put(to, textOf('alarms', 'SUMMARY:alarms', 'DUE:20270105T100000Z', ...alarms))).toBe(201);
