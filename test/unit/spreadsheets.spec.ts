@@ -131,6 +131,13 @@ describe('XLSX', () => {
     }
   });
 
+  test('a sheet has no name that Excel keeps for itself, and no half of a character', async () => {
+    const files = await workbook(async (book) => {
+      for (const title of ['History', 'HISTORY', '😀'.repeat(20)]) await book.sheet(title, []);
+    });
+    expect(namesOf(files)).toEqual(['History (2)', 'HISTORY (3)', '😀'.repeat(15)]);
+  });
+
   test('texts: cut at 32,767 characters, without control characters, escapes of the format', async () => {
     const files = await workbook(async (book) => {
       await book.sheet('T', []);

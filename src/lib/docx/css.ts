@@ -31,9 +31,28 @@ export function declarations(element: Element): ReadonlyMap<string, string> {
     if (colon <= 0) continue;
     const name = declaration.slice(0, colon).trim().toLowerCase();
     const value = declaration.slice(colon + 1).trim();
-    found.set(name, name === 'font-family' ? value : value.toLowerCase());
+    if (name === 'font') setFont(found, value);
+    else found.set(name, name === 'font-family' ? value : value.toLowerCase());
   }
   return found;
+}
+
+/** Style, variant and weight in any order, then the size, then the families. */
+const FONT =
+  /^((?:[a-z-]+ |\d00 )*)((?:\d{1,4}(?:\.\d{1,6})?|\.\d{1,6})(?:[a-z]{1,3}|%)|(?:x{1,3}-|x-)?(?:small|large)|medium|smaller|larger)(?: ?\/ ?\S+)? (\S.*)$/i;
+const SLANTS = new Set(['italic', 'oblique']);
+const WEIGHTS = /^(?:bold|bolder|lighter|\d00)$/;
+
+/** Expands the shorthand `font` (CSS Fonts 4, 2.7): what it does not name is normal. */
+function setFont(found: Map<string, string>, value: string): void {
+  const [, words = '', size = '', family = ''] = FONT.exec(value.replace(/\s+/g, ' ')) ?? [];
+  if (family === '') return;
+  const names = words.toLowerCase().split(' ');
+  found.set('font-style', names.find((name) => SLANTS.has(name)) ?? 'normal');
+  found.set('font-variant', names.includes('small-caps') ? 'small-caps' : 'normal');
+  found.set('font-weight', names.find((name) => WEIGHTS.test(name)) ?? 'normal');
+  found.set('font-size', size.toLowerCase());
+  found.set('font-family', family);
 }
 
 /** A CSS colour as `RRGGBB`; undefined for invalid, transparent and context-dependent colours. */

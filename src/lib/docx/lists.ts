@@ -92,8 +92,8 @@ export class ListMarkers {
   private readonly format: Format | 'none';
   private readonly level: number;
   private readonly reversed: boolean;
-  private next: number;
-  private id: number | undefined;
+  /** The numbering of each level: items of Quill have levels of their own in one list. */
+  private readonly counters = new Map<number, { id: number | undefined; next: number }>();
 
   /** @param depth number of lists around this one */
   constructor(
@@ -104,24 +104,42 @@ export class ListMarkers {
     this.level = Math.min(depth, LEVELS - 1);
     this.format = formatOf(list);
     this.reversed = list.properties['reversed'] === true;
-    this.next = integer(attribute(list, 'start')) ?? (this.reversed ? items(list) : 1);
+    const next = integer(attribute(list, 'start')) ?? (this.reversed ? items(list) : 1);
+    this.counters.set(this.level, { id: undefined, next });
   }
 
   of(item: Element): Marker {
     const checked = checkedState(item, this.list);
     if (checked !== undefined) return { kind: 'box', checked };
-    if (this.format === 'none') return { kind: 'none' };
-    const { format, level } = this;
+    const format = ITEM_FORMATS[attribute(item, 'data-list') ?? ''] ?? this.format;
+    if (format === 'none') return { kind: 'none' };
+    const level = Math.min(this.level + indentOf(item), LEVELS - 1);
+    for (const deeper of this.counters.keys()) if (deeper > level) this.counters.delete(deeper);
     if (format === 'bullet') return { kind: 'number', id: sharedId(format), level };
+    const counter = this.counters.get(level) ?? { id: undefined, next: 1 };
+    this.counters.set(level, counter);
     const value = integer(attribute(item, 'value'));
     // Word only increments. An explicit number needs a numbering that starts with it.
-    if (value !== undefined) this.next = value;
-    if (this.id === undefined || value !== undefined || this.reversed)
-      this.id = this.numberings.begin(format, level, this.next);
-    this.next += this.reversed ? -1 : 1;
-    return { kind: 'number', id: this.id, level };
+    if (value !== undefined) counter.next = value;
+    const id =
+      counter.id === undefined || value !== undefined || this.reversed
+        ? this.numberings.begin(format, level, counter.next)
+        : counter.id;
+    counter.id = id;
+    counter.next += this.reversed ? -1 : 1;
+    return { kind: 'number', id, level };
   }
 }
+
+/** Formats of the items of Quill, whose lists are all `ol`. */
+const ITEM_FORMATS: Readonly<Record<string, Format>> = { bullet: 'bullet', ordered: 'decimal' };
+/** Levels of an item in a flat list, of Quill and of Slack. */
+const indentOf = (item: Element): number =>
+  Number(
+    /(?:^|\s)ql-indent-([1-8])(?:\s|$)/.exec(classOf(item))?.[1] ??
+      /^[1-8]$/.exec(attribute(item, 'data-indent') ?? '')?.[0] ??
+      0,
+  );
 
 function formatOf(list: Element): Format | 'none' {
   const css = BY_CSS[declarations(list).get('list-style-type') ?? ''];
@@ -157,11 +175,12 @@ export const isChecked = (box: Element): boolean => box.properties['checked'] !=
 
 const classOf = (element: Element): string => attribute(element, 'class') ?? '';
 
-/** Classes of lists of tasks: Notion, GitHub, Confluence, CKEditor, Dropbox Paper. */
+/** Classes of lists of tasks: Notion, GitHub, Confluence, CKEditor, Dropbox Paper, TinyMCE, Joplin. */
 const TASK_LISTS =
-  /(?:^|\s)(?:to-?do-list|contains-task-list|inline-task-list|task-?list|check-?list|listtype-task(?:done)?)(?:\s|$)/i;
+  /(?:^|\s)(?:to-?do-list|contains-task-list|inline-task-list|task-?list|(?:tox-|joplin-)?check-?list|listtype-task(?:done)?)(?:\s|$)/i;
 const DONE_LIST = /(?:^|\s)listtype-taskdone(?:\s|$)/i;
-const CHECKED = /(?:^|\s)(?:(?:checkbox|is|task|task-list-item)-)?(?:checked|done|completed|on)(?:\s|$)/i;
+const CHECKED =
+  /(?:^|\s)(?:(?:checkbox|is|task|task-list-item|tox-checklist-)-)?(?:checked|done|completed|on)(?:\s|$)/i;
 
 /** The state of a text that OneNote has tagged as a task; undefined for another one. */
 export function taggedState(element: Element): boolean | undefined {

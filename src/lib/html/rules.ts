@@ -82,7 +82,7 @@ const SCHEMES =
 const LINK = new RegExp(String.raw`^(?:[\t\n\f\r ]*(?:${SCHEMES}):|[^:/?#]*(?:[/?#]|$))`, 'i');
 /** Images: of the web or of the same mail, and raster `data:` URLs. SVG is a document and not allowed. */
 const PICTURE =
-  /^(?:[\t\n\f\r ]*(?:https?|cid):|[\t\n\f\r ]*data:image\/(?:a?png|jpe?g|gif|webp|avif|bmp|hei[cf]|jxl|tiff|x-icon);base64,[A-Za-z0-9+/=%\s]*$|[^:/?#]*(?:[/?#]|$))/i;
+  /^(?:[\t\n\f\r ]*(?:https?|cid):|[\t\n\f\r ]*data:image\/(?:a?png|jpe?g|gif|webp|avif|bmp|hei[cf]|jxl|tiff|x-icon)(?:;charset=[\w-]{1,40})?;base64,[A-Za-z0-9+/=%\s]*$|[^:/?#]*(?:[/?#]|$))/i;
 const WEB = /^[\t\n\f\r ]*https?:/i;
 const INTEGER = /^-?\d{1,9}$/;
 const SPAN = /^\d{1,4}$/;
@@ -187,6 +187,8 @@ export const TAGS: ReadonlyMap<string, ReadonlyMap<string, AttributeRule>> = new
       rel: /^(?:noopener|noreferrer|nofollow|external|ugc|sponsored|tag|license|author|me|help|next|prev|bookmark)$/i,
     }),
   ],
+  // The media of CKEditor, which no browser loads.
+  ['oembed', rules({ url: WEB })],
   ['details', rules({ open: 'present' })],
   ['progress', rules({ value: AMOUNT, max: AMOUNT })],
   ['meter', rules({ value: AMOUNT, min: AMOUNT, max: AMOUNT, low: AMOUNT, high: AMOUNT, optimum: AMOUNT })],

@@ -38,6 +38,9 @@ interface ParsedHtml {
 
 type Adapter = TreeAdapter<DefaultTreeAdapterMap>;
 
+/** Elements of MathML and of Evernote, whose attributes of these names have values. */
+const VALUED = /mfenced$|^en-todo$/;
+
 /**
  * Parses as a browser does for `div.innerHTML = html`. Limits are checked during parsing, because misnested formatting creates
  * far more nodes than the text has tags.
@@ -133,7 +136,7 @@ function convert(element: P5.Element, depth: number): Element {
   const properties: Element['properties'] = Object.setPrototypeOf({}, null);
   for (const { name, prefix, value } of element.attrs) {
     if (prefix) properties[`${prefix}:${name}`] = value;
-    else if (PRESENCE.has(name) && !element.tagName.endsWith('mfenced')) properties[name] = true;
+    else if (PRESENCE.has(name) && !VALUED.test(element.tagName)) properties[name] = true;
     else if (name === 'rel') properties[name] = value.split(/[\t\n\f\r ]+/).filter(Boolean);
     else properties[name] = value;
   }

@@ -102,9 +102,10 @@ function checkboxOf(element: Element): ElementContent | undefined {
   if (state !== undefined) properties['data-checked'] ??= state.toLowerCase();
   const isTodo = tagName === 'en-todo';
   if (!isTodo && (properties['role'] !== 'checkbox' || TAGS.has(tagName))) return undefined;
-  const isChecked = [properties['checked'], properties['aria-checked']].some(
-    (each) => each === true || each === 'true',
-  );
+  const { checked, 'aria-checked': stated } = properties;
+  const isChecked = isTodo
+    ? checked !== undefined && !/^false$/i.test(String(checked))
+    : checked === true || stated === 'true';
   return {
     type: 'element',
     tagName: 'input',

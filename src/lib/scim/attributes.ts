@@ -140,8 +140,8 @@ export const scopeOfValues = (attribute: Attribute): Scope => ({
 
 /**
  * Finds the attribute that a path without filter names, such as `userName`, `name.familyName` or
- * `urn:...:enterprise:2.0:User:department`, for which some clients write `urn:...:enterprise:2.0:User.department`. Names are compared
- * without case.
+ * `urn:...:enterprise:2.0:User:department`, for which some clients write `urn:...:enterprise:2.0:User.department`, and Microsoft Entra
+ * `manager` alone. Names are compared without case.
  * @returns undefined for an unknown name
  */
 export function findPath(scope: Scope, text: string): AttributePath | undefined {
@@ -153,7 +153,16 @@ export function findPath(scope: Scope, text: string): AttributePath | undefined 
     return found && { extension: extension.id, ...found };
   }
   const own = scope.schemaId !== undefined && lower.startsWith(`${scope.schemaId.toLowerCase()}:`);
-  return inAttributes(scope.attributes, own ? text.slice(scope.schemaId!.length + 1) : text);
+  if (own) return inAttributes(scope.attributes, text.slice(scope.schemaId!.length + 1));
+  return inAttributes(scope.attributes, text) ?? inExtensions(scope.extensions, text);
+}
+
+function inExtensions(extensions: readonly Schema[], text: string): AttributePath | undefined {
+  for (const { id, attributes } of extensions) {
+    const found = inAttributes(attributes, text);
+    if (found) return { extension: id, ...found };
+  }
+  return undefined;
 }
 
 function inAttributes(

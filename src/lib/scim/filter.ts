@@ -1,6 +1,7 @@
 import {
   type Attribute,
   type AttributePath,
+  byName,
   findPath,
   type Json,
   ScimInputError,
@@ -123,7 +124,10 @@ class Parser {
     const op = this.word().toLowerCase();
     if (op === 'pr') return { op, path };
     if (!isComparison(op)) throw this.error(`has the unknown operator ${op.slice(0, 20)}`);
-    return { op, path, value: this.value(op, path) };
+    // An object without a named part is compared by its value, as the objects of a list are (RFC 7644, section 3.4.2.2).
+    const { attribute, sub = byName(attribute.subAttributes ?? [], 'value') } = path;
+    const compared = attribute.multiValued || !sub ? path : { ...path, sub };
+    return { op, path: compared, value: this.value(op, compared) };
   }
 
   /** @param text the part after brackets, such as `.value` */

@@ -209,6 +209,9 @@ function columnsXml(header: readonly string[], widths: readonly number[]): strin
   return columns.length === 0 ? '' : `<cols>${columns.join('')}</cols>`;
 }
 
+/** Excel keeps this name, in any case, for its own use. */
+const RESERVED = 'history';
+
 /** A name that the format allows and that no other sheet has. */
 function sheetName(title: string, others: readonly string[]): string {
   const plain = title
@@ -216,10 +219,11 @@ function sheetName(title: string, others: readonly string[]): string {
     .replace(/[*?:\\/[\]\p{Cc}]+/gu, ' ')
     .replace(/^[\s'=+\-@＝＋－＠]+|[\s']+$/gu, '')
     .trim();
-  const used = new Set(others.map((name) => name.toLowerCase()));
+  const used = new Set([RESERVED, ...others.map((name) => name.toLowerCase())]);
   for (let n = 1; ; n += 1) {
     const suffix = n === 1 ? '' : ` (${n})`;
-    const cut = (plain || 'Sheet').slice(0, 31 - suffix.length).toWellFormed();
+    // The cut may leave half of a surrogate pair.
+    const cut = (plain || 'Sheet').slice(0, 31 - suffix.length).replace(/[\uD800-\uDBFF]$/, '');
     const name = `${cut.replace(/[\s']+$/u, '')}${suffix}`;
     if (!used.has(name.toLowerCase())) return name;
   }

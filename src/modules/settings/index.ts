@@ -1,6 +1,6 @@
 export { SettingsModule } from './settings.module.js';
 export { PREFERENCE_SCHEMAS } from './preferences/preferences.js';
-export { SettingsErrors, isLocale, UpdateProfile } from './settings.dto.js';
+export { SettingsErrors, isLocale, PROFILE_LIMITS, UpdateProfile } from './settings.dto.js';
 export { PROFILE_CHANGED, PROFILE_CHANGING, ProfileService } from './profile/profile.service.js';
 export type { ProfileRow } from './profile/profile.repository.js';
 export {

@@ -20,11 +20,14 @@ export function isLocale(value: unknown): value is string {
 const Is = (name: string, validate: (value: unknown) => boolean, message: string) =>
   ValidateBy({ name, validator: { validate, defaultMessage: () => message } });
 
+/** Maximum numbers of characters. */
+export const PROFILE_LIMITS = { display_name: 200, given_name: 100, family_name: 100, title: 100 } as const;
+
 export class UpdateProfile {
-  @Optional() @Name(200, { example: 'Alice Martin' }) display_name?: string;
-  @Optional() @Line(100, { example: 'Alice' }) given_name?: string;
-  @Optional() @Line(100, { example: 'Martin' }) family_name?: string;
-  @Optional() @Line(100, { example: 'Head of Research' }) title?: string;
+  @Optional() @Name(PROFILE_LIMITS.display_name, { example: 'Alice Martin' }) display_name?: string;
+  @Optional() @Line(PROFILE_LIMITS.given_name, { example: 'Alice' }) given_name?: string;
+  @Optional() @Line(PROFILE_LIMITS.family_name, { example: 'Martin' }) family_name?: string;
+  @Optional() @Line(PROFILE_LIMITS.title, { example: 'Head of Research' }) title?: string;
 
   @ApiPropertyOptional({ maxLength: 50, example: '+49 30 901820' })
   @Optional()

@@ -50,6 +50,7 @@ import {
   ReminderInput,
   TimeZone,
 } from './task-fields.dto.js';
+import { MAX_REMINDERS } from './model/todo-values.js';
 import { PRIORITIES, STATUSES, type TaskPriority, type TaskStatus } from './tasks.schema.js';
 
 const MAX_GROUP = 200;
@@ -58,7 +59,6 @@ const MAX_LABELS = 100;
 const MAX_LABEL = 100;
 const MAX_ASSIGNEES = 50;
 export const MAX_REFERENCES = 50;
-const MAX_REMINDERS = 10;
 const MAX_DEVICE_ID = 200;
 const BASE_REVISION = {
   type: 'integer' as const,

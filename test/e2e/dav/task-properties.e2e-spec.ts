@@ -67,6 +67,77 @@ describe('properties of tasks of CalDAV programs', () => {
     expect(Date.parse(await completedAt('future'))).toBeLessThanOrEqual(Date.now());
   });
 
+  test.each([
+    [
+      'days',
+      ['DTSTART;VALUE=DATE:20270103', 'DUE;VALUE=DATE:20270105'],
+      { date: '2027-01-09' },
+      'DUE;VALUE=DATE:20270109',
+    ],
+    [
+      'times',
+      ['DTSTART:20270103T080000Z', 'DUE:20270105T080000Z'],
+      { due_at: '2027-01-09T08:00:00Z' },
+      'DUE:20270109T080000Z',
+    ],
+    [
+      'a length',
+      ['DTSTART:20270103T080000Z', 'DURATION:PT2H'],
+      { due_at: '2027-01-09T08:00:00Z' },
+      'DUE:20270109T080000Z',
+    ],
+    ['no due date', ['DTSTART;VALUE=DATE:20270103', 'DUE;VALUE=DATE:20270105'], { date: null }, ''],
+  ])('another due date leaves the start as it is: %s', async (name, dates, change, due) => {
+    const to = `${path}start-${name.replace(/ /g, '-')}.ics`;
+    expect(await put(to, textOf(`start ${name}`, `SUMMARY:start ${name}`, ...dates))).toBe(201);
+    const { id: task } = await only(`start ${name}`);
+    expect((await ann.api.patch(`/tasks/${task}`, change)).status).toBe(200);
+    const lines = (await putBack(to)).split('\r\n').filter((line) => /^(?:DTSTART|DUE|DURATION)/.test(line));
+    expect(lines.toSorted()).toEqual([dates[0], due].filter(Boolean));
+  });
+
+  test('a due date before the start, or of another kind, leaves it out', async () => {
+    const to = `${path}early.ics`;
+    await put(to, textOf('early', 'SUMMARY:early', 'DTSTART;VALUE=DATE:20270103', 'DUE;VALUE=DATE:20270105'));
+    const { id: task } = await only('early');
+    await ann.api.patch(`/tasks/${task}`, { date: '2027-01-02' });
+    expect(await read(to)).not.toContain('DTSTART');
+    await ann.api.patch(`/tasks/${task}`, { date: '2027-01-08' });
+    expect(await read(to)).toContain('DTSTART;VALUE=DATE:20270103');
+    await ann.api.patch(`/tasks/${task}`, { due_at: '2027-01-09T08:00:00Z' });
+    expect(await read(to)).not.toContain('DTSTART');
+  });
+
+  test('a task of a telephone that is due before its start, or on the day of its start, is stored', async () => {
+    const same = ['DTSTART;TZID=Europe/Berlin:20270105T100000', 'DUE;VALUE=DATE:20270105'];
+    expect(await put(`${path}same-day.ics`, textOf('same', 'SUMMARY:same', ...same))).toBe(201);
+    expect((await only('same')).date).toBe('2027-01-05');
+    expect(await putBack(`${path}same-day.ics`)).toContain(same[0]);
+    const before = ['DTSTART;VALUE=DATE:20270106', 'DUE;VALUE=DATE:20270105'];
+    expect(await put(`${path}before.ics`, textOf('before', 'SUMMARY:before', ...before))).toBe(201);
+    expect((await only('before')).date).toBe('2027-01-05');
+    expect(await putBack(`${path}before.ics`)).not.toContain('DTSTART');
+  });
+
+  test('alarms beyond the reminders that a task can have stay', async () => {
+    const alarms = Array.from({ length: 12 }, (_, n) => [
+      'BEGIN:VALARM',
+      'ACTION:DISPLAY',
+      'DESCRIPTION:d',
+      `TRIGGER;RELATED=END:-PT${n + 1}H`,
+      'END:VALARM',
+    ]).flat();
+    const to = `${path}alarms.ics`;
+    expect(await put(to, textOf('alarms', 'SUMMARY:alarms', 'DUE:20270105T100000Z', ...alarms))).toBe(201);
+    const triggers = async () =>
+      (await putBack(to)).split('\r\n').filter((line) => line.startsWith('TRIGGER')).length;
+    expect(await triggers()).toBe(12);
+    const { id: task, reminders } = await only('alarms');
+    expect(reminders).toHaveLength(10);
+    await ann.api.patch(`/tasks/${task}`, { title: 'other' });
+    expect(await triggers()).toBe(12);
+  });
+
   test('everything survives, also an edit of the HTTP API', async () => {
     const to = `${path}all.ics`;
     const lines = [

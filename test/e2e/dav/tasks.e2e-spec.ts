@@ -350,10 +350,8 @@ describe('tasks in CalDAV', () => {
     const simple = textOf('bad', 'SUMMARY:Bad');
     expect(await condition('nothing')).toEqual([403, 'valid-calendar-data']);
     expect(await condition(textOf('bad', 'DUE:never'))).toEqual([403, 'valid-calendar-data']);
-    expect(await condition(textOf('bad', 'DTSTART:20260302T000000Z', 'DUE:20260301T000000Z'))).toEqual([
-      403,
-      'valid-calendar-data',
-    ]);
+    const backwards = ['DTSTART:20260302T000000Z', 'DUE:20260301T000000Z', 'RRULE:FREQ=DAILY'];
+    expect(await condition(textOf('bad', ...backwards))).toEqual([403, 'valid-calendar-data']);
     expect(await condition(simple.replaceAll('VTODO', 'VEVENT'))).toEqual([
       403,
       'supported-calendar-component',

@@ -551,6 +551,56 @@ describe('users by SCIM', () => {
     expect(body.emails).toEqual([{ value: userName, type: 'work', primary: true }]);
   });
 
+  test('the documented check and change of a manager, of Entra', async () => {
+    const boss = await scim.user(address());
+    const { id } = await scim.user(address());
+    const { status, body } = await scim.patch(`/Users/${id}`, [
+      { op: 'Replace', path: 'active', value: 'False' },
+      { op: 'Add', path: 'manager', value: [{ $ref: `http://x/scim/Users/${boss.id}`, value: boss.id }] },
+      { op: 'Add', path: 'department', value: 'Tours' },
+    ]);
+    expect(status).toBe(200);
+    expect([body.active, body[ENTERPRISE]]).toEqual([
+      false,
+      { manager: { value: boss.id }, department: 'Tours' },
+    ]);
+    const found = async (filter: string) =>
+      (await scim.get(`/Users?filter=${encodeURIComponent(filter)}&attributes=id`)).body.Resources;
+    expect(await found(`id eq "${id}" and manager eq "${boss.id}"`)).toMatchObject([{ id }]);
+    expect(await found(`id eq "${id}" and ${ENTERPRISE}:manager eq "${boss.id}"`)).toMatchObject([{ id }]);
+    expect(await found(`id eq "${id}" and manager eq "${id}"`)).toEqual([]);
+  });
+
+  test('texts that are longer than those of a profile are kept, and stop no deactivation', async () => {
+    const userName = address();
+    const written = {
+      displayName: `Jo ${'\u{1f600}'.repeat(120)}`,
+      title: 't'.repeat(126),
+      name: { givenName: 'g'.repeat(100), familyName: 'f'.repeat(120), formatted: 'x'.repeat(300) },
+    };
+    const { id } = await scim.user(userName);
+    const { status, body } = await scim.patch(`/Users/${id}`, [
+      { op: 'replace', path: 'active', value: 'False' },
+      { op: 'replace', value: written },
+    ]);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ active: false, ...written });
+    expect((await scim.get(`/Users/${id}`)).body).toMatchObject(written);
+    const [profile] = await app.sql(
+      'SELECT char_length(given_name) AS given, char_length(family_name) AS family, char_length(title) AS title FROM user_profiles WHERE user_id = $1',
+      [id],
+    );
+    expect(profile).toEqual({ given: 100, family: 100, title: 100 });
+    const other = await scim.patch(`/Users/${id}`, [replace('title', 'Clerk')]);
+    expect(other.body).toMatchObject({ ...written, title: 'Clerk' });
+  });
+
+  test('a name without a visible character is none', async () => {
+    const userName = address();
+    const { displayName } = await scim.user(userName, { displayName: ' ', name: { formatted: ' ' } });
+    expect(displayName).toBe(userName.split('@')[0]);
+  });
+
   test('the documented updates of Okta: PATCH without path, PUT of the whole resource', async () => {
     const { id, userName } = await scim.user(address(), { title: 'Clerk' });
     const off = await scim.patch(`/Users/${id}`, [{ op: 'replace', value: { active: false, id } }]);

@@ -37,6 +37,21 @@ const boxes = (docx: Docx): [string | undefined, string][] =>
     .map((p) => [all(p, 'w14:checked')[0]?.attributes['w14:val'], textOf(p)]);
 
 describe('lists', () => {
+  it('have a kind and a level for each item, of Quill', () => {
+    const docx = convert(
+      '<ol><li data-list="bullet">a</li><li data-list="bullet" class="ql-indent-1">b</li><li data-list="ordered">c</li>' +
+        '<li data-list="ordered" class="ql-indent-1">d</li><li data-list="ordered">e</li><li data-list="ordered" class="ql-indent-1">f</li></ol>',
+    );
+    expect(markers(docx)).toEqual([
+      ['•', 0, 'a'],
+      ['•', 1, 'b'],
+      ['decimal 1', 0, 'c'],
+      ['decimal 1', 1, 'd'],
+      ['decimal 2', 0, 'e'],
+      ['decimal 1', 1, 'f'],
+    ]);
+  });
+
   it('are nested, and start a new numbering', () => {
     const docx = convert(
       '<ul><li>a<ul><li>b<ol><li>c</li><li>d</li></ol></li></ul></li></ul><ol><li>e</li><li>f</li></ol><p>-</p><ol><li>g</li></ol>',
@@ -148,6 +163,10 @@ describe('check boxes', () => {
     [
       'of lists with a class',
       '<ul class="checklist"><li class="checked">done</li></ul><ul class="listtype-task"><li>open</li></ul>',
+    ],
+    [
+      'of TinyMCE and Joplin',
+      '<ul class="tox-checklist"><li class="tox-checklist--checked">done</li></ul><ul class="joplin-checklist"><li>open</li></ul>',
     ],
     [
       'of Dropbox',

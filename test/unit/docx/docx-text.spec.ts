@@ -270,6 +270,34 @@ describe('the place of a paragraph', () => {
     expect(violations(docx)).toEqual([]);
   });
 
+  it('has what the shorthand `font` names, and what it does not name is normal', () => {
+    const docx = convert(
+      '<p><span style="font: italic bold 12pt/1.5 Georgia, serif">a</span><b style="font-family:Symbol">b<span style="font:7.0pt \'Times New Roman\'">c</span></b>' +
+        '<span style="font: small-caps 600 14px Georgia">d</span><span style="font: caption">e</span></p>',
+    );
+    const font = (text: string) => all(run(docx, text), 'w:rFonts')[0]?.attributes['w:ascii'];
+    expect(['a', 'b', 'c', 'd', 'e'].map(font)).toEqual([
+      'Georgia',
+      'Symbol',
+      'Times New Roman',
+      'Georgia',
+      undefined,
+    ]);
+    const names = (text: string) =>
+      ['w:b', 'w:i', 'w:smallCaps'].filter(
+        (name) => properties(run(docx, text)).includes(name) && val(run(docx, text), name) !== '0',
+      );
+    expect(['a', 'b', 'c', 'd', 'e'].map(names)).toEqual([
+      ['w:b', 'w:i'],
+      ['w:b'],
+      [],
+      ['w:b', 'w:smallCaps'],
+      [],
+    ]);
+    expect(['a', 'c'].map((text) => val(run(docx, text), 'w:sz'))).toEqual(['24', '14']);
+    expect(violations(docx)).toEqual([]);
+  });
+
   it('has fonts, capitals and space between letters in its text', () => {
     const docx = convert(
       '<p><span style="font-family: \'Segoe UI\', serif">a</span><font face="Georgia">b</font><span style="font-family: monospace">c</span>' +

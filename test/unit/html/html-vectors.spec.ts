@@ -46,6 +46,7 @@ const VECTORS: [attack: string, left: string][] = [
   ['<a href="vbscript:msgbox(1)">x</a>', '<a>x</a>'],
   ['<a href="data:text/html,<script>alert(1)</script>">x</a>', '<a>x</a>'],
   ['<a href="data:image/png;base64,AAAA">x</a>', '<a>x</a>'],
+  ['<oembed url="data:text/plain,x" src="https://x"></oembed>', '<oembed></oembed>'],
   ['<a href="blob:https://x.test/1">x</a>', '<a>x</a>'],
   ['<a href="ｊavascript:alert(1)">x</a>', '<a>x</a>'],
   ['<img src="data:image/svg+xml;base64,PHN2Zz4=">', '<img>'],

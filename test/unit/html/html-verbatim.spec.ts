@@ -28,6 +28,8 @@ const KEPT = [
   '<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby><bdi>x</bdi><bdo dir=ltr>y</bdo><wbr>',
   '<details open><summary>s</summary><p>t</p></details><figure><img src="/a.png"><figcaption>c</figcaption></figure>',
   '<b>mis<i>nested</b>tags</i>',
+  '<figure class="media"><oembed url="https://media.example/watch?v=1"></oembed></figure>',
+  '<img src="data:image/gif;charset=utf-8;base64,R0lGODlhAQABAAAAACw=">',
   '<progress value=3 max=10>3 of 10</progress><meter min="0" max="1" value="0.5">half</meter>',
   '<time datetime="2026-01-01">x</time><q cite="https://x.test">y</q><del datetime=x>z</del>',
   '<menu><li>one</li></menu><dir><li>two</li></dir><p><nobr>04 05</nobr> <span style="font-size:.9em;color:hsl(120deg 50% 40%)">x</span></p>',

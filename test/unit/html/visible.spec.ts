@@ -174,6 +174,7 @@ describe('hidden elements are not shown', () => {
 describe('check boxes keep their state', () => {
   test.each([
     ['<div><en-todo checked="true"/>Milk</div>', '<div><input type="checkbox" checked>Milk</div>'],
+    ['<div><en-todo checked="FALSE"/>Milk</div>', '<div><input type="checkbox">Milk</div>'],
     ['<div><en-todo></en-todo>Milk</div>', '<div><input type="checkbox">Milk</div>'],
     [
       '<ul style="--en-todo:true;"><li style="--en-checked:true;"><div>a</div></li><li style="--en-checked:false">b</li></ul>',

@@ -23,6 +23,10 @@ const USER = {
   ],
   meta: { lastModified: '2011-05-13T04:42:34.000Z', resourceType: 'User' },
   schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+  'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User': {
+    department: 'Tours',
+    manager: { value: 'u9' },
+  },
 };
 
 const isMatch = (text: string, resource: Json = USER) => matches(parseFilter(text, SCOPE), resource);
@@ -56,6 +60,11 @@ describe('filters', () => {
     ['active eq true and emails[type eq "home"].value pr', true],
     ['emails[type eq "work"] Eq "BJensen@example.com"', true],
     ['emails[type eq "home"] co "@example.com" or active eq false', false],
+    // Names of the extension without its URN, and an object compared by its value.
+    ['userName eq "bjensen" and manager eq "u9"', true],
+    ['urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:manager eq "u9"', true],
+    ['manager ne "u9" or manager.value eq "u8" or department eq "Sales"', false],
+    ['department eq "tours" and manager pr', true],
     ['active eq true and nickName eq null', true],
     ['userName ew "SEN" and NOT (active eq false)', true],
     ['title eq "Guide" or title eq "x" and userName eq "bjensen"', false],

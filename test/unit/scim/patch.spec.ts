@@ -292,6 +292,8 @@ describe('PATCH', () => {
       'without a path, the extension as key',
       { op: 'replace', value: { [ENTERPRISE]: { manager: { $ref: 'https://x', value: 'u9' } } } },
     ],
+    ['the name alone, of Entra', { op: 'Add', path: 'manager', value: [{ $ref: 'https://x', value: 'u9' }] }],
+    ['without a path, the name alone', { op: 'Add', value: { manager: 'u9' } }],
     ['the extension as path', { op: 'add', path: ENTERPRISE, value: { manager: { value: 'u9' } } }],
   ])('a manager: %s', (_, operation) => {
     const user = patch(BASE, operation, { op: 'add', path: `${ENTERPRISE}:department`, value: 'D' });

@@ -2,13 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { zoneOfName } from '../../../lib/icalendar/index.js';
 import { isTimeZone } from '../../../lib/recurrence/index.js';
 import { CORE, ENTERPRISE_USER, type Json } from '../../../lib/scim/index.js';
+import { cutText, filledText } from '../../../lib/text/index.js';
 import {
   acceptedLanguage,
   acceptedTags,
   type Language,
   languageOf,
 } from '../../../platform/languages/languages.js';
-import { isLocale } from '../../settings/index.js';
+import { isLocale, PROFILE_LIMITS } from '../../settings/index.js';
 import { versionOf } from '../model/scim-query.js';
 import type { ScimUserRow } from './scim-users.repository.js';
 
@@ -21,24 +22,35 @@ const MAPPED: ReadonlySet<string> = new Set([
   'active',
   'schemas',
 ]);
-const MAPPED_NAMES: ReadonlySet<string> = new Set(['givenName', 'familyName']);
+/** Sub-attributes of `name` that are fields of the profile. */
+const NAMES = { givenName: 'given_name', familyName: 'family_name' } as const;
+
+/** Directories have longer texts than profiles, which have their beginning. */
+const shortened = (field: keyof typeof PROFILE_LIMITS, text: string): string =>
+  cutText(text, PROFILE_LIMITS[field]);
+
+/** The text that the client wrote, if the profile still has its beginning; otherwise that of the profile. */
+const writtenText = (field: keyof typeof PROFILE_LIMITS, written: unknown, own: string | null): string =>
+  typeof written === 'string' && shortened(field, written) === own ? written : (own ?? '');
 
 /** @returns the resource of a member, with its version @param base address of the SCIM interface */
 export function userResource(row: ScimUserRow, base: string): Json {
   const { attributes, user_id: id } = row;
-  const stored = attributes ?? {};
+  const { displayName: displayed, title: titled, ...stored } = attributes ?? {};
+  const { givenName, familyName, ...named } = (stored['name'] ?? {}) as Json;
   const name = {
-    ...(stored['name'] as Json | undefined),
-    ...(row.given_name && { givenName: row.given_name }),
-    ...(row.family_name && { familyName: row.family_name }),
+    ...named,
+    ...(row.given_name && { givenName: writtenText('given_name', givenName, row.given_name) }),
+    ...(row.family_name && { familyName: writtenText('family_name', familyName, row.family_name) }),
   };
+  const title = writtenText('title', titled, row.title);
   const resource: Json = {
     schemas: [`${CORE}:User`, ...(stored[ENTERPRISE_USER] ? [ENTERPRISE_USER] : [])],
     id,
     ...(row.external_id !== null && { externalId: row.external_id }),
     userName: row.email,
-    displayName: row.display_name,
-    ...(row.title && { title: row.title }),
+    displayName: writtenText('display_name', displayed, row.display_name),
+    ...(title && { title }),
     emails: [{ value: row.email, type: 'work', primary: true }],
     ...stored,
     ...(Object.keys(name).length > 0 && { name }),
@@ -66,11 +78,23 @@ export interface UserValues {
 export function valuesOf(resource: Json): UserValues {
   const name = (resource['name'] ?? {}) as Record<string, string | undefined>;
   const email = String(resource['userName']).trim();
-  const { givenName = '', familyName = '', formatted } = name;
+  const { givenName = '', familyName = '', formatted = '' } = name;
+  const { displayName = '', title = '' } = resource as Record<string, string | undefined>;
   const fullName = [givenName, familyName].filter(Boolean).join(' ');
-  const displayName = (resource['displayName'] as string | undefined) ?? formatted ?? fullName;
+  const shown = [displayName, formatted, fullName].find((text) => filledText(text) !== '');
+  const profile = {
+    display_name: shortened('display_name', shown ?? email.slice(0, email.lastIndexOf('@'))),
+    given_name: shortened('given_name', givenName),
+    family_name: shortened('family_name', familyName),
+    title: shortened('title', title),
+  };
   const attributes = Object.fromEntries(Object.entries(resource).filter(([key]) => !MAPPED.has(key)));
-  const otherNames = Object.entries(name).filter(([key]) => !MAPPED_NAMES.has(key));
+  if (displayName !== '' && displayName === shown && displayName !== profile.display_name)
+    attributes['displayName'] = displayName;
+  if (title !== profile.title) attributes['title'] = title;
+  const otherNames = Object.entries(name).filter(
+    ([key, value]) => !(key in NAMES) || value !== profile[NAMES[key as keyof typeof NAMES]],
+  );
   if (otherNames.length > 0) attributes['name'] = Object.fromEntries(otherNames);
   else delete attributes['name'];
   if (isDefault(attributes['emails'], email)) delete attributes['emails'];
@@ -78,12 +102,7 @@ export function valuesOf(resource: Json): UserValues {
     email,
     externalId: (resource['externalId'] as string | undefined) ?? null,
     active: resource['active'] as boolean | undefined,
-    profile: {
-      display_name: displayName || email.slice(0, email.lastIndexOf('@')),
-      given_name: givenName,
-      family_name: familyName,
-      title: (resource['title'] as string | undefined) ?? '',
-    },
+    profile,
     attributes,
   };
 }

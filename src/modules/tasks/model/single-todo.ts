@@ -9,7 +9,8 @@ import {
 import { type ApiError, fieldError } from '../../../platform/http/errors.js';
 import { isStorable } from '../../../platform/http/storable-text.js';
 import type { TodoText } from './todo-merge.js';
-import { dueOf, startOf, type TodoClock } from './todo-values.js';
+import { SERIES_NAMES } from './todo-series.js';
+import { dueOf, isDueBefore, startOf, type TodoClock } from './todo-values.js';
 
 /** Codes in `details` of an error about a text that is valid iCalendar, but not one task (RFC 4791, 4.1). */
 export const TODO_PROBLEMS = {
@@ -56,10 +57,13 @@ const isStorableIn = ({ properties, components }: Component): boolean =>
 /** The UID of a task as it is stored; empty without one. */
 const uidOf = (todo: Component): string => storedUid(textOf(todo, 'UID')?.trim() ?? '');
 
-/** @throws ApiError 422 for a task that is due before its start (RFC 5545, 3.8.2.3) */
+/**
+ * Programs of telephones store single tasks that are due before their start: these are read without it (`todo-merge.ts`).
+ * @throws ApiError 422 for a series of such tasks (RFC 5545, 3.8.2.3)
+ */
 export function assertOrder(todo: Component, clock: TodoClock): void {
   const [start, due] = [startOf(todo, clock), dueOf(todo, clock)];
-  if (start && due && due.instant < start.instant)
+  if (start && due && isDueBefore(due, start) && SERIES_NAMES.some((name) => propertyOf(todo, name)))
     throw fieldError('', 'invalid_value', 'DUE must not be before DTSTART.');
 }
 

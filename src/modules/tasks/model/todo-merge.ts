@@ -6,6 +6,7 @@ import {
   formatComponent,
   listedTexts,
   longUidOf,
+  parameterOf,
   propertiesOf,
   type Property,
   property,
@@ -23,8 +24,10 @@ import { clockOf, htmlOf, readTodo } from './todo-reader.js';
 import { currentOf, SERIES_NAMES } from './todo-series.js';
 import {
   dueOf,
+  isDueBefore,
   isInstance,
   type KeptTodo,
+  MAX_REMINDERS,
   OWN_NAMES,
   PARTS,
   readable,
@@ -121,7 +124,9 @@ function mergedWith(
     if (read && part.values.every((name) => isSame(name, read, values))) continue;
     if (part.names.includes('DUE') && values.rrule !== null)
       others = moveSeries({ merged, own, others }, row, clock);
-    else for (const name of part.names) replace(merged, name, own.get(name));
+    else
+      for (const name of part.names)
+        if (name !== 'DTSTART' || !keepsStart(stored, own)) replace(merged, name, own.get(name));
   }
   if (read?.isOver) for (const name of OF_MASTER) if (!stored.has(name)) merged.delete(name);
   dropContradictions(merged, values, clock);
@@ -133,6 +138,20 @@ function mergedWith(
     alarms: alarmsOf(kept.alarms, todo, current, row, clock),
     others,
   };
+}
+
+/**
+ * Whether the start that a program stored stays with another due date. The start of a series is that of its first instance, and both are
+ * days or both times (RFC 5545, 3.8.2.3).
+ */
+function keepsStart(
+  stored: ReadonlyMap<string, readonly Property[]>,
+  own: ReadonlyMap<string, readonly Property[]>,
+): boolean {
+  const [start, due] = [stored.get('DTSTART')?.[0], own.get('DUE')?.[0]];
+  if (!start || stored.has('RRULE')) return false;
+  const isDay = (given: Property): boolean => parameterOf(given, 'VALUE')?.toUpperCase() === 'DATE';
+  return !due || isDay(due) === isDay(start);
 }
 
 /** Whether a task has another date than its instance of the series. */
@@ -178,7 +197,7 @@ function dropContradictions(merged: Map<string, Property[]>, values: TodoValues,
   if (values.status !== 'done') merged.delete('COMPLETED');
   const todo = toTodo(merged);
   const [start, due] = [startOf, dueOf].map((read) => readable(() => read(todo, clock)));
-  if (start && due && start.instant > due.instant) merged.delete('DTSTART');
+  if (!start || (due && isDueBefore(due, start))) merged.delete('DTSTART');
 }
 
 /** A rule needs a start (RFC 5545, 3.8.5.3), also one that only programs follow. It ends with the date of the task. */
@@ -207,15 +226,19 @@ function alarmsOf(
   const moveBack = instantMover(due, first, clock.zone);
   const wanted = new Set(row.reminders.map(reminderKey));
   const covered = new Set<string>();
-  const shown = stored.filter((alarm) => {
+  const shown: Component[] = [];
+  /** A task that has all the reminders it can have has no field for these. */
+  const further: Component[] = [];
+  for (const alarm of stored) {
     const moved = alarm.name === 'VALARM' ? movedAlarm(alarm, move, clock) : null;
     const reminder = moved && reminderOf(moved, current, clock);
-    if (!reminder) return true;
-    const key = reminderKey(reminder);
-    if (wanted.has(key)) covered.add(key);
-    return wanted.has(key);
-  });
-  return [...shown, ...alarmsFor(row, covered).map((alarm) => movedAlarm(alarm, moveBack, clock))];
+    const key = reminder && reminderKey(reminder);
+    if (key === null || wanted.has(key)) shown.push(alarm);
+    else if (row.reminders.length >= MAX_REMINDERS) further.push(alarm);
+    if (key !== null) covered.add(key);
+  }
+  const own = alarmsFor(row, covered).map((alarm) => movedAlarm(alarm, moveBack, clock));
+  return [...shown, ...own, ...further];
 }
 
 /** An alarm for each reminder that has none. */

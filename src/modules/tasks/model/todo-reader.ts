@@ -24,6 +24,7 @@ import {
   dueOf,
   instantText,
   isCalendarDay,
+  MAX_REMINDERS,
   momentOf,
   reminderOf,
   type TodoClock,
@@ -34,7 +35,6 @@ import { currentOf } from './todo-series.js';
 
 const MAX_LABELS = 100;
 const MAX_LABEL = 100;
-const MAX_REMINDERS = 10;
 const MAX_URL = 2048;
 /** The title of a task without a SUMMARY. */
 const UNTITLED = 'Untitled';

@@ -110,6 +110,8 @@ export const PARTS: readonly { values: readonly (keyof TodoValues)[]; names: rea
 /** Properties that the server writes, whatever a program states. */
 export const OWN_NAMES: ReadonlySet<string> = new Set(['UID', 'DTSTAMP', 'LAST-MODIFIED']);
 
+/** Reminders of a task. Of a program, further alarms are kept in the text only. */
+export const MAX_REMINDERS = 10;
 const MAX_MINUTES = 366 * 24 * 60;
 /** Actions that a reminder can replace. */
 const SHOWN_ACTIONS: ReadonlySet<string> = new Set(['DISPLAY', 'AUDIO']);
@@ -202,6 +204,10 @@ export function dueOf(todo: Component, clock: TodoClock): Moment | null {
   const shifted = start.isUtc ? wall : Zone.of(start.zone ?? clock.zone).toInstant(wall);
   return { ...start, wall: wall + seconds, instant: shifted + seconds };
 }
+
+/** Whether a task is due before its start, as a task must not be (RFC 5545, 3.8.2.3). A day lasts until its end. */
+export const isDueBefore = (due: Moment, start: Moment): boolean =>
+  due.isDate && !start.isDate ? due.instant + DAY <= start.instant : due.instant < start.instant;
 
 /**
  * The reminder that an alarm means; null for an alarm of another kind. Without DTSTART, a trigger is relative to DUE: programs write it
