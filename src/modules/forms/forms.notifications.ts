@@ -74,6 +74,8 @@ const whileFull = ofForms('current_quotas', `(form.settings->>'max_responses')::
 interface FormPayload {
   form_id: string;
   actor_id?: string;
+  /** The response was given to an anonymous form. */
+  anonymous?: true;
   response_id?: string;
   report_id?: string;
   accepting?: boolean;
@@ -95,10 +97,11 @@ async function allToEditors(
     about.map(({ response_id = null }) => response_id),
   ]);
   const recipients = new Map(rows.map(({ position, user_ids }) => [position, user_ids]));
-  return about.map(({ form_id, actor_id = null }, index) => ({
+  return about.map(({ form_id, actor_id = null, anonymous }, index) => ({
     recipients: recipients.get(index + 1) ?? [],
     actorId: actor_id,
     subject: { kind: 'form', id: form_id },
+    ...(anonymous && { data: { anonymous } }),
   }));
 }
 

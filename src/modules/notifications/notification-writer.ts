@@ -1,9 +1,9 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { v7 as uuidv7 } from 'uuid';
 import { Db } from '../../platform/database/db.js';
 import { workspace } from '../../platform/database/statement.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { isAnonymous, makeId } from '../../platform/events/anonymous-events.js';
 import { type DomainEvent, Outbox } from '../../platform/events/outbox.js';
 import type { NotificationCause, NotificationType } from '../../platform/notifications/notification-type.js';
 import { NOTIFICATION_DUE, Notifications } from '../../platform/notifications/notifications.js';
@@ -198,13 +198,14 @@ export class NotificationWriter implements OnApplicationBootstrap {
     const email_due_at = isMailed ? emailTime(new Date(), settings, isRequired) : null;
     const [first, last] = [causes[0], causes.at(-1)];
     if (!first || !last || (!shown && email_due_at === null)) return null;
+    const data = dataOf(type, first.data ?? {}, last.data ?? {});
     return {
       user_id: settings.userId,
-      id: uuidv7(),
+      id: makeId(isAnonymous(data)),
       shown,
       email_due_at,
       actor_id: last.actorId,
-      data: dataOf(type, first.data ?? {}, last.data ?? {}),
+      data,
       causes: causes.map(({ key, count = 1 }) => ({ key, count })),
     };
   }

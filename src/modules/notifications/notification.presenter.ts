@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import type { Reader } from '../../platform/database/tx.js';
+import { cutToMinute, isAnonymous } from '../../platform/events/anonymous-events.js';
 import { fill, type Language, type TextValues, translator } from '../../platform/languages/languages.js';
 import { Notifications } from '../../platform/notifications/notifications.js';
 import { ReferenceTitles } from '../../platform/references/reference-titles.js';
@@ -75,6 +76,7 @@ export class NotificationPresenter {
     const isReadable = subject === null || title !== null;
     const actor = actor_id === null ? undefined : readable.actors.get(actor_id);
     const type = this.notifications.find(row.type);
+    const shown = isAnonymous(data) ? cutToMinute : (time: Date) => time;
     return {
       id: fields.id,
       seq: fields.seq,
@@ -90,8 +92,8 @@ export class NotificationPresenter {
       seen_at: timeOf(fields.seen_at),
       read_at: timeOf(fields.read_at),
       snooze_until: timeOf(fields.snooze_until),
-      created_at: fields.created_at.toISOString(),
-      updated_at: fields.updated_at.toISOString(),
+      created_at: shown(fields.created_at).toISOString(),
+      updated_at: shown(fields.updated_at).toISOString(),
     };
   }
 

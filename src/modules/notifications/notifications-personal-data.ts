@@ -6,7 +6,9 @@ import { PersonalData, PersonalDataSource } from '../../platform/personal-data/p
 const owned = workspace.statement<never>(
   'notifications.personal_owned',
   personalRows(`SELECT notification.id, notification.type, notification.subject_kind, notification.subject_id, notification.count,
-            notification.state, notification.seen_at, notification.read_at, notification.snooze_until, notification.created_at
+            notification.state, notification.seen_at, notification.read_at, notification.snooze_until,
+            CASE WHEN notification.data->'anonymous' = 'true' THEN date_trunc('minute', notification.created_at)
+                 ELSE notification.created_at END AS created_at
        FROM notifications notification
       WHERE notification.tenant_id = $1 AND notification.user_id = $2 ORDER BY notification.id`),
 );

@@ -1,11 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { v7 as uuidv7 } from 'uuid';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Db } from '../database/db.js';
 import { either } from '../database/statement.js';
 import type { Tx } from '../database/tx.js';
 import type { WorkQueue } from '../jobs/periodic-jobs.js';
 import { Metrics } from '../observability/metrics.js';
+import { isAnonymous, makeId } from './anonymous-events.js';
 
 @Entity('outbox')
 @Index('outbox_due', ['due_at'], { where: 'parked_at IS NULL' })
@@ -58,7 +58,8 @@ export class Outbox {
     tx: Tx,
     event: { tenantId: string; type: string; payload: Record<string, unknown> },
   ): Promise<void> {
-    await tx.query(append, [event.tenantId, uuidv7(), event.type, event.payload]);
+    const id = makeId(isAnonymous(event.payload));
+    await tx.query(append, [event.tenantId, id, event.type, event.payload]);
     this.notice(tx, this.queues.get(event.type));
   }
 

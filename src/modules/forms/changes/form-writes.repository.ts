@@ -32,15 +32,19 @@ export class FormEvents {
     await this.audit.record(tx, ctx, { action: type, objectKind: 'form', objectId: id, data });
   }
 
-  /** Appends `form.closed`. @param actorId of the user whose change of the settings has closed the form */
+  /**
+   * Appends `form.closed`.
+   * @param cause `actor_id`: of the user whose change of the settings has closed the form; `anonymous`: the last response has, to an
+   *   anonymous form
+   */
   async appendClosed(
     tx: Tx,
     tenantId: string,
     id: string,
     reason: 'window_ended' | 'quota_reached',
-    actorId?: string,
+    cause: { actor_id?: string; anonymous?: true } = {},
   ): Promise<void> {
-    const payload = { form_id: id, ...(actorId !== undefined && { actor_id: actorId }), reason };
+    const payload = { form_id: id, ...cause, reason };
     await this.outbox.append(tx, { tenantId, type: 'form.closed', payload });
   }
 }

@@ -222,7 +222,9 @@ export class FormsService {
     });
     await this.events.record(tx, ctx, 'updated', before.id, { fields: Object.keys(changes) });
     if (isClosedByQuota(before, after.settings, count))
-      await this.events.appendClosed(tx, ctx.tenantId, before.id, 'quota_reached', ctx.userId);
+      await this.events.appendClosed(tx, ctx.tenantId, before.id, 'quota_reached', {
+        actor_id: ctx.userId,
+      });
   }
 
   /** The current version; undefined before the first publication. */

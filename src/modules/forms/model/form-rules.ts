@@ -1,4 +1,5 @@
 import type { Answers } from '../../../lib/forms/index.js';
+import { cutToMinute } from '../../../platform/events/anonymous-events.js';
 import type { ApiError } from '../../../platform/http/errors.js';
 import { FORMS } from '../forms.resource.js';
 import type { Form, FormResponseRow, StoredSettings } from '../forms.schema.js';
@@ -142,7 +143,7 @@ export function submit(
   return {
     respondentId: respondentOf(form, response),
     // The exact time could identify the respondent of an anonymous form.
-    submittedAt: anonymous ? new Date(Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS) : now,
+    submittedAt: anonymous ? cutToMinute(now) : now,
     fillsForm,
     highestCount: max === null ? null : max - (fillsForm ? 1 : 2),
   };

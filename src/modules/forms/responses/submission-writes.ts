@@ -134,7 +134,7 @@ export class SubmissionWrites {
     response: NewResponse,
   ): Promise<Submitted | 'outdated'> {
     const form = await this.lockForm(tx, tenantId, id);
-    const { max_responses: max, one_per_user: isOnce } = form.settings;
+    const { max_responses: max, one_per_user: isOnce, anonymous } = form.settings;
     const key = isOnce ? this.respondents.key(tenantId, id, response.userId) : null;
     const hasFiles = await this.files.lock(tx, tenantId, id, response);
     const count = max === null ? 0 : await this.rows.lockCounter(tx, tenantId, id);
@@ -151,7 +151,8 @@ export class SubmissionWrites {
       // A concurrent transaction has stored a response of the respondent, or with the client_response_id: the facts are others now.
       if (!(await this.rows.insert(tx, tenantId, id, form, response, change, key))) continue;
       await this.files.claim(tx, tenantId, id, response, change.respondentId);
-      if (change.fillsForm) await this.events.appendClosed(tx, tenantId, id, 'quota_reached');
+      if (change.fillsForm)
+        await this.events.appendClosed(tx, tenantId, id, 'quota_reached', anonymous ? { anonymous } : {});
       this.outbox.notice(tx);
       return { id: response.id, version: response.version, submitted_at: change.submittedAt, isNew: true };
     }

@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
-import { v7 as uuidv7 } from 'uuid';
 import type { AnswerFile } from '../../../lib/forms/index.js';
 import { Blobs } from '../../../platform/blobs/blobs.js';
 import { Db } from '../../../platform/database/db.js';
 import { rowsOf } from '../../../platform/database/rows.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { makeId } from '../../../platform/events/anonymous-events.js';
 import { FormResponseRow, FormUpload } from '../forms.schema.js';
 import type {
   AcceptingForm,
@@ -84,7 +84,7 @@ const insert = workspace.statement<{ id: string }>(
      INSERT INTO form_counters AS counter (tenant_id, form_id, shard, count) SELECT $1, form_id, $15::smallint, 1 FROM response
      ON CONFLICT (tenant_id, form_id, shard) DO UPDATE SET count = counter.count + 1)
    INSERT INTO outbox (tenant_id, id, type, payload)
-   SELECT $1, $16::uuid, 'form.response_submitted', jsonb_build_object('form_id', form_id, 'response_id', id) FROM response
+   SELECT $1, $16::uuid, 'form.response_submitted', $19::jsonb FROM response
    RETURNING id`,
 );
 
@@ -152,7 +152,10 @@ export class SubmissionsRepository {
     const ids = [response.id, response.version, respondentId, response.clientResponseId];
     const shard = settings.max_responses === null ? randomInt(SHARDS) : 0;
     const conditions = [key, highestCount];
-    const values = [tenantId, ...form, ...ids, ...answered, shard, uuidv7(), ...conditions];
+    const { anonymous } = settings;
+    const payload = { form_id: id, response_id: response.id, ...(anonymous && { anonymous }) };
+    const event = makeId(anonymous);
+    const values = [tenantId, ...form, ...ids, ...answered, shard, event, ...conditions, payload];
     return (await tx.query(insert, values)).length > 0;
   }
 

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { v7 as uuidv7 } from 'uuid';
 import {
   type AnswerFile,
   type Answers,
@@ -10,6 +8,7 @@ import {
   type Question,
 } from '../../../lib/forms/index.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
+import { makeId } from '../../../platform/events/anonymous-events.js';
 import type { ApiError } from '../../../platform/http/errors.js';
 import type { Checked } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
@@ -137,7 +136,7 @@ export class SubmissionsService {
     if (version !== current) await this.assertFits(ctx, form, current, input.answers);
     const uploads = await this.resolveFiles(ctx, form.id, answers);
     const response = {
-      id: input.response_id?.toLowerCase() ?? (form.settings.anonymous ? randomUUID() : uuidv7()),
+      id: input.response_id?.toLowerCase() ?? makeId(form.settings.anonymous),
       userId: ctx.userId,
       clientResponseId: input.client_response_id?.toLowerCase() ?? null,
       version,

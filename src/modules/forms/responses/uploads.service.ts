@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { v7 as uuidv7 } from 'uuid';
 import { ANSWER_LIMITS, type Question } from '../../../lib/forms/index.js';
 import { Blobs, fileTooLarge, type StoredFile } from '../../../platform/blobs/blobs.js';
 import type { UploadForm } from '../../../platform/blobs/uploads/upload-form.js';
 import { type ReceivedFile, Uploads } from '../../../platform/blobs/uploads/uploads.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
+import { makeId } from '../../../platform/events/anonymous-events.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Reader } from '../../../platform/database/tx.js';
@@ -73,7 +72,7 @@ export class FormUploadsService {
       const question = typeof name === 'string' ? version?.checker.questions.get(name) : undefined;
       assertAccepted(question, file);
       // The time in an ordered id could identify the respondent of an anonymous form.
-      const uploadId = opened.settings.anonymous ? randomUUID() : uuidv7();
+      const uploadId = makeId(opened.settings.anonymous);
       const expiresAt = await this.store(ctx, id, uploadId, question.id, file);
       const { name: fileName, size, contentType: content_type } = file;
       const upload = {

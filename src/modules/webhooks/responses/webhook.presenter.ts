@@ -1,3 +1,4 @@
+import { cutToMinute, isToMinute } from '../../../platform/events/anonymous-events.js';
 import type { Webhook, WebhookDelivery } from '../webhooks.schema.js';
 import type { WebhookDeliveryResponse, WebhookResponse } from '../webhooks.dto.js';
 
@@ -26,21 +27,26 @@ export function presentWebhook(row: Webhook, secret: string | null = null): Webh
 /** Why pending deliveries of a webhook wait: it is inactive, or its queue rests until a time after failures. Null: they do not. */
 export type QueueRest = 'inactive' | Date | null;
 
-export const presentDelivery = (row: WebhookDelivery, rest: QueueRest): WebhookDeliveryResponse => ({
-  id: row.id,
-  event_type: row.event_type,
-  occurred_at: row.occurred_at.toISOString(),
-  state: row.state,
-  attempts: row.attempts,
-  attempted_at: row.attempted_at?.toISOString() ?? null,
-  next_attempt_at: row.state === 'pending' ? nextAttempt(row, rest) : null,
-  status_code: row.status_code,
-  latency_ms: row.latency_ms,
-  response: row.response,
-  error: row.error,
-});
+export function presentDelivery(row: WebhookDelivery, rest: QueueRest): WebhookDeliveryResponse {
+  const next = row.state === 'pending' ? nextAttempt(row, rest) : null;
+  const shown = (time: Date | null): string | null =>
+    (time && isToMinute(row.occurred_at) ? cutToMinute(time) : time)?.toISOString() ?? null;
+  return {
+    id: row.id,
+    event_type: row.event_type,
+    occurred_at: row.occurred_at.toISOString(),
+    state: row.state,
+    attempts: row.attempts,
+    attempted_at: shown(row.attempted_at),
+    next_attempt_at: shown(next),
+    status_code: row.status_code,
+    latency_ms: row.latency_ms,
+    response: row.response,
+    error: row.error,
+  };
+}
 
-function nextAttempt({ due_at: due }: WebhookDelivery, rest: QueueRest): string | null {
+function nextAttempt({ due_at: due }: WebhookDelivery, rest: QueueRest): Date | null {
   if (rest === 'inactive') return null;
-  return (rest !== null && rest > due ? rest : due).toISOString();
+  return rest !== null && rest > due ? rest : due;
 }

@@ -4,6 +4,7 @@ import { forProcess } from '../../../platform/current-work/current-work.js';
 import { Db } from '../../../platform/database/db.js';
 import { workspace } from '../../../platform/database/statement.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { cutToMinute, isAnonymous } from '../../../platform/events/anonymous-events.js';
 import { type DomainEvent, Outbox } from '../../../platform/events/outbox.js';
 import { PublicEvents, publicEventTypes } from '../../../platform/events/public-events.js';
 import { ClaimLoop, POLL_MS } from '../../../platform/jobs/claim-loop.js';
@@ -223,10 +224,10 @@ const MAX_STORED = 1_000;
 const fanOut = workspace.statement<{ count: number }>(
   'webhooks.fan_out',
   `WITH events AS (
-     SELECT * FROM jsonb_to_recordset($1) AS event (tenant_id uuid, id uuid, type text, facts jsonb, occurred_at timestamptz, recipient uuid)),
+     SELECT * FROM jsonb_to_recordset($1) AS event (tenant_id uuid, id uuid, type text, facts jsonb, occurred_at timestamptz, shown_at timestamptz, recipient uuid)),
    added AS (
      INSERT INTO webhook_deliveries (tenant_id, webhook_id, id, event_type, facts, occurred_at, due_at)
-     SELECT event.tenant_id, webhook.id, event.id, event.type, event.facts, event.occurred_at, event.occurred_at
+     SELECT event.tenant_id, webhook.id, event.id, event.type, event.facts, event.shown_at, event.occurred_at
        FROM events event
        JOIN webhooks webhook
          ON webhook.tenant_id = event.tenant_id AND event.type = ANY (webhook.event_types) AND event.occurred_at >= webhook.created_at
@@ -283,10 +284,11 @@ export class WebhookFanOut implements OnApplicationBootstrap {
       const type = this.events.find(event.type);
       if (!type) return [];
       const { tenantId: tenant_id, id, occurredAt: occurred_at } = event;
+      const shown_at = isAnonymous(event.payload) ? cutToMinute(occurred_at) : occurred_at;
       const facts = this.events.factsOf(type, event.payload);
       const { owner } = type.subject;
       const recipient = owner === undefined ? null : facts[owner];
-      return [{ tenant_id, id, type: type.type, facts, occurred_at, recipient }];
+      return [{ tenant_id, id, type: type.type, facts, occurred_at, shown_at, recipient }];
     });
     await this.db.single(async (tx) => {
       const [added] = await tx.query(fanOut, [JSON.stringify(rows)]);
