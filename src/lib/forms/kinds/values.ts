@@ -260,30 +260,35 @@ function plain(value: unknown, check: (given: string) => AnswerCheck): AnswerChe
   return check(value);
 }
 
-function checkText(question: Question, value: unknown, lines: boolean): AnswerCheck {
+/** Whether a text keeps the rules of its question. */
+function checkRules(question: Question, answer: string): AnswerCheck {
   const { min_length: min = 0, pattern, pattern_message: message } = question.validation ?? {};
   const limit = pattern ? MAX_MATCHED_TEXT : ANSWER_LIMITS.text;
   const max = Math.min(question.validation?.max_length ?? limit, limit);
-  return plain(value, (given) => {
-    // Keyboards and file names of Apple decompose accents.
-    const composed = composeText(given);
-    if (!lines && /[\n\r]/.test(given)) return problem('one_line', 'must be one line');
-    const length = charactersOf(composed);
-    if (length < min) return problem('min_length', `must be at least ${min} characters long`);
-    if (length > max) return problem('max_length', `must be at most ${max} characters long`);
-    if (patternOf(question)?.matches(composed) === false)
-      return problem('pattern', message ?? 'must have the required form');
-    return { answer: composed };
-  });
+  const length = charactersOf(answer);
+  if (length < min) return problem('min_length', `must be at least ${min} characters long`);
+  if (length > max) return problem('max_length', `must be at most ${max} characters long`);
+  if (patternOf(question)?.matches(answer) === false)
+    return problem('pattern', message ?? 'must have the required form');
+  return { answer };
 }
 
-/** Text in a fixed form. */
+const checkText = (question: Question, value: unknown, lines: boolean): AnswerCheck =>
+  plain(value, (given) =>
+    !lines && /[\n\r]/.test(given)
+      ? problem('one_line', 'must be one line')
+      : // Keyboards and file names of Apple decompose accents.
+        checkRules(question, composeText(given)),
+  );
+
+/** Text in a fixed form, of which a question may accept a part, such as addresses of one domain. */
 const formatted = (code: string, message: string, valid: (value: string) => string | null): Kind => ({
   ...TEXT,
-  check: (_question, value) =>
+  parse: parseText,
+  check: (question, value) =>
     plain(value, (given) => {
       const answer = valid(given.trim());
-      return answer === null ? problem(code, message) : { answer };
+      return answer === null ? problem(code, message) : checkRules(question, answer);
     }),
 });
 
