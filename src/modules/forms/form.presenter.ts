@@ -1,18 +1,22 @@
 import type { Definition } from '../../lib/forms/index.js';
 import type { FormResponse, FormSettings, FormShare } from './form.response.js';
+import { takesResponses } from './model/form-rules.js';
 import { includes, type OpenForm, type ShownForm } from './form-access.js';
 
 const time = (date: Date | null): string | null => date?.toISOString() ?? null;
 
 /** A form for lists. */
-export function formSummary(form: ShownForm): FormResponse {
+export function formSummary(form: ShownForm & Partial<Pick<OpenForm, 'now'>>): FormResponse {
   const respondent = !includes(form.role, 'viewer');
   return {
     id: form.id,
     title: form.title,
     description: form.description,
     state: form.state,
-    accepting: form.accepting,
+    // Respondents do not see the quota, from which others know whether the form is full.
+    accepting: respondent
+      ? takesResponses(form, form.response_count, form.now ?? new Date())
+      : form.accepting,
     version: form.current_version,
     draft_rev: form.draft_rev,
     has_unpublished_changes: !respondent && form.unpublished_changes,

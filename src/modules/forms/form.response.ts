@@ -154,7 +154,7 @@ export class FormResponse extends ItemFields {
   @ApiProperty({ example: 'Summer party' }) title!: string;
   @ApiProperty({ example: 'Who comes, and what do we eat?' }) description!: string;
   @ApiProperty({ enum: FORM_STATES, example: 'published' }) state!: FormState;
-  /** Whether the form is open for responses, within its times and quota. */
+  /** Whether the form is open for responses, within its times and quota; for respondents whether it takes responses now. */
   @ApiProperty({ example: true }) accepting!: boolean;
   /** The published version; null for a form that was never published. */
   @ApiProperty({ type: 'integer', example: 2 }) version!: number | null;

@@ -260,6 +260,35 @@ describe('responses to forms', () => {
     }
   });
 
+  test('a respondent reads whether the form takes a response now, a viewer whether it is open', async () => {
+    const form = await open();
+    await share(form, [
+      [ann, 'respondent'],
+      [ben, 'respondent'],
+      [eve, 'viewer'],
+    ]);
+    const seen = async () => {
+      const read = async (user: TestUser) => ok(await user.api.get(`/forms/${form.id}`)).form.accepting;
+      const { forms } = ok(await ann.api.get('/forms'));
+      const listed = forms.find(({ id }: any) => id === form.id).accepting;
+      return [await read(ann), listed, await read(eve), await read(owner)];
+    };
+    const settings = (values: object) => owner.api.patch(`/forms/${form.id}`, { settings: values });
+    expect(await seen()).toEqual([true, true, true, true]);
+    ok(await settings({ opens_at: '2998-01-01T00:00:00Z' }));
+    expect(await seen()).toEqual([false, false, true, true]);
+    ok(await settings({ opens_at: '2001-01-01T00:00:00Z', closes_at: '2002-01-01T00:00:00Z' }));
+    expect(await seen()).toEqual([false, false, true, true]);
+    ok(await settings({ closes_at: null, max_responses: 2 }));
+    ok(await submit(ben, form, { name: 'x' }), 201);
+    expect(await seen()).toEqual([true, true, true, true]);
+    ok(await submit(ben, form, { name: 'y' }), 201);
+    expect(await seen()).toEqual([false, false, true, true]);
+    ok(await settings({ max_responses: null }));
+    ok(await owner.api.post(`/forms/${form.id}/accepting`, { accepting: false }));
+    expect(await seen()).toEqual([false, false, false, false]);
+  });
+
   test('files: detected type, limits of the question, single use, download, removal', async () => {
     const questions = [
       {

@@ -93,6 +93,10 @@ function rejectNow({ state, accepting, settings }: AcceptingForm, now: Date): Ap
   return closes !== null && now >= new Date(closes) ? rejectAsClosed(settings) : null;
 }
 
+/** Whether a form with this number of responses takes a new one at this time. */
+export const takesResponses = (form: AcceptingForm, count: number, now: Date): boolean =>
+  rejectNow(form, now) === null && !isFull(form.settings, count);
+
 const respondentOf = ({ settings }: AcceptingForm, { userId }: NewResponse): string | null =>
   settings.anonymous ? null : userId;
 
