@@ -22,12 +22,13 @@ const unknown = workspace.statement<{ place: number }>(
     ORDER BY principal.place`,
 );
 
-/** SQL for the name of a principal. @param row alias of the row with `principal_kind` and `principal_id` */
+/** SQL for the name of a principal; null: a deleted group. @param row alias of the row with `principal_kind` and `principal_id` */
 export const principalName = (row: string): string =>
   `coalesce((SELECT member.display_name FROM member_profiles member WHERE ${row}.principal_kind = 'user'
                 AND member.tenant_id = ${row}.tenant_id AND member.user_id = ${row}.principal_id),
             (SELECT groups.name FROM group_names groups WHERE ${row}.principal_kind = 'group'
-                AND groups.tenant_id = ${row}.tenant_id AND groups.id = ${row}.principal_id), '')`;
+                AND groups.tenant_id = ${row}.tenant_id AND groups.id = ${row}.principal_id),
+            CASE WHEN ${row}.principal_kind = 'user' THEN '' END)`;
 
 /** Members and groups that get access to forms and reports. */
 @Injectable()

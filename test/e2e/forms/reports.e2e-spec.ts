@@ -281,6 +281,49 @@ describe('reports', () => {
     await app.sql(`UPDATE forms SET deleted_at = NULL WHERE id = $1`, [form.id]);
   });
 
+  test('a deleted group is in no list of those with access to a form, a report or a calendar', async () => {
+    const [root, boss, ann] = (await app.tenant('regrouped', 'root', 'boss', 'ann')) as [
+      TestUser,
+      TestUser,
+      TestUser,
+    ];
+    const { group } = ok(await root.api.post('/rbac/groups', { name: 'Crew' }), 201);
+    const granted = [
+      { group_id: group.id, role: 'viewer' },
+      { user_id: ann.id, role: 'viewer' },
+    ];
+    const form = await published(boss, DEFINITION);
+    ok(await boss.api.put(`/forms/${form.id}/access`, { access: granted }));
+    const { report } = ok(
+      await boss.api.post(`/forms/${form.id}/reports`, { name: 'R', definition: { columns: ['team'] } }),
+      201,
+    );
+    const viewers = granted.map(({ role: _role, ...viewer }) => viewer);
+    ok(await boss.api.post(`/forms/${form.id}/reports/${report.id}/share`, { viewers }));
+    const shares = granted.map((share) => ({ ...share, role: 'reader' }));
+    const { calendar } = ok(await boss.api.post('/calendar', { name: 'Shared', shares }), 201);
+    const names = async () => {
+      const lists = [
+        ok(await boss.api.get(`/forms/${form.id}/access`)).access,
+        ok(await boss.api.get(`/forms/${form.id}/reports/${report.id}/share`)).viewers,
+        ok(await boss.api.get('/calendar')).calendars.find(({ id }: any) => id === calendar.id).shares,
+      ];
+      return lists.map((list: any[]) => list.map(({ name }) => name).toSorted());
+    };
+    expect(await names()).toEqual([
+      ['Ann', 'Crew'],
+      ['Ann', 'Crew'],
+      ['Ann', 'Crew'],
+    ]);
+    ok(await root.api.delete(`/rbac/groups/${group.id}`));
+    expect(await names()).toEqual([['Ann'], ['Ann'], ['Ann']]);
+    // A client that read the lists before may still repeat them.
+    ok(await boss.api.put(`/forms/${form.id}/access`, { access: granted }));
+    ok(await boss.api.post(`/forms/${form.id}/reports/${report.id}/share`, { viewers }));
+    ok(await boss.api.put(`/calendar/${calendar.id}`, { shares }));
+    expect(await names()).toEqual([['Ann'], ['Ann'], ['Ann']]);
+  });
+
   test('no route shows a viewer a hidden column', async () => {
     const report = await save({ columns: ['team', 'comment'] }, 'Redacted');
     ok(await share(report, [{ user_id: viewer.id }], { responses: true, form: true }));

@@ -6,10 +6,11 @@ import type { Reader, Tx } from '../../../platform/database/tx.js';
 import { boundedPage, PAGE_BYTES } from '../../../platform/bounded-pages/page-bytes.js';
 import { throwQuotaError } from '../../../platform/quotas/row-quota.js';
 import { Calendar, type CalendarEntry, CalendarPreference, CalendarShare } from '../calendar.schema.js';
-import type { CalendarResponse } from '../responses/event.response.js';
+import type { CalendarResponse, CalendarShareResponse } from '../responses/event.response.js';
 
-/** A calendar as the response shows it to a user. */
-export interface CalendarRow extends Omit<CalendarResponse, 'sync_token'> {
+/** A calendar as the response shows it to a user, with the shares of deleted groups, which have no name. */
+export interface CalendarRow extends Omit<CalendarResponse, 'sync_token' | 'shares'> {
+  shares: (Omit<CalendarShareResponse, 'name'> & { name: string | null })[];
   own_color: string | null;
   change_seq: number;
   /** Sort key. */
@@ -30,7 +31,8 @@ const CONTENT = `calendar.name, calendar.description, coalesce(own.color, calend
     SELECT json_agg(json_build_object(
              'user_id', CASE WHEN share.grantee_kind = 'user' THEN share.grantee_id END,
              'group_id', CASE WHEN share.grantee_kind = 'group' THEN share.grantee_id END,
-             'name', coalesce(grantee.display_name, grantees.name, ''), 'role', share.role)
+             'name', coalesce(grantee.display_name, grantees.name, CASE WHEN share.grantee_kind = 'user' THEN '' END),
+             'role', share.role)
              ORDER BY share.created_at, share.grantee_id)
       FROM calendar_shares share
       LEFT JOIN member_profiles grantee ON share.grantee_kind = 'user'

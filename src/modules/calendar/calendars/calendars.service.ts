@@ -12,6 +12,7 @@ import { type Checked } from '../../../platform/http/input.pipe.js';
 import { Cursors } from '../../../platform/paging/cursors.js';
 import type { ColumnValues } from '../../../platform/database/rows.js';
 import { QUOTAS } from '../../../platform/quotas/quotas.js';
+import { hasName } from '../../../platform/resources/named-principals.js';
 import type { ReplyOf } from '../../../platform/resources/resource.js';
 import type { Calendar } from '../calendar.schema.js';
 import { CalendarErrors, CALENDARS } from '../calendar.errors.js';
@@ -254,10 +255,15 @@ export class CalendarsService {
       rank: _rank,
       fits: _fits,
       change_seq,
+      shares,
       ...shown
     }: CalendarRow & { fits?: boolean },
   ): CalendarResponse {
-    return { ...shown, sync_token: this.tokens.write(ctx, shown, change_seq) };
+    return {
+      ...shown,
+      shares: shares.filter(hasName),
+      sync_token: this.tokens.write(ctx, shown, change_seq),
+    };
   }
 }
 

@@ -13,6 +13,7 @@ import { Errors } from '../../../platform/http/errors.js';
 import { Id } from '../../../platform/http/id.pipe.js';
 import { type Checked, CheckedBody } from '../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../platform/http/json-reply.js';
+import { hasName } from '../../../platform/resources/named-principals.js';
 import type { EnvelopeOf, ReplyOf } from '../../../platform/resources/resource.js';
 import { ShareLinkController, type ShareLinks } from '../../../platform/resources/share-link.controller.js';
 import { hashOf } from '../../../platform/secrets/secret-box.js';
@@ -31,7 +32,7 @@ import {
   SharingErrors,
 } from './sharing.dto.js';
 
-const access = workspace.statement<FormAccessResponse & Principal>(
+const access = workspace.statement<Omit<FormAccessResponse, 'name'> & Principal & { name: string | null }>(
   'form_access.list',
   `SELECT access.principal_kind AS kind, access.principal_id AS id, ${principalName('access')} AS name, access.role
      FROM form_access access WHERE access.tenant_id = $1 AND access.form_id = $2
@@ -146,7 +147,7 @@ export class FormSharingService implements ShareLinks<ShareForm, EnvelopeOf<type
     { tenantId }: RequestContext,
     id: string,
   ): Promise<JsonReply<FormAccessListEnvelope>> {
-    return JsonReply.of({ access: await reader.query(access, [tenantId, id]) });
+    return JsonReply.of({ access: (await reader.query(access, [tenantId, id])).filter(hasName) });
   }
 
   /** The token is not stored for repeated requests, which return the link without it. */

@@ -22,7 +22,10 @@ export interface OpenedReport extends SharedReport {
   definition: ReportDefinition;
 }
 
-const viewers = workspace.statement<Principal & { name: string }>(
+/** Name null: a deleted group. */
+type Viewer = Principal & { name: string | null };
+
+const viewers = workspace.statement<Viewer>(
   'form_reports.viewers',
   `SELECT viewer.principal_kind AS kind, viewer.principal_id AS id, ${principalName('viewer')} AS name
      FROM form_report_viewers viewer WHERE viewer.tenant_id = $1 AND viewer.report_id = $2
@@ -102,7 +105,7 @@ export class ReportsRepository {
     await rowsOf(tx, FormReport).delete({ tenant_id: tenantId, id });
   }
 
-  async viewers(reader: Reader, tenantId: string, report: string): Promise<(Principal & { name: string })[]> {
+  async viewers(reader: Reader, tenantId: string, report: string): Promise<Viewer[]> {
     return reader.query(viewers, [tenantId, report]);
   }
 

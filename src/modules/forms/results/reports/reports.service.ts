@@ -9,6 +9,7 @@ import type { Checked } from '../../../../platform/http/input.pipe.js';
 import { JsonReply } from '../../../../platform/http/json-reply.js';
 import { Cursors } from '../../../../platform/paging/cursors.js';
 import type { PageQuery } from '../../../../platform/paging/page.dto.js';
+import { hasName } from '../../../../platform/resources/named-principals.js';
 import type { ReplyOf } from '../../../../platform/resources/resource.js';
 import { FormAccess } from '../../form-access.js';
 import { FormEvents } from '../../changes/form-writes.repository.js';
@@ -178,7 +179,7 @@ export class ReportsService {
     report: FormReport,
   ): Promise<JsonReply<FormReportViewersEnvelope>> {
     const { tenant_id, id, expose_responses: responses, expose_form: form } = report;
-    const viewers = await this.reports.viewers(reader, tenant_id, id);
+    const viewers = (await this.reports.viewers(reader, tenant_id, id)).filter(hasName);
     return JsonReply.of({ viewers, expose: { responses, form } });
   }
 
