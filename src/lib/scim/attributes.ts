@@ -39,6 +39,8 @@ export interface Attribute {
   subAttributes?: readonly Attribute[];
   /** Maximum length of a text, characters. Default 500. It is not part of the protocol. */
   maxLength?: number;
+  /** The service stores the text without blanks at its ends, and filters compare it so. It is not part of the protocol. */
+  isTrimmed?: boolean;
 }
 
 export interface Schema {

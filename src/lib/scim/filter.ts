@@ -127,7 +127,11 @@ class Parser {
     // An object without a named part is compared by its value, as the objects of a list are (RFC 7644, section 3.4.2.2).
     const { attribute, sub = byName(attribute.subAttributes ?? [], 'value') } = path;
     const compared = attribute.multiValued || !sub ? path : { ...path, sub };
-    return { op, path: compared, value: this.value(op, compared) };
+    return {
+      op,
+      path: compared,
+      value: trimmed(op, this.value(op, compared), compared.sub ?? compared.attribute),
+    };
   }
 
   /** @param text the part after brackets, such as `.value` */
@@ -217,6 +221,12 @@ class Parser {
     const name = this.kind === 'invalidFilter' ? 'The filter' : 'The path';
     return new ScimInputError(this.kind, `${name} ${reason}.`);
   }
+}
+
+/** A text that is compared as a whole has the form in which the service stores it. */
+function trimmed<T>(op: Comparison, value: T, { isTrimmed }: Attribute): T | string {
+  const isPart = op === 'co' || op === 'sw' || op === 'ew';
+  return isTrimmed && !isPart && typeof value === 'string' ? value.trim() : value;
 }
 
 const isComparison = (op: string): op is Comparison => (COMPARISONS as readonly string[]).includes(op);

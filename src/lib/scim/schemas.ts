@@ -71,6 +71,7 @@ const USER: Schema = {
         required: true,
         uniqueness: 'server',
         maxLength: 254,
+        isTrimmed: true,
       },
     ),
     NAME,
@@ -183,7 +184,7 @@ const ENTERPRISE: Schema = {
       description: 'The manager, as the client wrote it. Nothing depends on it.',
       subAttributes: [
         text('value', 'The id of the user who is the manager. Not checked.', { caseExact: true }),
-        reference('$ref', 'The address of the user. Ignored.', ['User']),
+        reference('$ref', 'The address of the user, from the value.', ['User']),
         text('displayName', 'The name of the manager.'),
       ],
     },
@@ -198,7 +199,8 @@ const GROUP: Schema = {
     text('displayName', 'The name, unique in the workspace.', {
       required: true,
       uniqueness: 'server',
-      maxLength: 100,
+      maxLength: 256,
+      isTrimmed: true,
     }),
     {
       name: 'members',

@@ -12,6 +12,10 @@ export const hasVisibleCharacter = (text: string): boolean => VISIBLE.test(text)
 /** The text, trimmed; '' without a visible character. */
 export const filledText = (text: string): string => (hasVisibleCharacter(text) ? text.trim() : '');
 
+/** The text as one line, without control characters and marks that change the direction of text. */
+export const toLine = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();
+
 const OTHER_DIGITS = /[\p{Nd}--[0-9]]/gv;
 
 /** The text with its digits of any script in ASCII. A run of digits in Unicode consists of blocks of ten that begin with zero. */

@@ -225,7 +225,7 @@ describe('groups, members and permissions', () => {
         [{ name: ' \u200b' }, 'name'],
         [{ name: 'a\nb' }, 'name'],
         [{ name: 'a\u202eb' }, 'name'],
-        [{ name: 'x'.repeat(101) }, 'name'],
+        [{ name: 'x'.repeat(257) }, 'name'],
         [{ name: ['x'] }, 'name'],
         [{ name: 'x', key: 'No' }, 'key'],
         [{ name: 'x', permissions: 'forms.create' }, 'permissions'],

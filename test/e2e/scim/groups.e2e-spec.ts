@@ -33,6 +33,27 @@ describe('groups by SCIM', () => {
   const of = (...numbers: number[]) => numbers.map((k) => users[k]!).sort();
   const named = async (name: string) => (await scim.find('/Groups', `displayName eq "${name}"`))[0];
 
+  test('a long name is kept, and a name with blanks around it is found as it was written', async () => {
+    const displayName = `Group of ${'\u{1f600}'.repeat(247)}`;
+    const long = await scim.post('/Groups', { schemas: [GROUP_SCHEMA], displayName });
+    expect([long.status, long.body.displayName]).toEqual([201, displayName]);
+    expect(await named(displayName)).toMatchObject({ id: long.body.id });
+    // Letters whose folded form is far longer.
+    const ligatures = await create({ displayName: '\ufdfa\ufdfb\ufdf5\u33a5'.repeat(64) });
+    expect(ligatures.displayName).toHaveLength(256);
+    const { id } = await create({ displayName: 'Crew of the north ' });
+    const renamed = await scim.patch(`/Groups/${id}`, [
+      { op: 'replace', path: 'displayName', value: ' Crew of the south ' },
+    ]);
+    expect([renamed.status, renamed.body.displayName]).toEqual([200, 'Crew of the south']);
+    for (const name of [' Crew of the south ', 'crew of the south'])
+      expect(await named(name)).toMatchObject({ id });
+    expect(
+      await scim.find('/Groups', 'displayName ne " Crew of the south " and displayName co "south "'),
+    ).toEqual([]);
+    expect(await scim.find('/Groups', 'displayName co "south "')).toEqual([]);
+  });
+
   test('the documented requests of Entra create, find and fill a group', async () => {
     const created = await scim.post('/Groups', {
       schemas: [GROUP_SCHEMA, 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group'],

@@ -124,17 +124,48 @@ describe('users by SCIM', () => {
     const resource = { schemas: [USER_SCHEMA, ENTERPRISE], userName };
     const okta = { value: boss.id, displayName: 'Ann Boss' };
     const created = await scim.post('/Users', { ...resource, [ENTERPRISE]: { manager: okta } });
-    expect([created.status, created.body[ENTERPRISE]]).toEqual([201, { manager: okta }]);
+    const $ref = boss.meta.location;
+    const referred = { manager: { value: boss.id, $ref } };
+    expect([created.status, created.body[ENTERPRISE]]).toEqual([201, { manager: { ...okta, $ref } }]);
     const path = `/Users/${created.body.id}`;
     const put = await scim.put(path, { ...resource, [ENTERPRISE]: { manager: boss.id } });
-    expect([put.status, put.body[ENTERPRISE]]).toEqual([200, { manager: { value: boss.id } }]);
+    expect([put.status, put.body[ENTERPRISE]]).toEqual([200, referred]);
     const manager = `${ENTERPRISE}:manager`;
     const removed = await scim.patch(path, [{ op: 'Remove', path: manager }]);
     expect([removed.status, removed.body[ENTERPRISE]]).toEqual([200, undefined]);
     const value = [{ $ref: boss.meta.location, value: boss.id }];
     const added = await scim.patch(path, [{ op: 'Add', path: manager, value }]);
-    expect([added.status, added.body[ENTERPRISE]]).toEqual([200, { manager: { value: boss.id } }]);
+    expect([added.status, added.body[ENTERPRISE]]).toEqual([200, referred]);
     expect((await scim.get(path)).body).toEqual(added.body);
+  });
+
+  test('the address of the manager is that of the value, which may be no user yet', async () => {
+    const [one, two] = [await scim.user(address()), await scim.user(address())];
+    const { id } = await scim.user(address());
+    const set = async (value: unknown, path = `${ENTERPRISE}:manager`) => {
+      const { status, body } = await scim.patch(`/Users/${id}`, [{ op: 'replace', path, value }]);
+      expect(status).toBe(200);
+      return body[ENTERPRISE]?.manager;
+    };
+    const own = `https://idp.example/scim/Users/${'x'.repeat(3_000)}/${one.id}`;
+    expect(await set({ value: one.id, $ref: own })).toEqual({ value: one.id, $ref: one.meta.location });
+    expect(await set({ value: two.id })).toEqual({ value: two.id, $ref: two.meta.location });
+    expect(await set(one.id, `${ENTERPRISE}:manager.value`)).toEqual({
+      value: one.id,
+      $ref: one.meta.location,
+    });
+    expect(await set({ displayName: 'One' })).toEqual({
+      value: one.id,
+      $ref: one.meta.location,
+      displayName: 'One',
+    });
+    expect(await set('E-18')).toEqual({ value: 'E-18' });
+    expect(await set('')).toBeUndefined();
+    expect(await set({ $ref: own })).toBeUndefined();
+    expect(await set(one.id)).toEqual({ value: one.id, $ref: one.meta.location });
+    expect(await set('', `${ENTERPRISE}:manager.value`)).toBeUndefined();
+    const [row] = await app.sql('SELECT attributes FROM scim_users WHERE user_id = $1', [id]);
+    expect(row.attributes).toEqual({});
   });
 
   test('a new user sets a password by the page in the mail', async () => {
@@ -562,7 +593,7 @@ describe('users by SCIM', () => {
     expect(status).toBe(200);
     expect([body.active, body[ENTERPRISE]]).toEqual([
       false,
-      { manager: { value: boss.id }, department: 'Tours' },
+      { manager: { value: boss.id, $ref: boss.meta.location }, department: 'Tours' },
     ]);
     const found = async (filter: string) =>
       (await scim.get(`/Users?filter=${encodeURIComponent(filter)}&attributes=id`)).body.Resources;
@@ -593,6 +624,45 @@ describe('users by SCIM', () => {
     expect(profile).toEqual({ given: 100, family: 100, title: 100 });
     const other = await scim.patch(`/Users/${id}`, [replace('title', 'Clerk')]);
     expect(other.body).toMatchObject({ ...written, title: 'Clerk' });
+  });
+
+  test('texts that are no line of a profile are kept too, and found as they were written', async () => {
+    const { id } = await scim.user(address());
+    const written = {
+      displayName: 'Ann\tMartin ',
+      title: 'Head of\nResearch\u202e',
+      name: { givenName: ' Ann', familyName: '\u200b' },
+    };
+    const { status, body } = await scim.patch(`/Users/${id}`, [
+      { op: 'replace', path: 'active', value: 'False' },
+      { op: 'replace', value: written },
+    ]);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ active: false, ...written });
+    const [profile] = await app.sql(
+      'SELECT given_name, family_name, title FROM user_profiles WHERE user_id = $1',
+      [id],
+    );
+    expect(profile).toEqual({ given_name: 'Ann', family_name: '', title: 'Head of Research' });
+    for (const [name, value] of [
+      ['displayName', written.displayName],
+      ['title', written.title],
+      ['name.givenName', written.name.givenName],
+    ])
+      expect(await scim.find('/Users', `${name} eq ${JSON.stringify(value)}`)).toMatchObject([{ id }]);
+  });
+
+  test('an address with blanks around it is found as it was written', async () => {
+    const userName = address();
+    const { body } = await scim.post('/Users', { schemas: [USER_SCHEMA], userName: ` ${userName} ` });
+    expect(body.userName).toBe(userName);
+    for (const filter of [
+      `userName eq " ${userName} "`,
+      `active eq true and userName eq " ${userName.toUpperCase()}"`,
+      `externalId pr or userName eq "${userName} "`,
+    ])
+      expect((await scim.find('/Users', filter)).map(({ id }: any) => id)).toContain(body.id);
+    expect(await scim.find('/Users', `userName sw " ${userName.slice(0, 5)}"`)).toEqual([]);
   });
 
   test('a name without a visible character is none', async () => {

@@ -12,7 +12,8 @@ import {
 import { resource } from '../../../platform/resources/resource.js';
 import { GroupResponse } from '../access.dto.js';
 
-const MAX_NAME = 100;
+/** Characters, as in Microsoft Entra, whose groups SCIM creates. */
+const MAX_NAME = 256;
 const MAX_AT_ONCE = 200;
 
 export class CreateGroup {

@@ -74,7 +74,7 @@ const memberCounts = workspace.statement<{ id: string; members: number }>(
 );
 
 /** Approximate bytes of a group without members, and of a member: its id, its address and its name. */
-const GROUP_BYTES = 1024;
+const GROUP_BYTES = 2_048;
 const MEMBER_BYTES = 512;
 
 /** SQL of groups as provisioning clients see them. */

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { zoneOfName } from '../../../lib/icalendar/index.js';
 import { isTimeZone } from '../../../lib/recurrence/index.js';
 import { CORE, ENTERPRISE_USER, type Json } from '../../../lib/scim/index.js';
-import { cutText, filledText } from '../../../lib/text/index.js';
+import { cutText, filledText, toLine } from '../../../lib/text/index.js';
+import { isUuid } from '../../../platform/http/id.pipe.js';
 import {
   acceptedLanguage,
   acceptedTags,
@@ -25,24 +26,22 @@ const MAPPED: ReadonlySet<string> = new Set([
 /** Sub-attributes of `name` that are fields of the profile. */
 const NAMES = { givenName: 'given_name', familyName: 'family_name' } as const;
 
-/** Directories have longer texts than profiles, which have their beginning. */
+/** Directories have longer texts than profiles, and several lines. The profile has the beginning, as one line. */
 const shortened = (field: keyof typeof PROFILE_LIMITS, text: string): string =>
-  cutText(text, PROFILE_LIMITS[field]);
+  filledText(cutText(toLine(text), PROFILE_LIMITS[field]));
 
-/** The text that the client wrote, if the profile still has its beginning; otherwise that of the profile. */
+/** The text that the client wrote, if the profile still has its form; otherwise that of the profile. */
 const writtenText = (field: keyof typeof PROFILE_LIMITS, written: unknown, own: string | null): string =>
-  typeof written === 'string' && shortened(field, written) === own ? written : (own ?? '');
+  typeof written === 'string' && shortened(field, written) === (own ?? '') ? written : (own ?? '');
 
 /** @returns the resource of a member, with its version @param base address of the SCIM interface */
 export function userResource(row: ScimUserRow, base: string): Json {
   const { attributes, user_id: id } = row;
   const { displayName: displayed, title: titled, ...stored } = attributes ?? {};
   const { givenName, familyName, ...named } = (stored['name'] ?? {}) as Json;
-  const name = {
-    ...named,
-    ...(row.given_name && { givenName: writtenText('given_name', givenName, row.given_name) }),
-    ...(row.family_name && { familyName: writtenText('family_name', familyName, row.family_name) }),
-  };
+  const given = writtenText('given_name', givenName, row.given_name);
+  const family = writtenText('family_name', familyName, row.family_name);
+  const name = { ...named, ...(given && { givenName: given }), ...(family && { familyName: family }) };
   const title = writtenText('title', titled, row.title);
   const resource: Json = {
     schemas: [`${CORE}:User`, ...(stored[ENTERPRISE_USER] ? [ENTERPRISE_USER] : [])],
@@ -53,6 +52,7 @@ export function userResource(row: ScimUserRow, base: string): Json {
     ...(title && { title }),
     emails: [{ value: row.email, type: 'work', primary: true }],
     ...stored,
+    ...employmentOf(stored, base),
     ...(Object.keys(name).length > 0 && { name }),
     active: row.status === 'active',
     groups: row.groups.map((group) => ({ ...group, $ref: `${base}/Groups/${group.value}`, type: 'direct' })),
@@ -61,6 +61,15 @@ export function userResource(row: ScimUserRow, base: string): Json {
   const times = { created: row.created_at.toISOString(), lastModified: lastModified.toISOString() };
   const location = `${base}/Users/${id}`;
   return { ...resource, meta: { resourceType: 'User', ...times, location, version: versionOf(resource) } };
+}
+
+/** The enterprise attributes, with the address of the manager, who may be no user yet. */
+function employmentOf({ [ENTERPRISE_USER]: given }: Json, base: string): Json {
+  const employment = given as (Json & { manager?: { value?: string } }) | undefined;
+  const { value } = employment?.manager ?? {};
+  if (value === undefined || !isUuid(value)) return {};
+  const manager = { ...employment?.manager, $ref: `${base}/Users/${value}` };
+  return { [ENTERPRISE_USER]: { ...employment, manager } };
 }
 
 /** The values of a member in a resource. */
@@ -81,7 +90,7 @@ export function valuesOf(resource: Json): UserValues {
   const { givenName = '', familyName = '', formatted = '' } = name;
   const { displayName = '', title = '' } = resource as Record<string, string | undefined>;
   const fullName = [givenName, familyName].filter(Boolean).join(' ');
-  const shown = [displayName, formatted, fullName].find((text) => filledText(text) !== '');
+  const shown = [displayName, formatted, fullName].find((text) => shortened('display_name', text) !== '');
   const profile = {
     display_name: shortened('display_name', shown ?? email.slice(0, email.lastIndexOf('@'))),
     given_name: shortened('given_name', givenName),

@@ -61,7 +61,7 @@ type PageRow = Pick<ScimUserRow, 'user_id'> & ({ fits: false } | ({ fits: true }
 
 /** Approximate bytes of a member without attributes and groups, and of a group. */
 const USER_BYTES = 4096;
-const GROUP_BYTES = 512;
+const GROUP_BYTES = 1_024;
 
 /** @param range of the members: condition, ORDER BY and LIMIT */
 const pageStatement = (name: string, range: string) =>

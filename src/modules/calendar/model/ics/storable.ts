@@ -1,5 +1,5 @@
 import { type Component, type Property, storedUid } from '../../../../lib/icalendar/index.js';
-import { cutText } from '../../../../lib/text/index.js';
+import { cutText, toLine } from '../../../../lib/text/index.js';
 
 /** Bytes of JSON of the properties, or of the components, without a field that an event keeps. */
 export const KEPT_BYTES = 64 * 1024;
@@ -7,9 +7,8 @@ export const KEPT_BYTES = 64 * 1024;
 /** Text that can be stored: well-formed, without U+0000, cut. */
 export const toStorable = (text: string, max: number): string => cutText(text.replaceAll('\0', ''), max);
 
-/** One line without control characters and marks that change the direction of text. */
-export const line = (text: string, max: number): string =>
-  toStorable(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim(), max);
+/** One line that can be stored. */
+export const line = (text: string, max: number): string => toStorable(toLine(text), max);
 
 /** The UID of an event of this text as it is stored. */
 export const uidOfText = (text: string): string => storedUid(line(text, text.length));
