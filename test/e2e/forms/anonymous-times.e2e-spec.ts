@@ -53,7 +53,7 @@ describe('the time of a response to an anonymous form', () => {
       expect(headers['webhook-id']).toBe(id);
       expect(body.timestamp).toMatch(MINUTE);
     }
-    const [submitted] = messages.filter(({ body }) => body.type === 'form.response_submitted');
+    const submitted = messages.find(({ body }) => body.type === 'form.response_submitted');
     expect(submitted!.body.data).toMatchObject({ response_id: response.id, response: { id: response.id } });
     expect(deliveries).toHaveLength(2);
     for (const { occurred_at, attempted_at } of deliveries)
