@@ -17,7 +17,7 @@ describe('the time of a response to an anonymous form', () => {
   beforeAll(async () => {
     app = await TestApp.start();
     at = new WebhookTest(app, await WebhookReceiver.start());
-    [, owner, ann] = (await app.tenant('acme', 'root', 'olga', 'ann')) as [TestUser, TestUser, TestUser];
+    [, owner, ann] = await app.tenant('acme', 'root', 'olga', 'ann');
   });
   afterAll(async () => {
     await app?.stop();

@@ -282,11 +282,7 @@ describe('reports', () => {
   });
 
   test('a deleted group is in no list of those with access to a form, a report or a calendar', async () => {
-    const [root, boss, ann] = (await app.tenant('regrouped', 'root', 'boss', 'ann')) as [
-      TestUser,
-      TestUser,
-      TestUser,
-    ];
+    const [root, boss, ann] = await app.tenant('regrouped', 'root', 'boss', 'ann');
     const { group } = ok(await root.api.post('/rbac/groups', { name: 'Crew' }), 201);
     const granted = [
       { group_id: group.id, role: 'viewer' },
