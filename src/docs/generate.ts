@@ -1,20 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { NestFactory } from '@nestjs/core';
-import 'reflect-metadata';
-import { AppModule } from '../app.module.js';
-import { API_PREFIX, Config } from '../config/config.js';
-import { documentsOf } from './openapi-document.js';
-
-/** Builds both documents from the code. Modules are wired but not started, so it needs no database. */
-export async function describeApp(): Promise<ReturnType<typeof documentsOf>> {
-  const app = await NestFactory.create(AppModule.forRoot(Config.parse({}), 'postgresql://unused'), {
-    preview: true,
-    logger: false,
-    abortOnError: false,
-  });
-  app.setGlobalPrefix(API_PREFIX);
-  return documentsOf(app);
-}
+import { describeApp } from './describe-app.js';
 
 /** Maximum length of a value on one line. Longer lines make the file a third smaller and its diffs shorter. */
 const LINE = 160;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import { randomUUID } from 'node:crypto';
-import { describeApp } from '../../src/docs/generate.js';
+import { describeApp } from '../../src/docs/describe-app.js';
 import { PresenceDevices } from '../../src/modules/presence/devices/presence-devices.js';
 import { SocketEvents } from '../../src/platform/realtime/socket-events.js';
 import { type TestUser, TestApp } from '../support/app.ts';

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { shareComponents } from '../../src/docs/components.js';
-import { describeApp } from '../../src/docs/generate.js';
+import { describeApp } from '../../src/docs/describe-app.js';
 import { ERROR_KINDS } from '../../src/platform/http/errors.js';
 import {
   committedOpenApi,
